@@ -1,7 +1,9 @@
 """Load conversations and questions with known answers from a folder of the user; no such data is in this repository.
 
-LoCoMo (a list of conversations, each with its `qa`) and XQuAD (`en*.json`, `es*.json`: the same paragraphs and
-questions in both languages) are recognised by their structure, anywhere below the folder."""
+LoCoMo (a list of conversations, each with its `qa`), XQuAD (`en*.json`, `es*.json`: the same paragraphs and questions
+in both languages) and BEAM (a folder with `chat.json` and `probing_questions.json` for each chat) are recognised by
+their form, wherever they lie below the folder.
+"""
 
 from __future__ import annotations
 
@@ -123,3 +125,49 @@ def readings(folder: str) -> list[Reading]:
 def recall(found: Sequence[str], wanted: Sequence[str], depth: int) -> float:
     """Return the share of the wanted items among the first `depth` found."""
     return len(set(found[:depth]) & set(wanted)) / len(wanted)
+
+
+class Chat(NamedTuple):
+    """A chat with an assistant: turns as (name, session, role, text, at), and (question, kind, names of the turns that
+    answer it)."""
+
+    name: str
+    turns: list[tuple[str, str, str, str, str]]
+    questions: list[tuple[str, str, tuple[str, ...]]]
+
+
+def chats(folder: str) -> list[Chat]:
+    """Every BEAM chat below the folder; a turn's name is `chat:id`."""
+    found = []
+    for path in _files(folder):
+        place = os.path.dirname(path)
+        asked = os.path.join(place, "probing_questions.json")
+        if os.path.basename(path) == "chat.json" and os.path.exists(asked):
+            with open(path, encoding="utf-8") as file, open(asked, encoding="utf-8") as questions:
+                found.append(_chat(os.path.basename(place), json.load(file), json.load(questions)))
+    return found
+
+
+def _chat(name: str, batches: list[dict[str, Any]], asked: dict[str, list[dict[str, Any]]]) -> Chat:
+    turns = []
+    at = ""
+    for batch in batches:
+        for said in (one for pair in batch["turns"] for one in pair):
+            if anchor := said.get("time_anchor"):
+                at = datetime.strptime(anchor, "%B-%d-%Y").isoformat()
+            text = re.sub(r"\s*->->\s*[\d,\s]*$", "", said["content"])  # how the data numbers its messages
+            turns.append((f"{name}:{said['id']}", f"{name}/{batch['batch_number']}", said["role"], text, at))
+    questions = [
+        (one["question"], kind, tuple(f"{name}:{id}" for id in sorted(set(_numbers(one.get("source_chat_ids"))))))
+        for kind, ones in asked.items()
+        for one in ones
+    ]
+    return Chat(name, turns, questions)
+
+
+def _numbers(value: object) -> list[int]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [number for one in value for number in _numbers(one)]
+    return [value] if isinstance(value, int) else []

@@ -24,7 +24,8 @@ from bench.agent_answers import answers, remembered
 from bench.agent_asking import Heard
 from store.base.citations import parse
 from store.base.clock import utc_now
-from store.librarian.librarian import Answer, Librarian
+from store.librarian.answer import Answer
+from store.librarian.librarian import Librarian
 from store.librarian.sources import sources
 from store.memory import Memory
 from store.search import lookup

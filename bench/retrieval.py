@@ -1,309 +1,318 @@
-"""What search finds on real conversations, through the product's own API and file.
+"""What search finds in conversations, chats with an assistant, and texts in two languages, by the product's own API.
 
-    python -m bench.retrieval --data DIR [--rivals] [--setting NAME …]
+    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--results] [--check]
 
-Every turn of a LoCoMo conversation is a memory, added by `turns.add`; each conversation has a file of its own, and in a
-second run all share one file. R@k is the share of the evidence turns among the first k, averaged over the questions
-with evidence; the adversarial ones, without evidence, count how often nothing is found. XQuAD: the paragraph that
-answers, in four directions, and questions on another memory's topics. --rivals installs txtai and chromadb in a scratch
-environment, with the vectors of our own model, and runs the same questions on the same memories."""
+Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
+among the first k, averaged over the questions that have evidence. Beside the search as it is stand its parts: keywords
+alone, vectors alone, their reciprocal ranks (k = 60), and a plain FTS5 table of whole texts. A cell is a set, a kind, a
+direction of languages or a length of question with FEWEST questions or more; in each the search must not be worse than
+any part (paired bootstrap, 95 %): with --check the program ends with 1 where it is. --vectors keeps the model's vectors
+in a file, by text, so that the next run need not make them. --results writes bench/RESULTS.md.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
-import math
+import io
 import os
+import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, redirect_stdout
+from typing import NamedTuple
 
-from bench.datasets import ADVERSARIAL, CATEGORIES, Dialogue, Reading, dialogues, need, readings, recall
+import apsw
+
+from bench.datasets import ADVERSARIAL, CATEGORIES, chats, dialogues, need, readings, recall
 from bench.store import heading, quantile
+from bench.vector_cache import keep_vectors
+from store.base.record_keys import ROW
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.query_parser import parse
+from store.text.vocabulary import stop_words
 
-AIMS = {"R@10": 80.0, "multi-hop": 52.0, "across": 88.0}
-DEPTH = 10
-Search = Callable[[str, int], list[str]]
+DEPTH, POOL, K = 10, 100, 60
+FEWEST = 100  # questions of a cell
+RESAMPLED = 1_000
+SHORT, LONG = 8, 15  # words of a question
+FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning")
+OURS, PARTS = "search", ("keywords", "vectors", "plain FTS5", "reciprocal ranks")
+RESULTS = os.path.join(os.path.dirname(__file__), "RESULTS.md")
+
+
+class Asked(NamedTuple):
+    """A question to one memory, and what answers it; none where nothing does."""
+
+    text: str
+    kind: str
+    evidence: tuple[str, ...]
+
+
+class Body(NamedTuple):
+    """A memory's texts by their names, how they are told to it, and what is asked of it."""
+
+    set: str
+    name: str
+    turns: list[tuple[str, str, NewTurn]]  # (name, session, turn)
+    facts: list[tuple[str, str]]  # (name, text)
+    questions: list[Asked]
+
+
+class Outcome(NamedTuple):
+    """What one question found by each way, by the names of texts."""
+
+    set: str
+    kind: str
+    length: str
+    evidence: tuple[str, ...]
+    found: dict[str, list[str]]
+    verdict: str
+    milliseconds: float
+
+
+def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
+    """All that lies below the folder."""
+    for dialogue in dialogues(folder):
+        first = dialogue.turns[0].speaker
+        turns = [
+            (
+                one.name,
+                one.session,
+                NewTurn("user" if one.speaker == first else "assistant", one.text, one.speaker, one.at),
+            )
+            for one in dialogue.turns
+        ]
+        asked = [
+            Asked(one.text, CATEGORIES.get(one.category, ""), () if one.category == ADVERSARIAL else one.evidence)
+            for one in dialogue.questions
+        ]
+        yield Body("LoCoMo", f"LoCoMo {dialogue.name}", turns, [], asked)
+    for chat in chats(folder):
+        if not wanted or chat.name in wanted:
+            said = [(name, session, NewTurn(role, text, role, at)) for name, session, role, text, at in chat.turns]
+            yield Body("BEAM", f"BEAM {chat.name}", said, [], [Asked(*one) for one in chat.questions])
+    found = readings(folder)
+    for reading in found:
+        facts = [(f"{reading.language}:{place}", text) for place, text in enumerate(reading.paragraphs)]
+        questions = [
+            Asked(question, f"{asking.language}→{reading.language}", (f"{reading.language}:{place}",))
+            for asking in found
+            for question, place in asking.questions
+        ]
+        yield Body("XQuAD", f"XQuAD {reading.language}", [], facts, questions)
 
 
 class Remembered:
-    """A memory file with embedded turns, and the name of each record in the data."""
+    """A memory file with a body in it, embedded, and the ways to ask it."""
 
-    def __init__(self, folder: str, name: str) -> None:
-        os.mkdir(os.path.join(folder, name))
-        self.memory = Memory.open(os.path.join(folder, name, "memory.db"))
-        self.names: dict[int, str] = {}
-
-    def tell(self, dialogue: Dialogue) -> None:
-        sessions: dict[str, list[tuple[str, NewTurn]]] = {}
-        speakers = list(dict.fromkeys(turn.speaker for turn in dialogue.turns))
-        for turn in dialogue.turns:
-            role = "user" if turn.speaker == speakers[0] else "assistant"
-            sessions.setdefault(turn.session, []).append((turn.name, NewTurn(role, turn.text, turn.speaker, turn.at)))
-        for session, said in sessions.items():
-            ids = self.memory.turns.add(session, [turn for _, turn in said])
-            self.names.update(zip(ids, (name for name, _ in said), strict=True))
-
-    def read(self, reading: Reading) -> None:
-        for place, paragraph in enumerate(reading.paragraphs):
-            number, _ = self.memory.facts.remember(paragraph)
-            self.names[number] = f"{reading.language}:{place}"
-
-    def embed(self) -> None:
+    def __init__(self, folder: str, body: Body) -> None:
         from store.services import background_embedding
 
+        place = os.path.join(folder, body.name.replace(" ", "-"))
+        os.mkdir(place)
+        self.memory = Memory.open(os.path.join(place, "memory.db"))
+        self._names: dict[int, str] = {}
+        sessions: dict[str, list[tuple[str, NewTurn]]] = {}
+        for name, session, turn in body.turns:
+            sessions.setdefault(session, []).append((name, turn))
+        for session, said in sessions.items():
+            ids = self.memory.turns.add(session, [turn for _, turn in said])
+            self._names |= {id * 16 + 7: name for id, (name, _) in zip(ids, said, strict=True)}
+        for name, text in body.facts:
+            self._names[self.memory.facts.remember(text)[0] * 16] = name
         background_embedding.embed(self.memory)
+        self._plain = apsw.Connection(":memory:")
+        self._plain.execute("CREATE VIRTUAL TABLE plain USING fts5(name UNINDEXED, text, tokenize='porter unicode61')")
+        texts = [*((name, turn.text) for name, _, turn in body.turns), *body.facts]
+        self._plain.executemany("INSERT INTO plain VALUES (?, ?)", texts)
 
     def close(self) -> None:
+        self._plain.close()
         self.memory.close()
 
-    def searches(self) -> dict[str, Search]:
-        """Return the search variants, by name."""
-        seed = Memory(self.memory.location, "cli", create=False)
-        seed.config.find("search.setting").value = "seed"  # type: ignore[union-attr]
-        return {
-            "keywords": lambda query, depth: self._names(self.memory.search(query, depth, meaning=False)),
-            "vectors": self._nearest,
-            "the seed's setting": lambda query, depth: self._names(seed.search(query, depth)),
-            "ours": lambda query, depth: self._names(self.memory.search(query, depth)),
-        }
-
-    def _names(self, answer: object) -> list[str]:
-        return [self.names[hit.record.id] for hit in answer.hits]  # type: ignore[attr-defined]
-
-    def _nearest(self, query: str, depth: int) -> list[str]:
-        look = self.memory.search.meaning.look(query)  # type: ignore[union-attr]
-        assert look is not None
-        return [self.names[key // 16] for key in look.near(Filters(self.memory.database, parse(query, "")), [], depth)]
-
-
-class Figures:
-    """The results of one search variant."""
-
-    def __init__(self) -> None:
-        self.ranks: list[tuple[int, list[str], tuple[str, ...]]] = []
-        self.milliseconds: list[float] = []
-
-    def ask(self, search: Search, question: str, evidence: tuple[str, ...], category: int) -> None:
+    def ask(self, set: str, asked: Asked) -> Outcome:
+        keywords = self._named(self.memory.search(asked.text, POOL, meaning=False).hits)
+        vectors = self._nearest(asked.text)
         start = time.perf_counter()
-        found = search(question, DEPTH)
-        self.milliseconds.append((time.perf_counter() - start) * 1e3)
-        self.ranks.append((category, found, evidence))
+        answer = self.memory.search(asked.text, DEPTH)
+        spent = (time.perf_counter() - start) * 1e3
+        found = {
+            OURS: self._named(answer.hits),
+            "keywords": keywords[:DEPTH],
+            "vectors": vectors[:DEPTH],
+            "plain FTS5": self._whole(asked.text),
+            "reciprocal ranks": _reciprocal(keywords, vectors)[:DEPTH],
+        }
+        words = len(asked.text.split())
+        length = "short questions" if words <= SHORT else "long questions" if words > LONG else "middling questions"
+        return Outcome(set, asked.kind, length, asked.evidence, found, answer.verdict, spent)
 
-    def mean(self, measure: Callable[[Sequence[str], Sequence[str]], float], category: int = 0) -> float:
-        values = [measure(found, wanted) for kind, found, wanted in self.ranks if wanted and category in (0, kind)]
-        return 100 * statistics.fmean(values) if values else math.nan
+    def _named(self, hits: Sequence[object]) -> list[str]:
+        return [self._names[hit.key] for hit in hits]  # type: ignore[attr-defined]
 
-    @property
-    def nothing(self) -> float:
-        """Return the share of the questions without an answer that found nothing."""
-        values = [not found for _, found, wanted in self.ranks if not wanted]
-        return 100 * statistics.fmean(values) if values else math.nan
+    def _nearest(self, text: str) -> list[str]:
+        look = self.memory.search.meaning.look(text)  # type: ignore[union-attr]
+        assert look is not None
+        filters = Filters(self.memory.database, parse(text, self.memory.now))
+        return list(dict.fromkeys(self._names[key & ROW] for key in look.near(filters, [], 3 * POOL)))
 
-    @property
-    def silent(self) -> float:
-        """Return the share of the questions with an answer that found nothing."""
-        return 100 * statistics.fmean(not found for _, found, wanted in self.ranks if wanted)
-
-
-def reciprocal(found: Sequence[str], wanted: Sequence[str]) -> float:
-    return next((1 / place for place, name in enumerate(found[:DEPTH], start=1) if name in wanted), 0.0)
-
-
-def gain(found: Sequence[str], wanted: Sequence[str]) -> float:
-    """Return nDCG@10 with a relevance of 0 or 1."""
-    got = sum(1 / math.log2(place + 1) for place, name in enumerate(found[:DEPTH], start=1) if name in wanted)
-    return got / sum(1 / math.log2(place + 1) for place in range(1, min(len(wanted), DEPTH) + 1))
-
-
-def table(title: str, rows: dict[str, Figures]) -> None:
-    kinds = "".join(f"{name:>13}" for name in CATEGORIES.values())
-    print(f"\n{title:28}{'R@5':>6}{'R@10':>6}{'MRR':>6}{'nDCG':>6}  R@10:{kinds}  nothing*  silent   p50   p95 ms")
-    for name, figures in rows.items():
-        by_kind = "".join(f"{figures.mean(lambda f, w: recall(f, w, 10), kind):13.1f}" for kind in CATEGORIES)
-        times = figures.milliseconds
-        speed = f"{statistics.median(times):6.1f}{quantile(times, 0.95):6.1f}" if times else ""
-        print(
-            f"{name:28}{figures.mean(lambda f, w: recall(f, w, 5)):6.1f}"
-            f"{figures.mean(lambda f, w: recall(f, w, 10)):6.1f}"
-            f"{figures.mean(reciprocal):6.1f}{figures.mean(gain):6.1f}       {by_kind}{figures.nothing:10.1f}"
-            f"{figures.silent:8.1f}  {speed}",
-            flush=True,
-        )
+    def _whole(self, text: str) -> list[str]:
+        words = list(dict.fromkeys(parse(text, self.memory.now).words))
+        kept = [word for word in words if word.lower() not in stop_words("search")] or words
+        if not kept:
+            return []
+        match = " OR ".join(f'"{word}"' for word in kept)
+        rows = self._plain.execute("SELECT name FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (match, DEPTH))
+        return [str(name) for (name,) in rows]
 
 
-def locomo(folder: str, found: list[Dialogue], rivals: bool) -> None:
-    apart: dict[str, Figures] = {}
-    together: dict[str, Figures] = {}
-    with ExitStack() as stack:
-        everything = Remembered(folder, "everything")
-        stack.callback(everything.close)
-        for dialogue in found:
-            everything.tell(dialogue)
-            one = Remembered(folder, f"conversation-{dialogue.name}")
-            stack.callback(one.close)
-            one.tell(dialogue)
-            one.embed()
-            for name, search in one.searches().items():
-                _ask(apart.setdefault(name, Figures()), search, dialogue)
-        table("LoCoMo, each its own memory", apart)
-        everything.embed()
-        for name, search in everything.searches().items():
-            for dialogue in found:
-                _ask(together.setdefault(name, Figures()), search, dialogue)
-        if rivals:
-            for name, answers in ask_rivals(folder, found).items():
-                figures = together.setdefault(name, Figures())
-                questions = [asked for dialogue in found for asked in dialogue.questions]
-                for asked, (names, milliseconds) in zip(questions, answers, strict=True):
-                    figures.ranks.append((asked.category, names, asked.evidence))
-                    figures.milliseconds.append(milliseconds)
-    table(f"LoCoMo, all {len(found)} in one memory", together)
-    print("* adversarial questions that nothing was found for; silent: questions with an answer that got nothing")
-    ours = apart["ours"]
-    print(
-        f"aims: R@10 {AIMS['R@10']:.0f} {_met(ours.mean(lambda f, w: recall(f, w, 10)), AIMS['R@10'])},"
-        f" multi-hop {AIMS['multi-hop']:.0f} {_met(ours.mean(lambda f, w: recall(f, w, 10), 1), AIMS['multi-hop'])}"
-    )
+def _reciprocal(*lists: Sequence[str]) -> list[str]:
+    scores: dict[str, float] = {}
+    for found in lists:
+        for place, name in enumerate(found, start=1):
+            scores[name] = scores.get(name, 0.0) + 1 / (K + place)
+    return sorted(scores, key=lambda name: -scores[name])
 
 
-def _ask(figures: Figures, search: Search, dialogue: Dialogue) -> None:
-    for asked in dialogue.questions:
-        figures.ask(search, asked.text, () if asked.category == ADVERSARIAL else asked.evidence, asked.category)
+# the tables
 
 
-def _met(value: float, aim: float) -> str:
-    return "ok" if value >= aim else "MISS"
+def tables(outcomes: Sequence[Outcome]) -> bool:
+    """Print what was found; whether the search is nowhere worse than a part."""
+    answered = [one for one in outcomes if one.evidence]
+    print("\n| set | questions | way | R@1 | R@5 | R@10 | MRR |\n|---|---|---|---|---|---|---|")
+    for name in dict.fromkeys(one.set for one in answered):
+        mine = [one for one in answered if one.set == name]
+        for way in (OURS, *PARTS):
+            figures = [
+                100 * statistics.fmean(recall(one.found[way], one.evidence, k) for one in mine) for k in (1, 5, 10)
+            ]
+            shown = " | ".join(f"{figure:.1f}" for figure in figures)
+            print(f"| {name} | {len(mine):,} | {way} | {shown} | {statistics.fmean(map(_rank(way), mine)):.3f} |")
+    print("\n| set, kind | questions | R@10 |\n|---|---|---|")
+    for name, kind in sorted({(one.set, one.kind) for one in answered}):
+        mine = [one for one in answered if (one.set, one.kind) == (name, kind)]
+        first = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 1) for one in mine)
+        ten = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 10) for one in mine)
+        print(f"| {name}, {kind} | {len(mine)} | {ten:.1f}{f' (R@1 {first:.1f})' if '→' in kind else ''} |")
+    factual = [one for one in answered if one.kind in FACTUAL]
+    if factual:
+        ten = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 10) for one in factual)
+        print(f"| BEAM, the four kinds that ask for facts | {len(factual)} | {ten:.1f} |")
+    return _cells(answered)
 
 
-def xquad(folder: str, found: list[Reading], strangers: list[Dialogue]) -> None:
-    print(f"\n{'XQuAD, R@1 / R@10':28}" + "".join(f"{a.language}→{b.language:10}" for a in found for b in found))
-    memories = {}
-    for reading in found:
-        memories[reading.language] = Remembered(folder, f"paragraphs-{reading.language}")
-        memories[reading.language].read(reading)
-        memories[reading.language].embed()
-    names = list(next(iter(memories.values())).searches())
-    across = []
-    for name in names:
-        cells = []
-        for asking in found:
-            for told in found:
-                search = memories[told.language].searches()[name]
-                hits = [search(question, DEPTH) for question, _ in asking.questions]
-                wanted = [f"{told.language}:{place}" for _, place in asking.questions]
-                one, ten = (
-                    100 * statistics.fmean(recall(h, [w], depth) for h, w in zip(hits, wanted, strict=True))
-                    for depth in (1, DEPTH)
-                )
-                cells.append(f"{one:5.1f} /{ten:5.1f} ")
-                if name == "ours" and asking.language != told.language:
-                    across.append(one)
-        print(f"{name:28}" + "".join(cells), flush=True)
-    print("aims: R@1 across languages 88 " + " ".join(_met(value, AIMS["across"]) for value in across))
-    if strangers:
-        questions = [asked.text for asked in strangers[0].questions]
-        for language, memory in memories.items():
-            search = memory.searches()["ours"]
-            nothing = statistics.fmean(not search(question, DEPTH) for question in questions)
-            print(
-                f"questions about conversations, asked of the {language} paragraphs: {100 * nothing:.0f} % get nothing"
-            )
-    for memory in memories.values():
-        memory.close()
+def _rank(way: str) -> Callable[[Outcome], float]:
+    return lambda one: next((1 / at for at, name in enumerate(one.found[way], 1) if name in one.evidence), 0.0)
 
 
-RIVALS = r"""
-import json, sys, time
-job = json.load(open(sys.argv[1])); import numpy as np
-vectors = np.array(job["vectors"], dtype="float32"); asked = np.array(job["asked"], dtype="float32")
-texts, questions, ids = job["texts"], job["questions"], job["ids"]
-results = {}
-def run(name, search):
-    rows = []
-    for question, vector in zip(questions, asked):
-        start = time.perf_counter(); found = search(question, vector)
-        rows.append([found, (time.perf_counter() - start) * 1e3 + job["query_ms"]])
-    results[name] = rows
-if job["rival"] == "chromadb":
-    import chromadb
-    collection = chromadb.EphemeralClient().create_collection("memories", metadata={"hnsw:space": "cosine"})
-    for at in range(0, len(ids), 1000):
-        collection.add(ids=ids[at:at+1000], documents=texts[at:at+1000], embeddings=vectors[at:at+1000].tolist())
-    run("chromadb", lambda q, v: collection.query(query_embeddings=[v.tolist()], n_results=10)["ids"][0])
-else:
-    from txtai import Embeddings
-    known = {**dict(zip(texts, vectors)), **dict(zip(questions, asked))}
-    ours = dict(method="external", transform=lambda batch: np.array([known[t] for t in batch]))
-    for name, options in (("txtai hybrid", {"hybrid": True, **ours}), ("txtai keyword", {"keyword": True})):
-        index = Embeddings(**options)
-        index.index(list(zip(ids, texts)))
-        run(name, lambda q, v: [one[0] for one in index.search(q, 10)])
-json.dump(results, open(sys.argv[2], "w"))
-"""
-
-
-def ask_rivals(folder: str, found: list[Dialogue]) -> dict[str, list[tuple[list[str], float]]]:
-    """Run the rivals; return (names, milliseconds) for every question, including the milliseconds of our model's
-    query."""
-    from store.services.background_embedding import open_provider
-
-    with Memory.open(os.path.join(folder, "rivals.db")) as memory:
-        provider = open_provider(memory).provider
-    assert provider is not None, "rivals are given our own model's vectors"
-    texts = {turn.name: f"{turn.speaker}: {turn.text}" for dialogue in found for turn in dialogue.turns}
-    questions = [asked.text for dialogue in found for asked in dialogue.questions]
-    vectors = [vector.tolist() for vector in provider.passages(list(texts.values()))]
-    start = time.perf_counter()
-    asked = [provider.query(question).tolist() for question in questions]
-    each = (time.perf_counter() - start) * 1e3 / len(questions)
-    results: dict[str, list[tuple[list[str], float]]] = {}
-    for rival in ("chromadb", "txtai"):
-        home = os.path.join(folder, rival)
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        done = subprocess.run([f"{home}/bin/pip", "install", "-q", rival, "numpy"], capture_output=True, text=True)
-        if done.returncode:
-            print(f"{rival} could not be installed: {done.stderr.strip().splitlines()[-1:]}")
+def _cells(answered: Sequence[Outcome]) -> bool:
+    """Every cell against every part: the difference in R@10, and its 95 % interval."""
+    cells: dict[str, list[Outcome]] = {}
+    for one in answered:
+        for cell in (one.set, f"{one.set}, {one.kind}", f"{one.set}, {one.length}"):
+            cells.setdefault(cell, []).append(one)
+    print(f"\nR@10 of the search less that of its parts, in cells of {FEWEST} questions or more\n")
+    print(f"| cell | questions | {' | '.join(PARTS)} |\n|---|---|{'---|' * len(PARTS)}")
+    good = True
+    for cell, mine in sorted(cells.items()):
+        if len(mine) < FEWEST:
             continue
-        job, answer = os.path.join(folder, f"{rival}.json"), os.path.join(folder, f"{rival}-answer.json")
-        with open(job, "w", encoding="utf-8") as file:
-            content = {"rival": rival, "ids": list(texts), "texts": list(texts.values()), "questions": questions}
-            json.dump({**content, "vectors": vectors, "asked": asked, "query_ms": each}, file)
-        done = subprocess.run([f"{home}/bin/python", "-c", RIVALS, job, answer], capture_output=True, text=True)
-        if done.returncode:
-            print(f"{rival} could not be asked: {done.stderr.strip().splitlines()[-1:]}")
+        shown = []
+        for way in PARTS:
+            apart = [
+                recall(one.found[OURS], one.evidence, 10) - recall(one.found[way], one.evidence, 10) for one in mine
+            ]
+            low, high = _interval(apart)
+            good = good and high >= 0
+            mean, worse = statistics.fmean(apart), "" if high >= 0 else " WORSE"
+            shown.append(f"{100 * mean:+.1f} ({100 * low:+.1f} … {100 * high:+.1f}){worse}")
+        print(f"| {cell} | {len(mine)} | {' | '.join(shown)} |")
+    return good
+
+
+def _interval(apart: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of a mean, by drawing the questions again."""
+    draw = random.Random(1)
+    means = sorted(statistics.fmean(draw.choices(apart, k=len(apart))) for _ in range(RESAMPLED))
+    return means[int(0.025 * RESAMPLED)], means[int(0.975 * RESAMPLED) - 1]
+
+
+def own_sentences(memories: Sequence[tuple[Body, Remembered]], count: int = 20) -> None:
+    """How often a turn's own sentence finds it, or a shorter one that says the same, first: by keywords, at once."""
+    draw = random.Random(2)
+    first = total = 0
+    for body, remembered in memories:
+        said = [turn.text for _, _, turn in body.turns]
+        for text in draw.sample(said, min(count, len(said))):
+            sentences = [one.strip() for one in text.replace("\n", ". ").split(". ") if len(one.split()) > 5]
+            if sentences:
+                sentence = draw.choice(sentences)
+                hits = remembered.memory.search(sentence.replace('"', " ").replace(":", " "), 1, meaning=False).hits
+                total += 1
+                first += bool(hits) and sentence.lower()[:40] in getattr(hits[0].record, "text", "").lower()
+    if total:
+        print(f"\nOwn sentence first: {first} of {total}.")
+
+
+def off_topic(memories: Sequence[tuple[Body, Remembered]], outcomes: Sequence[Outcome], count: int = 60) -> None:
+    """How many questions are refused that were asked of the wrong memory, and how many that have an answer."""
+    print("\n| asked of | questions | refused | answerable ones refused |\n|---|---|---|---|")
+    draw = random.Random(3)
+    for body, remembered in memories:
+        others = [one.text for other, _ in memories if other.set != body.set for one in other.questions]
+        chosen = draw.sample(others, min(count, len(others)))
+        if not chosen:
             continue
-        with open(answer, encoding="utf-8") as file:
-            results.update(json.load(file))
-    return results
+        refused = statistics.fmean(remembered.memory.search(text, 1).verdict == "nothing" for text in chosen)
+        mine = [one for one in outcomes if one.set == body.set and one.evidence]
+        lost = statistics.fmean(one.verdict == "nothing" for one in mine)
+        print(f"| {body.name} | {len(chosen)} | {100 * refused:.0f} % | {100 * lost:.1f} % (of the whole set) |")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", metavar="DIR", help="a folder that LoCoMo and XQuAD lie in")
-    parser.add_argument("--rivals", action="store_true", help="ask txtai and chromadb too")
+    parser.add_argument("--data", metavar="DIR", help="a folder that LoCoMo, BEAM and XQuAD lie in")
+    parser.add_argument("--vectors", metavar="FILE", help="where the model's vectors are kept from run to run")
+    parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
+    parser.add_argument("--results", action="store_true", help="write bench/RESULTS.md")
+    parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
     options = parser.parse_args(arguments)
     folder = need(options.data, "what search finds")
-    conversations, texts = dialogues(folder), readings(folder)
-    if not conversations and not texts:
-        need(None, "what search finds")
-    heading(
-        "retrieval", f"{len(conversations)} conversations, {sum(len(d.questions) for d in conversations)} questions"
-    )
-    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as scratch:
-        if conversations:
-            locomo(scratch, conversations, options.rivals)
-        if texts:
-            xquad(scratch, texts, conversations)
+    if options.vectors:
+        keep_vectors(options.vectors)
+    text = io.StringIO()
+    with redirect_stdout(text), tempfile.TemporaryDirectory(prefix="memoranda-bench-") as scratch:
+        heading("retrieval")
+        outcomes: list[Outcome] = []
+        memories: list[tuple[Body, Remembered]] = []
+        for body in bodies(folder, [name for name in options.chats.split(",") if name]):
+            remembered = Remembered(scratch, body)
+            memories.append((body, remembered))
+            every = options.every if body.set == "XQuAD" else 1
+            outcomes += [remembered.ask(body.set, asked) for asked in body.questions[::every]]
+            print(f"{body.name}: {len(body.questions[::every])} questions", file=sys.stderr, flush=True)
+        if not outcomes:
+            need(None, "what search finds")
+        good = tables(outcomes)
+        own_sentences(memories)
+        off_topic(memories, outcomes)
+        times = [one.milliseconds for one in outcomes]
+        print(f"\nA whole search: {statistics.median(times):.0f} ms p50, {quantile(times, 0.95):.0f} ms p95.")
+        for _, remembered in memories:
+            closing(remembered).__exit__(None, None, None)
+    print(text.getvalue())
+    if options.results:
+        with open(RESULTS, "w", encoding="utf-8") as file:
+            file.write(f"# What search finds\n\nWritten by `python -m bench.retrieval --results`.\n\n{text.getvalue()}")
+    return 0 if good or not options.check else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

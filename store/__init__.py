@@ -31,6 +31,7 @@ API = {
     },
     "time": {
         "store.base.clock": "Clock parse_moment utc_now",
+        "store.text.typed_times": "typed_moment",
     },
     "settings": {
         "store.config.configuration": "Config load_config=load",
@@ -56,8 +57,8 @@ API = {
         "store.context.result": "Context",
     },
     "the Librarian and its model": {
-        "store.librarian.librarian": "Librarian LibrarianAnswer=Answer",
-        "store.librarian.rule_answer": "CitedSentence",
+        "store.librarian.answer": "CitedSentence LibrarianAnswer=Answer",
+        "store.librarian.librarian": "Librarian",
     },
     "secrets and purge": {
         "store.purge.proof": "PurgeVerdict=Verdict",
@@ -157,7 +158,10 @@ FOR_THE_APPLICATION = {
     "the Librarian and its model": {
         "store.llm.endpoint": "LOCAL_HOSTS=NEAR endpoint= model_host=host short_model_name=short",
         "store.llm.model_pull": "ModelPuller PullResult RateMeter",
-        "store.llm.model_selection": "MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found",
+        "store.librarian.trial": "trial_of_model=worth",
+        "store.llm.model_selection": """
+            MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
+        """,
         "store.llm.model_stats": "ModelStats model_stats",
         "store.llm.probe": "ProbeResult probe_model=probe",
         "store.llm.server_info": "InstalledModel=Installed",
@@ -211,11 +215,11 @@ FOR_THE_APPLICATION = {
         "store.doors.client_health": "client_health=",
         "store.doors.clients.client": "agent_clients= AgentPlace=Place",
         "store.doors.config_edit": "InTheWay",
-        "store.doors.connection": "agent_connection= AgentPlan=Plan",
+        "store.doors.connection": "agent_connection= ConnectionPlan",
         "store.doors.connection_check": "examine_agents",
-        "store.doors.git_hooks": "git_hooks= InstalledHook=Installed",
+        "store.doors.git_hooks": "git_hooks= InstalledHook",
         "store.doors.hooks.process": "hook_process=",
-        "store.doors.calls": "AgentActivity AgentCall=Call agent_calls=",
+        "store.doors.calls": "AgentActivity AgentCall agent_calls=",
         "store.doors.injections": "Injection injections=",
         "store.doors.mcp.opening": "serve_mcp=run",
         "store.doors.pause": "agent_pause=",

@@ -175,7 +175,7 @@ from store.doors import (
 )
 from store.doors.calls import (
     AgentActivity,
-    Call as AgentCall,
+    AgentCall,
 )
 from store.doors.clients import (
     client as agent_clients,
@@ -187,13 +187,13 @@ from store.doors.config_edit import (
     InTheWay,
 )
 from store.doors.connection import (
-    Plan as AgentPlan,
+    ConnectionPlan,
 )
 from store.doors.connection_check import (
     examine_agents,
 )
 from store.doors.git_hooks import (
-    Installed as InstalledHook,
+    InstalledHook,
 )
 from store.doors.hooks import (
     process as hook_process,
@@ -309,12 +309,15 @@ from store.learning.model_pass import (
 from store.learning.rule_pass import (
     RulePassResult,
 )
-from store.librarian.librarian import (
+from store.librarian.answer import (
     Answer as LibrarianAnswer,
+    CitedSentence,
+)
+from store.librarian.librarian import (
     Librarian,
 )
-from store.librarian.rule_answer import (
-    CitedSentence,
+from store.librarian.trial import (
+    worth as trial_of_model,
 )
 from store.llm import (
     endpoint,
@@ -333,6 +336,8 @@ from store.llm.model_selection import (
     SWITCH as MODEL_SWITCH,
     USUAL as USUAL_MODEL,
     found as found_models,
+    named_chat,
+    why_none as why_no_model,
 )
 from store.llm.model_stats import (
     ModelStats,
@@ -482,6 +487,9 @@ from store.text.contradiction import (
 from store.text.prompt_injection import (
     suspicious,
 )
+from store.text.typed_times import (
+    typed_moment,
+)
 from store.trust import (
     ownership,
 )
@@ -503,7 +511,6 @@ __all__ = [
     "AgentActivity",
     "AgentCall",
     "AgentPlace",
-    "AgentPlan",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -518,6 +525,7 @@ __all__ = [
     "Commit",
     "Config",
     "Conflict",
+    "ConnectionPlan",
     "ConsideredFact",
     "Context",
     "ContextPart",
@@ -715,6 +723,7 @@ __all__ = [
     "model_pass",
     "model_stats",
     "model_status",
+    "named_chat",
     "nearest_setting",
     "new_fact_check",
     "nominate_duplicates",
@@ -756,11 +765,14 @@ __all__ = [
     "to_ms",
     "token_count",
     "trace_purge",
+    "trial_of_model",
+    "typed_moment",
     "understood_error",
     "unpack_key",
     "user_config_path",
     "utc_now",
     "wal",
+    "why_no_model",
     "without_citations",
     "written_tags",
 ]

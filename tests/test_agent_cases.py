@@ -10,8 +10,8 @@ from bench.agent_answers import MEMORY, remembered, score
 from bench.agent_asking import TASKS
 from bench.agent_scores import cited, grounds, has, refused, rests, says, without_citations
 from store.base.citations import parse
-from store.librarian.librarian import Answer
-from store.librarian.rule_answer import CitedSentence
+from store.librarian.answer import Answer, CitedSentence
+from store.librarian.question import ParsedQuestion
 from store.search import lookup
 
 CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -20,7 +20,7 @@ CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
 
 def answer(*sentences: str, nothing: bool = False) -> Answer:
     told = tuple(CitedSentence(sentence, ()) for sentence in sentences)
-    return Answer("q", "en", "decision", told, (), (), "", 0.1, nothing=nothing)
+    return Answer(ParsedQuestion("q", "en", "what", ()), told, (), (), "", 0.1, nothing=nothing)
 
 
 def of(kind: str) -> list[dict]:

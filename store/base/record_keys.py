@@ -21,6 +21,10 @@ _EVERY = {**NUMBERS, **UNSEARCHED}
 _KINDS = {number: kind for kind, number in _EVERY.items()}
 
 
+ROW = (1 << 40) - 1
+"""What of a passage's id is the key of its record; the bits above count the passages of one text, from 0."""
+
+
 def pack(kind: str, record_id: int) -> int:
     """The key of a record."""
     return record_id * 16 + _EVERY[kind]

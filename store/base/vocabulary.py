@@ -33,7 +33,6 @@ SETTING_NAMES = (
     "search.candidateMultiplier",
     "search.halfLifeDays",
     "search.lambda",
-    "search.importance",
     "search.scope",
     "search.scopeRules",
     "theme",

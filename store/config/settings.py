@@ -151,7 +151,6 @@ SETTINGS = (
     Setting("search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50),
     Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
     Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
-    Setting("search.importance", "bool", False, "What you open often and lately comes sooner"),
     Setting(
         "search.scope", "choice", "allow", "May a session that no rule names search?", ("allow", "deny"), reaches=True
     ),
@@ -220,7 +219,7 @@ SETTINGS = (
         "agent.host",
         "text",
         "",
-        "The address of the Ollama that the agent asks; empty: $OLLAMA_HOST, else this machine",
+        "The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST",
         own="says where your texts are sent",
     ),
     Setting("agent.seconds", "int", 5, "Seconds that the model may take while somebody waits for it", most=600),

@@ -12,7 +12,7 @@ import apsw
 
 from store.base.clock import Clock
 from store.base.errors import MemorandaError, StorageError
-from store.database.connection import configure, explain, reading
+from store.database.connection import configure, explain, guard, reading
 from store.database.migrations import migrate
 
 MEGABYTES = 1024  # that SQLite keeps in memory of one file
@@ -30,6 +30,7 @@ def shown(connection: apsw.Connection, path: str, clock: Clock, look: bool = Fal
                 _copies[told] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
             name, _ = _copies[told]
         copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+        guard(copy)
         configure(copy)
         copy.pragma("query_only", 1)
         return copy

@@ -6,6 +6,7 @@ import re
 import apsw
 
 from store.base.clock import Clock
+from store.database.sql_functions import register
 from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
 TYPE_CHECKING = False
@@ -52,6 +53,7 @@ def migrate(connection: apsw.Connection, clock: Clock, born: "Callable[[apsw.Con
 
 def run(connection: apsw.Connection, version: int, until: int) -> None:
     """Run the numbered scripts that lead from one schema version to another."""
+    register(connection)
     for number, path in migrations():
         if version < number <= until:
             with open(path, encoding="utf-8") as script:

@@ -30,6 +30,8 @@ DIGESTS = {
     7: "c53677e2fdd15486a105d3c5c8da3f603e90184bf4f5a5bd2d454c4829c532de",
     8: "019fda65e487c003fb959c4b4197b64375937e91e989cb625745778ec1c93022",
     9: "1773cd016243ea8e70ad78978eccc4e8ad14d1f735cd56f9dc209a129571871d",
+    10: "c39f25ead8cbc9e20e021183850cd2c6c2cc2993f634114148fc4ac173caad2a",
+    11: "bc241176750616cf8ce0af843d18d59480d1e530982b6086ae3e53c91e31eee3",
 }
 
 # what a file may have or lack: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

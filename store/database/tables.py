@@ -21,6 +21,7 @@ DERIVED = (
     "documents",
     "chunks",
     "corpus",
+    "passages",
     "corpus_fts",
     "corpus_words",
     "embedding_models",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.base.record_keys import ROW
 from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Verbatim
@@ -24,6 +25,7 @@ LEASE = "embedding"
 TEXTS = 64  # of one batch, at most
 SECONDS = 0.4  # of a model's work in one batch: how long a cancelled run may go on, and far below the lease's 5
 CACHE = 50_000  # vectors of texts that are gone, kept in case they come back
+PASSAGE = f"substr(c.title, 1, {LONGEST}), substr(c.text, p.start + 1, min({LONGEST}, p.end - p.start))"
 REFUSED = 1_000  # ids remembered of texts that no vector could be made of
 
 Progress = Callable[[int, int], None]
@@ -43,7 +45,7 @@ class Indexed:
 
 @dataclass(frozen=True)
 class _Text:
-    """A row of the queue: its corpus id, and its text with the name of it; `digest` is None if the row is gone."""
+    """A row of the queue: its passage, and its text with the name of it; `digest` is None if the row is gone."""
 
     id: int
     text: str
@@ -221,13 +223,12 @@ class _Run:
 
     def _batch(self) -> list[_Text]:
         """The next of the queue, as many as the model embeds in SECONDS: facts and decisions first, which people look
-        for most, and of a kind the newest."""
+        for most, then their own words, and the newest of each."""
         rows = self.database.rows(
-            "SELECT q.id, c.kind, substr(c.title, 1, ?1), substr(c.text, 1, ?1) FROM ("
-            " SELECT * FROM (SELECT id FROM embedding_queue WHERE id & 15 < 2 ORDER BY id DESC LIMIT ?2) UNION ALL"
-            " SELECT * FROM (SELECT id FROM embedding_queue WHERE id & 15 > 1 ORDER BY id DESC LIMIT ?2) LIMIT ?2"
-            ") q LEFT JOIN corpus c ON c.id = q.id",
-            (LONGEST, TEXTS),
+            f"SELECT q.id, c.kind, {PASSAGE} FROM (SELECT id FROM embedding_queue"
+            f" ORDER BY rank, (id & {ROW}) DESC LIMIT ?) q"
+            " LEFT JOIN passages p ON p.id = q.id LEFT JOIN corpus c ON c.id = p.row",
+            (TEXTS,),
         )
         batch = [self._text(*row) for row in rows]
         size = 0
@@ -296,8 +297,7 @@ class _Run:
         now = {
             row[0]: self._text(*row)
             for row in write.rows(
-                f"SELECT id, kind, substr(title, 1, {LONGEST}), substr(text, 1, {LONGEST}) FROM corpus"
-                f" WHERE id IN ({ids})"
+                f"SELECT p.id, c.kind, {PASSAGE} FROM passages p JOIN corpus c ON c.id = p.row WHERE p.id IN ({ids})"
             )
         }
         held: list[tuple[int, int]] = []

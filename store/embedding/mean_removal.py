@@ -74,9 +74,11 @@ def refresh(database: Database) -> bool:
         return False
     step = max(1, count // SAMPLE)
     rows = database.rows(
-        "SELECT e.vector, c.title || char(10) || c.text FROM (SELECT key, embedding, row_number() OVER (ORDER BY key)"
+        "SELECT e.vector, c.title || char(10) || substr(c.text, p.start + 1, p.end - p.start) FROM ("
+        "SELECT key, embedding, row_number() OVER (ORDER BY key)"
         " AS n FROM vectors WHERE key & 1 = :slot) v JOIN embeddings e ON e.id = v.embedding"
-        " JOIN corpus c ON c.id = v.key >> 1 WHERE v.n % :step = 0 AND length(e.vector) = :size",
+        " JOIN passages p ON p.id = v.key >> 1 JOIN corpus c ON c.id = p.row"
+        " WHERE v.n % :step = 0 AND length(e.vector) = :size",
         {"slot": model.slot, "step": step, "size": 4 * model.dimension},
     )
     if len(rows) < FEWEST:

@@ -76,7 +76,7 @@ def refused(database: Database) -> list[int]:
 
 def fill_queue(write: Transaction) -> None:
     """Everything is to be embedded."""
-    write.execute("INSERT OR IGNORE INTO embedding_queue(id) SELECT id FROM corpus")
+    write.execute("INSERT OR IGNORE INTO embedding_queue(id, rank) SELECT id, rank FROM passage_ranks")
     note(write, REFUSED, "")
 
 

@@ -186,11 +186,9 @@ class Vectors:
         return model.fingerprint, change, binary_index.scan(self._database, model)
 
     def pending(self) -> tuple[int, int]:
-        """(how many texts wait to be embedded, how many there are)."""
-        return self._database.row("SELECT (SELECT count(*) FROM embedding_queue), (SELECT count(*) FROM corpus)") or (
-            0,
-            0,
-        )
+        """(how many passages wait to be embedded, how many there are that get a vector)."""
+        waiting = self._database.value("SELECT count(*) FROM embedding_queue")
+        return waiting, self._database.value("SELECT count(*) FROM passage_ranks")
 
     def status(self) -> Status:
         found = model_registry.models(self._database)

@@ -87,9 +87,16 @@ Summary = Callable[[Sequence[str]], str]
 
 
 def nominate(
-    database: Database, facts: "Facts", inbox: Inbox, now: str, *, actor: str = PERSON, summary: Summary = summed_up
+    database: Database,
+    facts: "Facts",
+    inbox: Inbox,
+    now: str,
+    *,
+    actor: str = PERSON,
+    summary: Summary = summed_up,
+    most: int = MOST,
 ) -> Nominated:
-    """Look at every active fact, and propose what should be merged, superseded or told in one sentence: at most MOST
+    """Look at every active fact, and propose what should be merged, superseded or told in one sentence: at most `most`
     at a time, the surest first. One step of history. `summary` may take its time: what is asked about is looked at
     again, and where a fact was changed or purged meanwhile that question is left out."""
     known = facts.many(facts.ids(now))
@@ -112,7 +119,7 @@ def nominate(
                 gone.append(question)
 
     before = database.value("SELECT coalesce(max(id), 0) FROM proposals")
-    asked = inbox.propose_all(standing(), actor, most=MOST) if questions else []
+    asked = inbox.propose_all(standing(), actor, most=most) if questions else []
     against = sum(pair.how == AGAINST for pair in pairs)
     return Nominated(
         tuple(sorted({number for number in asked if number > before})),
@@ -214,7 +221,7 @@ def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], fl
     rows = dict(
         database.rows(
             "SELECT v.key >> 5, e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding"
-            " WHERE (v.key & 1) = ? AND (v.key >> 1) % 16 = 0 AND length(e.vector) = ?",
+            " WHERE (v.key & 1) = ? AND (v.key >> 1) % 16 = 0 AND v.key >> 41 = 0 AND length(e.vector) = ?",
             (model.slot, 4 * model.dimension),
         )
     )

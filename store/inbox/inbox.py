@@ -26,7 +26,7 @@ from store.records import proposals
 from store.records.fact_rows import checked, same
 
 # what `change` may hold besides the text, "fact"
-CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others")
+CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
 
@@ -88,8 +88,9 @@ class Inbox:
         """Ask a person whether something should be remembered, changed or forgotten; the proposal's id.
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
-        (CHANGES; `others` are ids of further facts to be merged); `target` is the fact it is about; `evidence` lists
-        {"citation", "quote"}. The same question (`questioning.asked`) of the same origin is not asked again while it
+        (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale},
+        what is added is one with that title); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
+        The same question (`questioning.asked`) of the same origin is not asked again while it
         waits, after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active
         fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
         part of the reason. With a `key` that was given before nothing is written.
@@ -134,7 +135,9 @@ class Inbox:
         if kind == "add" and target is not None:
             raise InvalidInput("What is added is about no other fact.", "To change one, propose to correct it.")
         text = checked(text) if text else ""
-        if kind == "add" and text:
+        if "decision" in change and kind != "add":
+            raise InvalidInput("Only what is added can be a decision.", "Propose to add it.")
+        if kind == "add" and text and "decision" not in change:
             known = same(write, text)
             if known is not None:
                 kind, target = "confirm", known

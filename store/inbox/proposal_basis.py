@@ -104,9 +104,22 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
     if not 0 <= float(told.get("importance", 0)) <= 1:
         raise InvalidInput("Importance is a number from 0 to 1.")
+    if "decision" in told:
+        told["decision"] = _decision(told["decision"])
     if "tags" in told:
         told["tags"] = [str(tag) for tag in told["tags"]]
     return told
+
+
+def _decision(said: Any) -> dict[str, Any]:
+    """What a decision would have beside its title. Raises InvalidInput."""
+    if not isinstance(said, Mapping) or not str(said.get("chosen", "")).strip():
+        raise InvalidInput("A decision has a chosen option.", "Say what was chosen.")
+    return {
+        "chosen": str(said["chosen"]).strip(),
+        "alternatives": [str(one) for one in said.get("alternatives", ())],
+        "rationale": str(said.get("rationale", "")).strip(),
+    }
 
 
 def quoted(one: Mapping[str, str]) -> dict[str, str]:

@@ -36,9 +36,12 @@ class Accepting:
         self._again = again
 
     def accept(self) -> int | None:
-        """Do what was proposed; the fact that came of it, None where one was forgotten."""
+        """Do what was proposed; the fact that came of it, None where one was forgotten, or a decision came of it."""
         proposal = self._proposal
         target = proposal.target
+        if decision := proposal.change.get("decision"):
+            self._decide(decision)
+            return None
         if target is None:
             return self._new(None)
         if proposal.kind == "merge" or (proposal.kind in INSTEAD and proposal.others):
@@ -80,6 +83,26 @@ class Accepting:
         return self._new(fact)
 
     # what is done
+
+    def _decide(self, said: dict[str, Any]) -> None:
+        """Record the decision that was proposed, under the words that the person accepted."""
+        write, chosen = self._write, str(said["chosen"])
+        tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
+        write.insert(
+            "decisions",
+            iteration_id=None,
+            title=self._text,
+            context="",
+            chosen=chosen,
+            alternatives=Json(list(said.get("alternatives", ()))),
+            rationale=str(said.get("rationale", "")),
+            impact=Verbatim("medium"),
+            phase="",
+            decided_at=Verbatim(write.at),
+            status=Verbatim("active"),
+            supersedes=None,
+            origin=self._proposal.origin,
+        )
 
     def _new(self, instead_of: int | None) -> int:
         """The fact with this text, where `instead_of` steps aside: a new one, or the one that says so already, which

@@ -6,6 +6,7 @@ All of it bears the origin `talk:SESSION`, so that what was learned from one con
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
@@ -21,9 +22,9 @@ from store.ingest.runner import ORIGIN
 from store.learning import reconfirm_rules
 from store.learning.extract_rules import ExtractedFact, extract
 from store.learning.fact_index import FactIndex
-from store.learning.nearest_fact import NearestFact
 from store.learning.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
 from store.learning.sentences import Sentence, fold, sentences
+from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
 
 STRANGERS = ("mcp:", "import:", "file")  # whose turns are nobody's own word here, whatever role they claim …
@@ -33,13 +34,15 @@ INGESTED = ORIGIN  # … but for a person's own transcripts
 @dataclass(frozen=True, slots=True)
 class LearningAction:
     """One thing to be written: a fact to `remember`, one to `confirm`, or a question to `ask`, of the kind of proposal
-    that it becomes; `target` is the fact it is about, `found` what was said, `why` the reason of a question."""
+    that it becomes; `target` is the fact it is about, `found` what was said, `why` the reason of a question, `decision`
+    what is proposed where that is no fact."""
 
     act: str
     found: ExtractedFact
     target: int | None = None
     kind: str = ""
     why: str = ""
+    decision: DecisionDraft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,11 @@ def origin(turn: Turn) -> str:
     return TALK + turn.session
 
 
-def plan_actions(task: str, turn: Turn, known: FactIndex, meant: NearestFact) -> list[LearningAction]:
+def plan_actions(task: str, turn: Turn, known: FactIndex) -> list[LearningAction]:
     """What a task finds in a turn. Writes nothing."""
     if turn.role != "user":
         return []
-    found = _extracted(turn, known) if task == "extract_facts" else _said_again(turn, known, meant)
+    found = _extracted(turn, known) if task == "extract_facts" else _said_again(turn, known)
     return list(found) if is_own(turn) else [_as_question(lesson) for lesson in found]
 
 
@@ -105,33 +108,21 @@ def _extracted(turn: Turn, known: FactIndex) -> Iterator[LearningAction]:
             yield LearningAction("ask", found, None, "add", found.why)
 
 
-def _said_again(turn: Turn, known: FactIndex, meant: NearestFact) -> Iterator[LearningAction]:
+def _said_again(turn: Turn, known: FactIndex) -> Iterator[LearningAction]:
     taken = {found.quote for found in extract(turn.role, turn.text).facts}  # the other task's
     touched = set[int]()
     for sentence in sentences(turn.text):
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
-        words = reconfirm_rules.said(sentence)
-        verdict, target = judged(words, known)
-        by_meaning = False
-        if verdict == NONE:
-            target = meant.nearest(turn, sentence, words)
-            if target is None:
-                continue
-            by_meaning = True
-            against = reconfirm_rules.against(words, known.words(target)) or known.speaks_against(sentence.text, target)
-            verdict = SUPERSEDE if against else PROPOSE
-        if target is None or target in touched:
+        verdict, target = judged(reconfirm_rules.said(sentence), known)
+        if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)
         found = _as_found(sentence)
-        if verdict == CONFIRM and not sentence.later:
-            yield LearningAction("confirm", found, target)
-        elif verdict == SUPERSEDE:
-            yield LearningAction("ask", found, target, "supersede", disagrees(target))
+        if sentence.later:
+            yield LearningAction("ask", found, target, "confirm", f"it says the same as {cite('fact', target)}")
         else:
-            why = "it means much the same" if by_meaning else "it says much the same"
-            yield LearningAction("ask", found, target, "confirm", f"{why} as {cite('fact', target)}")
+            yield LearningAction("confirm", found, target)
 
 
 def judged(words: ComparedText, known: FactIndex) -> tuple[str, int | None]:
@@ -209,8 +200,18 @@ def _ask(write: Transaction, turn: Turn, lesson: LearningAction, inbox: Inbox) -
     """Put a question into the inbox; its id, None if it was asked before, in whatever conversation, and the person did
     not ask for it in so many words since."""
     found = lesson.found
-    change = {} if lesson.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
-    if change and found.domain:
+    change: dict[str, Any] = {} if lesson.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
+    if lesson.decision is not None:
+        draft = lesson.decision
+        change = {
+            "fact": draft.title,
+            "decision": {
+                "chosen": draft.chosen,
+                "alternatives": list(draft.alternatives),
+                "rationale": draft.rationale,
+            },
+        }
+    elif change and found.domain:
         change["domain"] = found.domain
     evidence = ({"citation": turn.citation, "quote": found.quote},)
     try:

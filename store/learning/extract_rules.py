@@ -1,19 +1,19 @@
 """Task `extract_facts`: what a turn says that is to be remembered. Here by rule; a model gives the same type.
 
-Only sentences of the person's own voice (`voice`) are read, and a question tells nothing. What a trigger phrase says is
-their own word and `explicit`; what is weaker, or in doubt, is to be asked about.
+Only requests, rules and corrections in the person's own voice are heard; all else waits for a model. What a trigger
+phrase says is their own word and `explicit`; what is in doubt is to be asked about.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning import imperatives
-from store.learning.domain_rules import classify
+from store.learning import imperatives, request_markers
 from store.learning.grammar import Trigger, leads, pattern, triggers
 from store.learning.requests import REQUESTS, WHY, Request, requests
 from store.learning.sentences import WORDS, Sentence, sentences
 from store.learning.unmarked_requests import unmarked
+from store.text.folding import fold
 from store.text.prompt_injection import suspicious
 
 MOST_AT_ONCE = 5  # things that a person asks for in one turn; more were pasted
@@ -26,6 +26,11 @@ _SURE = {
     "turned_round": imperatives.turned_round,
 }
 ALONE = "you told it, and asked for nothing else"
+ONE = 400  # characters of a sentence, or of what announces steps
+SHORT = 5  # words of a correction that does not say what is right
+CORRECTS = "it puts right what was done"
+_STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
+_STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
 LATER = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
@@ -56,18 +61,24 @@ def extract(role: str, text: str) -> Extraction:
     """What is to be remembered of a turn. Nothing that the assistant says is."""
     if role != "user":
         return Extraction(())
-    found = list(_every(sentences(text)))
+    said = sentences(text)
+    found = _whole(text, said, list(_every(said)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
     return Extraction(tuple(found[:MOST]))
 
 
 def _every(said: Sequence[Sentence]) -> Iterable[ExtractedFact]:
-    """All that a turn asks for or tells: what is marked, and what is told in the sentences that hold none of it."""
-    marked = list(requests(said))
-    held = {request.sentence for request in marked}
+    """All that a turn asks for, corrects or sets as a rule."""
+    corrected = dict(_corrections(said))
+    marked = [request for request in requests(said) if request.sentence not in corrected]
+    held = {request.sentence for request in marked} | set(corrected)
     everything = [(request.sentence, _marked(said[request.sentence], request)) for request in marked]
-    everything += [(number, _told(sentence)) for number, sentence in enumerate(said) if number not in held]
+    for number, sentence in enumerate(said):
+        if number not in held:
+            found = _told(sentence) or (_instead(sentence) if number and _denies(said[number - 1]) else None)
+            everything.append((number, found))
+    everything += list(corrected.items())
     if not any(found for _, found in everything):
         everything = [(number, _found(said[number], start, "", ALONE, False)) for number, start in unmarked(said)]
     seen = set[str]()
@@ -83,6 +94,62 @@ def _every(said: Sequence[Sentence]) -> Iterable[ExtractedFact]:
         elif doubt and number not in held:
             continue  # weak and in doubt
         yield found
+
+
+def _corrections(said: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]]:
+    """What a person corrects in what an agent did, each the whole sentence, and of a short one the next too."""
+    for number, sentence in enumerate(said):
+        if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
+            continue
+        places = request_markers.starts(sentence.folded, 0, len(sentence.folded))
+        if not any(pattern("corrects_agent").match(sentence.folded, place) for place in (0, *places)):
+            continue
+        text = sentence.text
+        if len(text.split()) <= SHORT and number + 1 < len(said) and not said[number + 1].question:
+            text = f"{text} {said[number + 1].text}"
+        if len(text.split()) > SHORT:
+            yield number, ExtractedFact(text, "self_correction", "medium", sentence.quote, False, True, CORRECTS)
+
+
+def how_to(text: str) -> tuple[int, int] | None:
+    """(start, end) of numbered steps with the words that announce them, "To release: 1. … 2. …"; None where there are
+    none."""
+    for first in _STEP.finditer(text):
+        if first[1] != "1":
+            continue
+        end, number = first.end(), 2
+        for step in _STEP.finditer(text, first.end()):
+            if step[1] == str(number):
+                end, number = step.end(), number + 1
+        begin = max(text.rfind(sign, 0, max(0, first.start() - 2)) + 1 for sign in ("\n\n", ". ", "! ", "? "))
+        head = text[begin : first.start()]
+        if number > 2 and len(head) <= ONE and pattern("how_to").search(fold(head)):
+            stop = _STEP_END.search(text, end)
+            return begin + len(head) - len(head.lstrip()), stop.start() if stop else len(text)
+    return None
+
+
+def _whole(text: str, said: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    """What was found, the parts of numbered steps that are asked for as one how-to."""
+    span = how_to(text)
+    if span is None:
+        return list(found)
+    block = text[span[0] : span[1]].strip()
+    parts = [one for one in found if one.quote in block or block in one.quote]
+    if not (parts or any(_asks(sentence) for sentence in said)):
+        return list(found)
+    steps = " ".join(block.split()).rstrip(".;, ")
+    explicit = any(one.explicit for one in parts)
+    whole = ExtractedFact(steps, "general", "high" if explicit else "medium", block, explicit, True, WHY["asked"])
+    return [whole, *(one for one in found if one not in parts)]
+
+
+def _asks(sentence: Sentence) -> bool:
+    """Whether a sentence asks in plain words for something to be remembered."""
+    parts = request_markers.clauses(sentence.folded)
+    return not (sentence.question or sentence.passed) and any(
+        request_markers.first(kind, sentence.folded, parts) for kind in REQUESTS
+    )
 
 
 def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
@@ -119,14 +186,23 @@ def _told(sentence: Sentence) -> ExtractedFact | None:
             said_so = f"you said “{match[0]}”"
             found = _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
             return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
-    if pattern("passing").search(said):
-        return None
-    for trigger in triggers("weak"):
-        if _tells(trigger, said):
-            return _found(
-                sentence, start, trigger.domain, "you told it, and did not ask to have it remembered", explicit=False
-            )
     return None
+
+
+def _denies(sentence: Sentence) -> bool:
+    """Whether a sentence does nothing but deny: what comes after it is said in the place of something."""
+    parts = request_markers.clauses(sentence.folded)
+    return len(parts) == 1 and request_markers.whole("denies", sentence.folded, parts[0])
+
+
+def _instead(sentence: Sentence) -> ExtractedFact | None:
+    """What a sentence tells in the place of what was denied before it."""
+    start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
+    said = sentence.folded[start:]
+    if sentence.question or sentence.passed or pattern("passing").search(said):
+        return None
+    told = next((trigger for trigger in triggers("weak") if _tells(trigger, said)), None)
+    return _found(sentence, start, told.domain, WHY["denies"], explicit=False) if told else None
 
 
 def _tells(trigger: Trigger, said: str) -> re.Match[str] | None:
@@ -145,4 +221,4 @@ def _found(
     text = text[0].upper() + text[1:]
     hedged = pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return ExtractedFact(text, domain or classify(text).name, confidence, sentence.quote, explicit, True, why)
+    return ExtractedFact(text, domain or "general", confidence, sentence.quote, explicit, True, why)

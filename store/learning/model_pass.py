@@ -6,7 +6,7 @@ and when the application closes it stops at once; a turn is given up for the mod
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from store.base.errors import MemorandaError, ModelFailed
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
+from store.conversations.rule_summary import decides
 from store.database.database import Database
 from store.database.lease import Lease, LeaseLost
 from store.database.tombstones import normal
@@ -26,8 +27,7 @@ from store.learning.extract_rules import ExtractedFact, extract
 from store.learning.fact_index import ALIKE, FactIndex
 from store.learning.grounding import Ground
 from store.learning.model_due import due, room
-from store.learning.nearest_fact import NearestFact
-from store.learning.reconfirm_rules import CONFIRM, NONE, SUPERSEDE, ComparedText, kin, said
+from store.learning.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, kin, said
 from store.learning.requests import REVISES
 from store.learning.rule_pass import RENEW_SECONDS, stands
 from store.learning.sentences import Sentence, fold
@@ -38,7 +38,7 @@ from store.text import contradiction
 
 if TYPE_CHECKING:
     from store.base.models import Turn
-    from store.llm.ollama_client import OllamaChat
+    from store.llm.chat_client import ChatClient
 
 LEASE = "model"
 MOST = 30  # questions of one run
@@ -108,7 +108,6 @@ class _Reading:
         self._renewed = time.monotonic()
         self._lost = False
         self._known = FactIndex(memory.database)
-        self._meant = NearestFact(memory.database, memory.config, memory.now)
         self._settled = DismissedTexts(memory.database)
         self._asked = list[int]()
         self._read = self._failed = 0
@@ -128,7 +127,7 @@ class _Reading:
             self._renewed = time.monotonic()
         return False
 
-    def all(self, chat: "OllamaChat", most: int | None) -> ModelPassResult:
+    def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
         """Read one entry after the other, `most` of them."""
         memory = self._memory
         self._name = chat.name
@@ -166,7 +165,7 @@ class _Reading:
             if entry.task == extraction_queue.MODEL + "extract_facts":
                 planned = added(asking, turn, self._known)
             else:
-                planned = said_again(asking, turn, self._known, self._meant, memory.database)
+                planned = said_again(asking, turn, self._known, memory.database)
             planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
@@ -203,7 +202,8 @@ def added(asking: ModelSession, turn: "Turn", known: FactIndex) -> list[Learning
     from store.learning.tasks import extract_facts
 
     rules = [(one.quote, ComparedText(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
-    planned = []
+    decided = list(_decisions(asking, turn))
+    planned = list(decided)
     for found in extract_facts.ask(asking, turn.role, turn.text).facts:
         words = ComparedText(fold(found.text))
         if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
@@ -212,15 +212,27 @@ def added(asking: ModelSession, turn: "Turn", known: FactIndex) -> list[Learning
         if verdict == SUPERSEDE:
             planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
+        if any(found.quote == one.found.quote for one in decided):
+            continue  # it is proposed as a decision
         alike = known.alike(found.text)
         if verdict != CONFIRM and (alike is None or not _same(normal(found.text), known.text(alike))):
             planned.append(LearningAction("ask", found, None, "add", found.why))
     return planned
 
 
-def said_again(
-    asking: ModelSession, turn: "Turn", known: FactIndex, meant: NearestFact, database: Database
-) -> list[LearningAction]:
+def _decisions(asking: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
+    """What a model finds decided in a turn, each to be asked about as a decision. Raises ModelFailed."""
+    from store.learning.tasks import extract_decision
+
+    deciding = [one for one in worth(turn.role, turn.text) if decides(one.text)]
+    for sentence in deciding[:SENTENCES]:
+        draft = extract_decision.ask(asking, sentence)
+        if draft is not None:
+            found = ExtractedFact(draft.title, "decisions", "medium", sentence.quote, False, False, "")
+            yield LearningAction("ask", found, None, "add", f"it was decided, as {asking.name} reads it", draft)
+
+
+def said_again(asking: ModelSession, turn: "Turn", known: FactIndex, database: Database) -> list[LearningAction]:
     """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
     Raises ModelFailed."""
     from store.learning.tasks import reconfirm
@@ -230,10 +242,8 @@ def said_again(
     planned, touched = list[LearningAction](), set[int]()
     for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words = said(sentence)
-        if judged(words, known)[0] != NONE:
-            continue  # the rule has asked, or knows
-        if meant.nearest(turn, sentence, words) is not None:
-            continue  # by its meaning the rule has asked already
+        if judged(words, known)[0] == CONFIRM:
+            continue  # the rule has heard it
         sharing = duplicates.sharing(database, contradiction.taken_apart(sentence.text))
         near = [number for number in sharing if number not in touched and known.share(words, number) >= NEAR]
         verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])

@@ -20,7 +20,6 @@ from store.learning.actions import LearningAction, LearningResult, apply_actions
 from store.learning.candidate_filter import worth
 from store.learning.dismissed import DismissedTexts
 from store.learning.fact_index import FactIndex
-from store.learning.nearest_fact import NearestFact
 from store.memory import Memory
 
 BATCH = 50  # entries that are taken at once
@@ -71,7 +70,6 @@ class _Reading:
         self._lease = lease
         self._known = FactIndex(memory.database)
         self._settled = DismissedTexts(memory.database)
-        self._meant = NearestFact(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
         self._learned = LearningResult()
@@ -95,7 +93,7 @@ class _Reading:
             turn = turns.get(entry.turn)
             try:
                 self._known.refresh()
-                planned = plan_actions(entry.task, turn, self._known, self._meant) if turn else []
+                planned = plan_actions(entry.task, turn, self._known) if turn else []
                 if turn and planned:
                     planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and self._for_model(turn):

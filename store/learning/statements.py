@@ -1,14 +1,14 @@
-"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure, in
-words that tell a domain. It is matched by its form, on text without capitals and accents (`voice.fold`)."""
+"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure. It
+is matched by its form, on text without capitals and accents (`sentences.fold`)."""
 
 import re
+from functools import cache
 
 from store.learning import small_talk
-from store.learning.domain_rules import classify
 from store.learning.grammar import pattern
 from store.learning.sentences import fold
 
-SAID = 3  # words of a clause in which a word of a domain tells
+SAID = 3  # words of a clause in which a telling word counts
 
 NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 FIGURE = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
@@ -95,8 +95,7 @@ _DEFINITE = re.compile(
 
 
 def states(folded: str, written: str) -> bool:
-    """Whether a clause tells something lasting: a habit, of the person and theirs, of a thing with a name or a figure,
-    in words that tell a domain."""
+    """Whether a clause tells something lasting: a habit, of the person and theirs, a thing with a name or a figure."""
     if small_talk.refused(folded):
         return False
     if any(sign.search(folded) for sign in (_HABIT, pattern("from_now"), _TOLD_PAST, _LIKES, _WISH, FIGURE)):
@@ -112,7 +111,12 @@ def states(folded: str, written: str) -> bool:
         return True
     if _OTHERS.search(folded) or _DEFINITE.match(folded):
         return True
-    return len(folded.split()) >= SAID and bool(classify(folded).words)
+    return len(folded.split()) >= SAID and bool(_telling().search(folded))
+
+
+@cache
+def _telling() -> re.Pattern[str]:
+    return re.compile(rf"\b{pattern('telling').pattern}")
 
 
 def _lasts(verb: str) -> bool:

@@ -20,7 +20,7 @@ from store.memory import Memory
 if TYPE_CHECKING:
     from store.base.models import Turn
     from store.conversations.summaries import Summarise
-    from store.llm.ollama_client import OllamaChat
+    from store.llm.chat_client import ChatClient
 
 MOST = 8  # summaries of one run; the rule makes the rest
 BEGUN = 0.5  # of the seconds that a person may be kept waiting, after which no other question is begun
@@ -84,7 +84,7 @@ class _Maker:
         self._memory = memory
         self._cancelled = cancelled
         self._since = days_before(memory.now, RECENT_DAYS)
-        self._chat: OllamaChat | None = None
+        self._chat: ChatClient | None = None
         self._left = MOST
         self._looked = False
 

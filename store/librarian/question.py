@@ -1,316 +1,240 @@
-"""A question about the past: its language, which of the four kinds of answer it wants, and what it names.
+"""What a question asks: of the data themselves, as a filter that the search bar takes too, or of what records say.
 
-By rule, in Spanish and English. What a rule gets wrong costs a worse search, never a wrong answer: nothing is said but
-what the records say.
+A question is one of the data only if every word of it is understood as a state, a time, an author, a kind, a count, a
+citation, or as a word that asks. One that is not understood is searched for.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from store.base.citations import Citation, find
-from store.librarian.follow_up import POINTS, continues, is_follow_up
-from store.librarian.ordinal import IDLE, Order, ordered
-from store.text.dates import period, weekly
+from store.database.database import Database
+from store.librarian import words as vocabulary
+from store.search.query_parser import filters
+from store.text.dates import period
 from store.text.language import language
 from store.text.question_similarity import words
-from store.text.vocabulary import stop_words
 
+LONGEST = 1_000  # characters of a question
+FEW = 3  # words that say what a question is about, at most, where it leans on the one before
+HAPPENED = ("decision", "commit", "iteration", "event", "fact", "task")  # kinds of which something happened
 DECISION, IMPLEMENTATION, CHRONOLOGY, STATISTICS = "decision", "implementation", "chronology", "statistics"
-WHY, WHO, WHEN, WHAT = "why", "who", "when", "what"
-LONGEST = 500  # characters of a question that are looked at
+WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
+AGENTS = "agents"
+_SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
-_SPANISH, _ACCENTED = re.compile(r"[¿¡ñ]", re.IGNORECASE), re.compile(r"[áéíóú]", re.IGNORECASE)
-_STOP = stop_words("search")
-# the little words that only one of the two languages has, as they are typed without accents too
-_ONLY_SPANISH = frozenset(
-    "que cual cuales cuando cuanto cuanta cuantos cuantas como donde quien quienes por el y".split()
-)
-_HOW_MANY = re.compile(r"\b(?:how many|cuant[oa]s|number of|numero de|total de)\b")
-_WHEN = re.compile(
-    r"\b(?:when|cuando|since when|desde cuando|hasta cuando|how long ago|what (?:day|date|month|year)"
-    r"|(?:que|en que) (?:dia|fecha|mes|año)|hace cuanto)\b"
-)
-# before it “when” asks nothing: “which tool tells us when it fails”; but “who did it, and when?”
-_ASKED_BEFORE = re.compile(
-    r"(?:\b(?:what|which|who|where|why|how|quien(?:es)?|cual(?:es)?|donde|como|por ?que)|^que)\b(?!.*\b(?:and|or|y|o)$)"
-)
-_HAPPENED = re.compile(
-    r"\b(?:what (?:(?:has|have|had) )?(?:happened|changed|occurred)|what (?:was|has been|have \w+) done|what went on"
-    r"|what (?:did|have|has) (?:we|you|they|i|he|she|(?:the |an )?\w+) (?:do|done|changed?|work(?:ed)? on)|what.s new"
-    r"|timeline|history of|que (?:ha |habia |hay )?(?:paso|pasado|ocurrio|ocurrido|sucedio|sucedido|cambio|cambiado)"
-    r"|que (?:se )?(?:ha |han |hemos )?(?:hizo|hicimos|hicieron|hice|hecho|cambiamos|cambiaron)"
-    r"|que cambios (?:hubo|hay)|(?:any|some)thing (?:happen(?:ed)?|new|changed?)|paso algo|ha pasado algo|algo nuevo"
-    r"|en que (?:trabajamos|trabajaron|trabajo)|novedades|que hay de nuevo|cronologia|historia de|evolucion de)\b"
-)
-_WAS_DONE = re.compile(
-    r"\b(?:did|decid\w+|decisi\w+|commits?|committed|hicimos|hizo|hicieron|added|change[ds]?"
-    r"|cambi\w+|hubo|(?:what|which)(?: \w+)? (?:was|were|got)|que se \w+(?:o|aron|ieron))\b"
-)
-# words by which such a question asks, and which say nothing about what it is about
-_DOING = frozenset(
-    "changed change changes changing do done new occurred went made make makes worked work cambio cambios cambiado"
-    " cambiamos cambiaron hecho hicimos hicieron hice ocurrido sucedido novedades nuevo trabajamos trabajaron trabajo"
-    " hubo take takes took taken tomo tomamos tomaron tomado tomada tomadas".split()
-)
-_NOTED = re.compile(
-    r"\b(?:note[ds]?|(?:write|wrote|written) down|remember|remembered|recorded|anot(?:o|amos|aron|ad[oa]s?)"
-    r"|apunt(?:o|amos|aron|ad[oa]s?)|guard(?:o|amos|aron|ad[oa]s?)|recordamos)\b"
-)
-_NOTING = frozenset(
-    "note noted notes wrote write written down anoto anotamos anotaron anotado anotada anotados anotadas apunto"
-    " apuntamos apuntaron apuntado apuntados guardo guardamos guardaron guardado guardados guardadas recordamos".split()
-)
-_SORT = re.compile(r"\b(?:what|which|que|cuales) (?:(?:are|were|son|fueron|the|las|los|new|nuev[oa]s) )*(\w+)")
-_ACTED = (
-    r"(?:decide[ds]?|did|do|done|change[ds]?|made?|record(?:ed)?|add(?:ed)?|note[ds]?|take|took|taken|decid\w+|hizo|hicieron|hecho"
-    r"|cambi\w+|anot\w+|registr\w+|tom\w+|agreg\w+)"
-)
-_AGENTS = re.compile(
-    rf"\b(?:(?:did|has|have) (?:the |an |any |our )?agents? {_ACTED}|by (?:the |an |any |our )?agents?"
-    rf"|(?:the|an|any|which|what) agents? (?:has |have )?{_ACTED}|{_ACTED} (?:el |un |los |algun )?agentes?"
-    rf"|(?:el|un|los|algun|que) agentes? (?:ha |han )?{_ACTED}|por (?:el |un |los |algun )?agentes?)\b"
-)
-_COMMIT = re.compile(
-    r"\b(?:commits?|implement\w*|sha|merge[ds]?|mergeo|diff|(?:in|en) (?:what|which|que|cual) (?:code|codigo|cambio))\b"
-)
-_MADE = re.compile(
-    r"\b(?:who|whom|anybody|anyone|somebody|did|quien|quienes|alguien)\b.*\b(?:wrote|coded|coding|programm?ed|fixed|built|shipped"
-    r"|escribio|programo|arreglo|corrigio|implemento|construyo)\b"
-)
-_WHY = re.compile(r"\b(?:why|por ?que|what for|para que|reasons?|razon(?:es)?|motivos?|how come)\b")
-_ASKS = re.compile(
-    r"\b(?:what|which|who|whom|whose|when|where|why|how|que|cual|cuales|quien|quienes|cuando|donde|como|por ?que)\b"
-)
-_WHICH = re.compile(r"^(?:which|cuales) (?:are|is|were|was|remain|son|estan|siguen|quedan|fueron)\b")
-_WHO = re.compile(r"\b(?:who|whom|whose|quien|quienes|by whom|de quien)\b")
-# what of a question asks, and says nothing about what it is about
-ASKING = frozenset(
-    """
-    what which who whom whose when where why how much many long often do does did is are was were be been being has have
-    had can could may might must shall should will would there here any some ever all every about tell show give list me
-    us please know remember recorded record records registered memory say says said happen happened happens get got
-    que cual cuales quien quienes cuando donde adonde como cuanto cuanta cuantos cuantas es son era eran fue fueron ser
-    hay habia hubo ha han he hemos esta estan estaba puede pueden podemos debe deben se nos me te lo los la las le les
-    sobre dime decime muestra mostra lista registro registros registrada registradas registrado registrados memoria paso
-    pasado ocurrio sucedio tenemos tiene tienen hace hacen hizo hicieron algun alguna alguno algunos algunas
-    use used uses using usar usamos usa usan uso usado utiliza utilizamos choose chose chosen elegir elegimos eligio
-    we our they their them you your i my a an the of in on at to for by with from and or not no it its this that
-    el un una unos unas de del al en por para con sin y o u e si mi mis su sus nuestro nuestra ya muy mas
-    instead rather than vez lugar else besides too also another other others tambien demas otros otras anything
-    something everything what's who's where's when's how's
-    """.split()
-)
-_RECORDS = frozenset(
-    "decision decisions decisiones decided decide decidio decidieron decidimos decidido tomo commit commits"
-    " committed iteration iteracion implemented implement implements implemento implementa implementan implementaron"
-    " added add añadio anadio agrego introduced introdujo".split()
-)
-# what a decision has, and any of its names: a question that asks for it is about something else
-_PARTS = frozenset(
-    "alternative alternatives option options considered consider rejected reject discarded discard advantage advantages"
-    " benefit benefits reason reasons reasoning rationale context behind alternativa alternativas opcion opciones"
-    " consideramos considero consideraron evaluamos descartamos descarto descartaron rechazamos rechazo ventaja"
-    " ventajas beneficio beneficios razon razones motivo motivos contexto detras".split()
-)
-# what a question about the standing of what was told before asks with
-_STANDING = frozenset(
-    "still valid reverted revert superseded replaced undone revoked current holds hold stands stand true right changed"
-    " sigue siguen todavia aun valida valido vigente revertida revertido revirtio reemplazada reemplazado reemplazo"
-    " sustituida sustituido anulada anulado deshizo cierto change cambio cambiado cambiamos cambiaron".split()
-)
-# what can be counted, by any of its names
-_COUNTED = {
-    "decision": "decision decisions decisiones",
-    "commit": "commit commits",
-    "iteration": "iteration iterations iteracion iteraciones",
-    "event": "event events evento eventos",
-    "fact": "fact facts hecho hechos",
-    "task": "task tasks tarea tareas",
-    "checkpoint": "checkpoint checkpoints",
-    "turn": "turn turns turno turnos message messages mensaje mensajes",
-    "summary": "summary summaries resumen resumenes",
-    "proposal": "proposal proposals propuesta propuestas",
-}
-COUNTED = {name: kind for kind, names in _COUNTED.items() for name in names.split()}
-LISTED = ("decision", "commit", "event", "iteration", "checkpoint", "fact", "task")  # kinds that a time is asked for
-_LISTED = {name: kind for name, kind in COUNTED.items() if kind in LISTED}
-_ONE = "|".join(name for name, kind in COUNTED.items() if kind != "commit" and not name.endswith("s"))
-_NUMBERED = re.compile(rf"\b({_ONE})(?: number| numero| no| nro)? #?(\d{{1,9}})(?![\w.,:/-])")
-_SHA = re.compile(r"\bcommit(?: number| numero)? #?((?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40})\b")
+
+@dataclass(frozen=True, slots=True)
+class DataFilter:
+    """The filters that a question of the data names; `counts`: it asks for a number; `first` the end of the order that
+    it asks for, `newest` or `oldest`."""
+
+    kinds: tuple[str, ...] = ()
+    state: str = ""
+    since: str = ""
+    before: str = ""
+    author: str = ""
+    linked: tuple[Citation, ...] = ()
+    counts: bool = False
+    first: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it is enough to be asked by itself."""
+        return bool(self.state or self.since or self.before or self.author or self.linked) or (
+            bool(self.kinds) and (self.counts or bool(self.first))
+        )
+
+    @property
+    def text(self) -> str:
+        """As it is typed into the search bar."""
+        kinds = self.kinds
+        if not kinds and not self.linked and not self.state:
+            kinds = HAPPENED
+        parts = [f"kind:{','.join(kinds)}"] if kinds else []
+        state = self.state or ("any" if self.since or self.before or self.author or self.first or self.linked else "")
+        parts += [f"is:{state}"] if state else []
+        parts += [f"{name}:{_day(at)}" for name, at in (("since", self.since), ("before", self.before)) if at]
+        parts += [f"by:{self.author}"] if self.author else []
+        return " ".join([*parts, *(f"linked:{one}" for one in self.linked)])
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """A question, read. `kind` is one of the four, `aspect` what of a record it wants to know, `words` those that say
-    what it is about, `counted` the kind of record that is counted, `since` and `before` the time it names (empty
-    without one) and `dated` the words that name it, `kinds` the only kinds of record it asks for, `agents` whether for
-    those of agents alone, `standing` whether what was told before still holds, `follows` whether it leans on the
-    exchange before it, `order` which end of the records of a kind it asks for."""
+    """A question, read: its `language`, what of a record it wants to know (`aspect`), the words that say what it is
+    `about`, the records it cites, and its filter where it asks the data, `typed` one that it was typed as; `nouns` are
+    the kinds of record that it names; `follows`: it leans on the exchange before."""
 
     text: str
     language: str
-    kind: str
     aspect: str
-    words: tuple[str, ...]
-    cited: tuple[Citation, ...]
-    counted: str
-    since: str
-    before: str
-    follows: bool
-    dated: frozenset[str] = frozenset()
-    kinds: tuple[str, ...] = ()
-    agents: bool = False
-    standing: bool = False
-    order: Order | None = None
+    about: tuple[str, ...]
+    cited: tuple[Citation, ...] = ()
+    data: DataFilter | None = None
+    typed: str = ""
+    follows: bool = False
+    nouns: tuple[str, ...] = ()
 
     @property
-    def many(self) -> bool:
-        """Whether it asks for all there is: of a time, of an iteration, by agents."""
-        return self.kind == CHRONOLOGY and bool(self.since or self.before or self.cited or self.agents)
+    def kind(self) -> str:
+        """One of four, for scripts."""
+        if self.data is not None or self.typed:
+            return STATISTICS if self.data is not None and self.data.counts else CHRONOLOGY
+        return CHRONOLOGY if self.aspect == WHEN else DECISION
 
 
-def read(question: str, now: str, before: str = "") -> ParsedQuestion:
-    """Read a question; `before` is the one asked before it, empty for the first. Never raises: every text is one."""
+def read(question: str, database: Database, now: str, before: "ParsedQuestion | None" = None) -> ParsedQuestion:
+    """Read a question; `before` is the one asked before it. Never raises: every text is one."""
     text = " ".join(question.split())[:LONGEST]
     told = words(text)
-    plain = " ".join(told)
-    since, until, dated = period(plain, now)
-    happened = bool(_HAPPENED.search(plain))
-    past = happened or any(rule.search(plain) for rule in (_WAS_DONE, _HOW_MANY, _NOTED))
-    if not past and (
-        weekly(dated) or any(word not in ASKING and word not in _STOP and word not in dated for word in told)
-    ):
-        since, until, dated = "", "", frozenset()  # "who is away in January", "what is on Friday": words like others
-    agents = bool(_AGENTS.search(plain))
-    limited = bool(since or until) or agents
-    cited, naming = _cited(text, plain, dated)
-    counted = _counted(plain, naming)
-    kinds = _kinds(plain) if limited and not counted else ()
-    idle = (
-        dated
-        | naming
-        | (_DOING if (happened or limited) and not counted else frozenset())
-        | (_NOTING if kinds else frozenset())
-    )
-    idle |= frozenset(word for word in told if COUNTED.get(word) in kinds or (agents and word.startswith("agent")))
-    own = tuple(
-        _bare(word) for word in dict.fromkeys(told) if word not in ASKING and word not in _STOP and word not in idle
-    )
-    about = tuple(word for word in own if word not in _PARTS)
-    if about or before:
-        own = about
-    follows = standing = False
-    if before:
-        told_before = read(before, now)
-        if told_before.counted and not counted and _counts_on(plain, bool(own or limited or cited)):
-            counted, follows, kinds = next(filter(None, map(COUNTED.get, own)), told_before.counted), True, ()
-        if not counted:
-            own = tuple(word for word in own if word not in POINTS)
-            content = tuple(word for word in own if word not in _RECORDS)
-            listing = bool(told_before.counted and _WHICH.search(plain))
-            standing = bool(content) and not listing and _STANDING.issuperset(content)
-            content = () if standing else content
-            if content and all(COUNTED.get(word) in LISTED for word in content) and continues(plain):
-                kinds, content = tuple(COUNTED[word] for word in content), ()  # “and facts?”
-            follows = not (cited or limited) and (listing or is_follow_up(plain, text, content))
-            own, standing = content if follows else own, standing and follows
-    order = None
-    if not (cited or counted or follows):
-        order = ordered(told, (word for word in own if word not in _RECORDS and word not in COUNTED), dated, _LISTED)
-    if order:
-        own, kinds = tuple(word for word in own if word not in IDLE), kinds or (order.kind,)
-    return ParsedQuestion(
-        text,
-        spoken(text, before),
-        _kind(
-            plain, counted, bool(cited and cited[0].kind == "iteration") or limited, limited and bool(kinds or not own)
-        ),
-        WHY if _WHY.search(plain) else WHEN if _asks_when(plain) else WHO if _WHO.search(plain) else WHAT,
-        own if counted else tuple(word for word in own if word not in _RECORDS),
-        cited,
-        counted,
-        since,
-        until,
-        follows,
-        dated,
-        kinds,
-        agents,
-        standing,
-        order,
+    spoken = language(text) or _by_words(told, text) or (before.language if before else "en")
+    aspect = next((name for name in (WHY, WHO, WHEN) if _has(told, name)), WHAT)
+    told, cited = _citing(told, text)
+    if filters(text):
+        return ParsedQuestion(text, spoken, aspect, tuple(told), cited, typed=text)
+    asked = ParsedQuestion(text, spoken, aspect, _about(told), cited)
+    data, rest = _data(told, database, now, cited)
+    goes_on = before is not None and bool(told) and (told[0],) in vocabulary.phrases("goes_on")
+    if not rest and data != DataFilter():
+        if goes_on and before is not None and before.data is not None:
+            data = _over(before.data, data)
+        if data.narrows and aspect != WHY:
+            return replace(asked, data=data)
+    points = any((word,) in vocabulary.phrases("points") for word in told)
+    leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
+    return replace(asked, follows=leans, nouns=_nouns(told))
+
+
+def _over(before: DataFilter, now: DataFilter) -> DataFilter:
+    """A filter that goes on from another: what it does not say is as it was."""
+    timed = bool(now.since or now.before)
+    return DataFilter(
+        now.kinds or before.kinds,
+        now.state or before.state,
+        now.since if timed else before.since,
+        now.before if timed else before.before,
+        now.author or before.author,
+        now.linked or before.linked,
+        now.counts or before.counts,
+        now.first or before.first,
     )
 
 
-def _bare(word: str) -> str:
-    return word.replace("’", "'").removesuffix("'s")
-
-
-def spoken(text: str, before: str = "") -> str:
-    """`es` or `en`: the language that a question is asked in, of one that does not tell that of the one before."""
-    found = language(text)
-    if _SPANISH.search(text):
-        return "es"
-    if found:
-        return found
-    told = words(text)
-    if any(word in _ONLY_SPANISH for word in told) or (not before and _ACCENTED.search(text)):
-        return "es"
-    return spoken(before) if before else "en"
-
-
-def _kind(plain: str, counted: str, dated: bool, alone: bool) -> str:
-    if counted:
-        return STATISTICS
-    why = _WHY.search(plain)
-    if alone and not why:
-        return CHRONOLOGY
-    if _COMMIT.search(plain) or _MADE.search(plain):
-        return IMPLEMENTATION
-    if _HAPPENED.search(plain) or _asks_when(plain) or (dated and not why):
-        return CHRONOLOGY
-    return DECISION
-
-
-def _asks_when(plain: str) -> bool:
-    """Whether a question asks when something was."""
-    return any(not _ASKED_BEFORE.search(plain[: match.start()].rstrip()) for match in _WHEN.finditer(plain))
-
-
-def _counted(plain: str, naming: frozenset[str]) -> str:
-    """The kind of record that stands nearest after `how many`, and names none."""
-    asks = _HOW_MANY.search(plain)
-    after = words(plain[asks.end() :]) if asks else []
-    return next((COUNTED[word] for word in after if word in COUNTED and word not in naming), "")
-
-
-def _counts_on(plain: str, says: bool) -> bool:
-    """Whether a question after a count, which `says` something, goes on counting: “and how many are superseded?”, “and
-    facts?”."""
-    return bool(_HOW_MANY.search(plain)) or (continues(plain) and says and not _ASKS.search(plain))
-
-
-def _kinds(plain: str) -> tuple[str, ...]:
-    """The kinds of record that a question about a time asks for: “which tasks”, what was decided, what was noted."""
-    named = [COUNTED.get(match[1], "") for match in _SORT.finditer(plain)]
-    found = tuple(kind for kind in dict.fromkeys(named) if kind in LISTED)
-    if found:
-        return found
-    if re.search(r"\bdecid|\bdecisi", plain):
-        return ("decision",)
-    if re.search(r"\bcommit(?:s|ted)?\b", plain):
-        return ("commit",)
-    return ("fact", "task") if _NOTED.search(plain) else ()
-
-
-def _cited(text: str, plain: str, dated: frozenset[str]) -> tuple[tuple[Citation, ...], frozenset[str]]:
-    """The records that a question names, by citation or in words (“decision 2”, “the commit a1b2c3d”), and its words
-    that do."""
+def _citing(told: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
+    """(the words that cite nothing, the records that a question cites: `D#2`, `iteration 3`, `commit a1b2c3d`)."""
     cited = [citation for _, _, citation in find(text)]
-    naming = {word for citation in cited for word in words(str(citation))}
-    for match in _NUMBERED.finditer(plain):
-        if int(match[2]) and match[2] not in dated:
-            cited.append(Citation(COUNTED[match[1]], int(match[2])))
-            naming.update(match[0].split())
-    for match in _SHA.finditer(plain):
-        cited.append(Citation("commit", match[1]))
-        naming.update(match[0].split())
-    return tuple(dict.fromkeys(cited)), frozenset(naming)
+    left = [word for word in told if word not in {part for one in cited for part in words(str(one))}]
+    named = vocabulary.named("kinds")
+    at = len(left) - 1
+    while at > 0:
+        kind, target = named.get((left[at - 1],), ""), left[at].lstrip("#")
+        if kind == "commit" and _SHA.fullmatch(target):
+            cited.append(Citation(kind, target))
+        elif kind and kind != "commit" and target.isascii() and target.isdigit() and 0 < int(target) < 10**9:
+            cited.append(Citation(kind, int(target)))
+        else:
+            at -= 1
+            continue
+        del left[at - 1 : at + 1]
+        at -= 2
+    return left, tuple(dict.fromkeys(cited))
+
+
+def _data(told: Sequence[str], database: Database, now: str, cited: Sequence[Citation]) -> tuple[DataFilter, list[str]]:
+    """(the filter that the words of a question name, the words that are none of it and say something)."""
+    since, until, dated = period(" ".join(told), now)
+    left = [word for word in told if word not in dated]
+    if (released := _take(left, vocabulary.phrases("release"))) is not None:
+        left, since = released, _last_release(database) or since
+    counts = first = state = ""
+    if (found := _take(left, vocabulary.phrases("count"))) is not None:
+        left, counts = found, "yes"
+    for name in ("newest", "oldest"):
+        if (found := _take(left, vocabulary.phrases(name))) is not None:
+            left, first = found, name
+    for phrase, name in vocabulary.named("states").items():
+        while state in ("", name) and (found := _take(left, [phrase])) is not None:
+            left, state = found, name
+    happened = _take(left, vocabulary.phrases("happened"))
+    left = left if happened is None else happened
+    named = vocabulary.named("kinds")
+    kinds = _nouns(left) or tuple(dict.fromkeys(named[(word,)] for word in left if (word,) in named))
+    left = [word for word in left if (word,) not in named]
+    author = ""
+    if (found := _take(left, vocabulary.phrases("agents"))) is not None:
+        left, author = found, AGENTS
+    rest = [word for word in left if word not in vocabulary.asking()]
+    if rest and not author and (who := _author(rest, database)):
+        author, used = who
+        rest = [word for word in rest if word not in used]
+    linked = tuple(cited) if kinds or happened is not None or counts else ()
+    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first), rest
+
+
+def _take(told: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
+    """The words without the first of these phrases that stands in them; None where none does."""
+    for phrase in phrases:
+        for at in range(len(told) - len(phrase) + 1):
+            if tuple(told[at : at + len(phrase)]) == phrase:
+                return [*told[:at], *told[at + len(phrase) :]]
+    return None
+
+
+def _has(told: Sequence[str], name: str) -> bool:
+    return _take(told, vocabulary.phrases(name)) is not None
+
+
+def _about(told: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in told if word not in vocabulary.asking()))
+
+
+def _nouns(told: Sequence[str]) -> tuple[str, ...]:
+    """The kinds of record that a question names, by a noun."""
+    found = []
+    for one in vocabulary.LANGUAGES:
+        for kind, names in vocabulary.table(one)["names"].items():
+            if kind != "record" and any(part in told for name in names for part in words(name)):
+                found.append(kind)
+    return tuple(dict.fromkeys(found))
+
+
+def _author(rest: Sequence[str], database: Database) -> tuple[str, set[str]] | None:
+    """(the name of one who wrote something, as it is recorded, the words that name them), if all these words do."""
+    rows = database.rows(
+        "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
+        " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
+    )
+    for (name,) in rows:
+        parts = [part for part in name.replace(":", " ").split() if part]
+        used = {word.removesuffix("'s").removesuffix("’s"): word for word in rest}
+        own = [part for part in parts if " ".join(words(part)) in used]
+        if own and len(own) == len(rest):
+            return own[0] if len(own) == 1 else f'"{" ".join(own)}"', set(rest)
+    return None
+
+
+def _last_release(database: Database) -> str:
+    """When the last release came: an event that says so, or the end of the last iteration that shipped one."""
+    at: str = database.value(
+        "SELECT max(at) FROM (SELECT max(created_at) AS at FROM events WHERE event_type LIKE '%release%'"
+        " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
+        " OR command LIKE '%release%' OR description LIKE '%release%')"
+    )
+    return at or ""
+
+
+def _by_words(told: Sequence[str], text: str) -> str:
+    """The language of a text too short to tell, by its signs and asking words."""
+    if "¿" in text or "¡" in text:
+        return "es"
+    own = {one: len(set(told) & set(vocabulary.table(one)["asking"].split())) for one in vocabulary.LANGUAGES}
+    best = max(own, key=lambda one: own[one])
+    return best if own[best] > min(own.values()) else ""
+
+
+def _day(at: str) -> str:
+    """A moment as it is typed: a date where it is a midnight here."""
+    here = datetime.fromisoformat(at).astimezone()
+    return here.date().isoformat() if (here.hour, here.minute, here.second) == (0, 0, 0) else at

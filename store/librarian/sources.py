@@ -23,8 +23,9 @@ from store.base.record_keys import NUMBERS, pack
 from store.base.vocabulary import PERSON
 from store.database.database import Database
 from store.records.ageing import state
+from store.records.commits import GIT
 from store.search.lookup import kind_of
-from store.text.prompt_injection import suspicious
+from store.text.prompt_injection import instructs
 
 LONG = 500  # characters of a text that are taken
 LINKS = 6  # commits of a decision, or decisions of a commit, that are named
@@ -43,16 +44,16 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A record that an answer may rest on: `text` is all it says, and what the memory knows of it; `rejected` are the
-    options that it did not take. `hostile`: it reads like an order to an agent."""
+    """A record that an answer may rest on: `text` is all it says, and what the memory knows of it. `hostile`: it reads
+    like an order to an agent. `span`: the (field, start, end) of it that a model chose."""
 
     citation: str
     record: Record
     at: str
     text: str
     links: tuple[Link, ...] = ()
-    rejected: tuple[str, ...] = ()
     hostile: bool = False
+    span: tuple[str, int, int] | None = None
 
     @property
     def kind(self) -> str:
@@ -103,18 +104,18 @@ def _source(database: Database, record: Record, now: str) -> Source:
     said = _said(record, now)
     told = [*said, *(_at_the_other_end(link) for link in links)]
     text = f"{day(at)}. {'. '.join(part.rstrip('. ') for part in told if part)}."
-    rejected = record.alternatives if isinstance(record, Decision) else ()
-    return Source(record.citation, record, at, text, links, rejected, suspicious("\n".join(said)))
+    return Source(record.citation, record, at, text, links, instructs("\n".join(said)))
 
 
 def _at_the_other_end(link: Link) -> str:
     """What a record says of one it is linked to; of one that reads like an order, only that it is there."""
-    return f"{link.kind} {link.citation}{'' if suspicious(link.title) else f' “{link.title}”'}"
+    return f"{link.kind} {link.citation}{'' if instructs(link.title) else f' “{link.title}”'}"
 
 
 def _said(record: Record, now: str) -> Sequence[str]:
     """What a record says, part by part, each under its name."""
-    by = "" if getattr(record, "origin", PERSON) == PERSON else f"recorded by {getattr(record, 'origin', '')}"
+    origin = getattr(record, "origin", PERSON)
+    by = "" if origin in (PERSON, GIT) else f"recorded by {origin}"
     match record:
         case Fact():
             old = state(now, record.last_confirmed_at, record.confidence, record.pinned)

@@ -45,6 +45,16 @@ def whole(written: str) -> str:
     return f"{scheme}://{host or HERE}:{port}{slash}{path}".rstrip("/")
 
 
+def openai(address: str) -> bool:
+    """Whether the server at an address speaks OpenAI's API: its path ends in `/v1`."""
+    return whole(address).endswith("/v1")
+
+
+def server(address: str) -> str:
+    """What a server is called."""
+    return "the server" if openai(address) else "Ollama"
+
+
 def split(address: str) -> "SplitResult":
     """The parts of an address that can be asked. Raises ModelFailed."""
     from urllib.parse import urlsplit

@@ -17,7 +17,8 @@ from store.llm import circuit_breaker, endpoint
 
 if TYPE_CHECKING:
     from store.config.configuration import Config
-    from store.llm.ollama_client import OllamaChat
+    from store.llm.chat_client import ChatClient
+    from store.llm.deadline_transport import Call
     from store.llm.server_info import Installed
 
 VARIABLE = "MEMORANDA_MODEL"
@@ -52,7 +53,7 @@ def found(
     cancelled: Callable[[], bool] = _never,
     loading: Callable[[], None] | None = _quietly,
     seconds: float = inf,
-) -> "OllamaChat | None":
+) -> "ChatClient | None":
     """The model that may be asked, None where there is none and rules answer. Asks the server for its list, within two
     seconds; whoever gets a chat closes it.
 
@@ -72,12 +73,42 @@ def found(
         name, steps = choose(config, server_info.models(where, call))
         if not name:
             raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-        from store.llm.ollama_client import OllamaChat
-
-        return OllamaChat(where, call, loading, name)
+        return _client(where, call, loading, name)
     except ModelFailed as failed:
         asked.failed(failed)
         return None
+
+
+def named_chat(config: "Config", name: str = "") -> "ChatClient":
+    """The model of this name, or the one that is asked, whatever the breaker says; whoever gets it closes it. Raises
+    ModelFailed: the server has none, or does not answer."""
+    from store.llm import server_info
+    from store.llm.deadline_transport import Call
+
+    where, call = endpoint.of(config), Call(_never)
+    chosen, steps = choose(config, server_info.models(where, call))
+    if not (name or chosen):
+        raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
+    return _client(where, call, _quietly, name or chosen)
+
+
+def _client(where: str, call: "Call", loading: Callable[[], None] | None, name: str) -> "ChatClient":
+    if endpoint.openai(where):
+        from store.llm.openai_client import OpenAIChat
+
+        return OpenAIChat(where, call, name)
+    from store.llm.ollama_client import OllamaChat
+
+    return OllamaChat(where, call, loading, name)
+
+
+def why_none(config: "Config") -> str:
+    """Why `found` found none, and until when nobody is asked again; for a person."""
+    disabled = why_disabled(config)
+    if disabled is not None:
+        return f"{disabled.reason} {disabled.next}".strip()
+    tripped = circuit_breaker.of(endpoint.of(config)).tripped()
+    return str(tripped) if tripped is not None else ""
 
 
 def why_disabled(config: "Config") -> SelectionStep | None:

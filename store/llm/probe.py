@@ -10,9 +10,10 @@ from store.config.configuration import Config
 from store.llm import circuit_breaker, server_errors
 from store.llm import endpoint as address
 from store.llm.chat import CONTEXT
+from store.llm.chat_client import LONGEST
 from store.llm.deadline_transport import Call
 from store.llm.model_selection import USUAL
-from store.llm.ollama_client import KEEP, LOADING, LONGEST, OllamaChat
+from store.llm.ollama_client import KEEP, LOADING, OllamaChat
 from store.llm.server_info import figure
 from store.llm.status import ModelStatus
 from store.text.fence import plain
@@ -89,8 +90,28 @@ def probe(
     if not (name or found.model):
         trouble = found.trouble
         raise trouble or ModelFailed("missing", "There is no model to be tried.", f"memoranda model pull {USUAL}")
+    if address.openai(address.of(config)):
+        return _openai(address.of(config), name or found.model, cancelled)
     trier = ModelProbe(address.of(config), name or found.model, cancelled)
     try:
         return trier.ask()
     finally:
         trier.close()
+
+
+def _openai(where: str, name: str, cancelled: Callable[[], bool]) -> ProbeResult:
+    """The same of a server that tells no figures of its own: each piece of the answer is taken for a token."""
+    from store.llm.openai_client import OpenAIChat
+
+    chat, started = OpenAIChat(where, Call(cancelled), name), monotonic()
+    try:
+        pieces = list(chat.stream([("user", QUESTION)], predict=PREDICT, seconds=LOADING))
+    except ModelFailed as failed:
+        if failed.next != server_errors.LESS:
+            raise
+        pieces = [failed.message]
+    finally:
+        chat.close()
+    spent = monotonic() - started
+    said = " ".join(plain("".join(pieces)).split())
+    return ProbeResult(name, said, spent, 0.0, len(pieces), len(pieces) / spent if spent > 0 else None)

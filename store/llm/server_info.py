@@ -72,6 +72,11 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     """What the server at `address` is and has; each of its three answers may take so many seconds. Never raises: why it
     does not answer is in the look."""
     call = Call(lambda: False)
+    if addresses.openai(address):
+        try:
+            return ServerInfo(address, "", tuple(replace(one, loaded=True) for one in models(address, call, seconds)))
+        except ModelFailed as error:
+            return ServerInfo(address, trouble=error)
     try:
         version = _get(address, "/api/version", seconds, call).get("version")
         if not isinstance(version, str):
@@ -87,7 +92,8 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
 def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Installed]:
     """The models that the server has, in its order; which of them are in memory it does not say here. Raises
     ModelFailed."""
-    listed = _get(address, "/api/tags", seconds, call).get("models")
+    path, part = ("/models", "data") if addresses.openai(address) else ("/api/tags", "models")
+    listed = _get(address, path, seconds, call).get(part)
     if not isinstance(listed, list):
         raise server_errors.unexpected_reply(address)
     return [_installed(entry) for entry in listed if _name(entry)]
@@ -97,7 +103,7 @@ def _name(entry: object) -> str:
     """The model's name of an entry of a list; empty where it has none that could be typed."""
     if not isinstance(entry, dict):
         return ""
-    name = entry.get("model") or entry.get("name")
+    name = entry.get("model") or entry.get("name") or entry.get("id")
     return name if isinstance(name, str) and name.isprintable() and len(name) <= NAME else ""
 
 
@@ -126,7 +132,7 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
         if over:
             connection.close()
             raise TimeoutError
-        connection.request("GET", parts.path + path, headers=_headers())
+        connection.request("GET", parts.path + path, headers=_headers(address))
         answer = connection.getresponse()
         body = answer.read(LARGEST)
         if answer.status != 200:
@@ -169,7 +175,12 @@ def _break_off(connection: "HTTPConnection") -> None:
     connection.close()
 
 
-def _headers() -> dict[str, str]:
-    """As Ollama's own client sends them; a key only where the person has set one for it."""
-    key = os.environ.get("OLLAMA_API_KEY", "")
-    return {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+def _headers(address: str) -> dict[str, str]:
+    """As the client of the server sends them; a key only where the person has set one for it."""
+    if addresses.openai(address):
+        from store.llm.openai_client import key
+
+        own = key()
+    else:
+        own = os.environ.get("OLLAMA_API_KEY", "")
+    return {"Accept": "application/json"} | ({"Authorization": f"Bearer {own}"} if own else {})

@@ -132,6 +132,17 @@ def read(raw: str, form: type[Form]) -> Form:
         raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None
 
 
+def read_number(raw: str, name: str) -> int | None:
+    """The whole number of that name in an answer, whatever stands around its JSON; None where there is none."""
+    start = raw.find("{")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(raw, max(start, 0))
+    except (ValueError, RecursionError):
+        return None
+    number = value.get(name) if isinstance(value, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
 def _seen(value: Any) -> Any:
     """A JSON value, the texts in it plain."""
     if isinstance(value, str):

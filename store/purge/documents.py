@@ -15,7 +15,6 @@ from store.base.citations import Citation
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
 from store.base.location import checkout_root
-from store.base.record_keys import pack
 from store.conversations import session_snapshot
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
@@ -25,6 +24,7 @@ from store.exchange.export_schema import FORMAT
 from store.purge import registry
 from store.purge.column_scan import RemainingMatch, likely
 from store.purge.pattern import Words
+from store.purge.row_eraser import embeddings
 
 IN_GIT = "git's history keeps what was ever committed of it, out of reach"
 HEAD = 200  # bytes in which an export of ours says so
@@ -164,9 +164,7 @@ def drop(write: Transaction, paths: Collection[str]) -> set[int]:
         if number is None:
             continue
         for (chunk,) in list(write.rows("SELECT id FROM chunks WHERE document_id = ?", (number,))):
-            key = pack("document", chunk)
-            rows = write.rows("SELECT embedding FROM vectors WHERE key IN (?, ?)", (key * 2, key * 2 + 1))
-            vectors |= {embedding for (embedding,) in rows}
+            vectors |= embeddings(write, [("document", chunk)])
             write.execute("DELETE FROM redactions WHERE tbl = 'chunks' AND record = ?", (chunk,))
         write.execute("DELETE FROM chunks WHERE document_id = ?", (number,))
         write.execute("DELETE FROM documents WHERE id = ?", (number,))

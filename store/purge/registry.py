@@ -91,6 +91,7 @@ TABLES = {
     "documents": _table(REBUILT, "", "path", "at problem digest"),
     "chunks": _table(REBUILT, "heading text"),
     "corpus": _table(REBUILT, "title text context", "", "kind at status"),
+    "passages": _table(NONE),
     "embeddings": _table(REBUILT, "", "", "digest vector used_at"),
     "embedding_models": _table(NONE, "", "", "fingerprint mean created_at"),
     "meaning_space": _table(NONE, "", "", "fingerprint centres turn"),

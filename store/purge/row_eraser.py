@@ -168,9 +168,11 @@ def keys_of(places: Iterable[RemainingMatch]) -> Iterator[tuple[str, int]]:
 
 def embeddings(write: Transaction, records: Iterable[tuple[str, int]]) -> set[int]:
     """The vectors that were made of these records."""
-    keys = [pack(kind, number) * 2 + slot for kind, number in records for slot in (0, 1)]
+    keys = [pack(kind, number) for kind, number in records]
     rows = write.rows(
-        "SELECT embedding FROM vectors WHERE key IN (SELECT value FROM json_each(?))", (Verbatim(json.dumps(keys)),)
+        "SELECT v.embedding FROM json_each(?) j CROSS JOIN passages p ON p.row = j.value"
+        " JOIN vectors v ON v.key IN (p.id * 2, p.id * 2 + 1)",
+        (Verbatim(json.dumps(keys)),),
     )
     return {number for (number,) in rows}
 

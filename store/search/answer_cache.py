@@ -234,7 +234,7 @@ class Answers:
         """Whether a text waits for its vector, so that nobody knows what it is near to."""
         serves = self._search.meaning is not None and self._search.meaning.serves
         return serves and bool(
-            self._database.value("SELECT 1 FROM embedding_queue q JOIN corpus c ON c.id = q.id LIMIT 1")
+            self._database.value("SELECT 1 FROM embedding_queue q JOIN passages p ON p.id = q.id LIMIT 1")
         )
 
     def _touched(self, cited: Iterable[Citation], seq: int) -> bool:

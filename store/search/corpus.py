@@ -3,6 +3,12 @@
 from store.base.record_keys import NUMBERS
 from store.database.database import Database
 
+PASSAGES = (
+    "SELECT c.id | (j.key << 40), c.id, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3"
+    " FROM corpus c, json_each(passages_of(c.text)) j"
+)
+"""Of every row, as the schema's triggers make them."""
+
 
 def rebuild(database: Database) -> int:
     """Throw corpus and index away and make them again from the records; how many rows there are now.
@@ -21,6 +27,8 @@ def rebuild(database: Database) -> int:
         write.execute("DELETE FROM corpus")
         for kind in NUMBERS:
             write.execute(f"INSERT INTO corpus SELECT * FROM corpus_{kind}")
+        write.execute("DELETE FROM passages")
+        write.execute(f"INSERT INTO passages {PASSAGES}")
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('rebuild')")
         for _, sql in triggers:
             write.execute(sql)

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from store.base.citations import Citation, cite
 from store.base.errors import ForeignFile, InvalidInput, MemorandaError
 from store.base.feature_flags import without
-from store.base.record_keys import unpack
+from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database.database import Database
 from store.search import lookup, mmr, recency
+from store.search.accesses import Accesses
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
-from store.search.importance import Accesses, weights
 from store.search.query_history import QueryHistory
 from store.search.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
-from store.search.ranking import POOL, Candidate, Question, Ranked, idf, rank, weigh
-from store.search.recency import Scored
+from store.search.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
 from store.search.related import TEXT, VECTOR, Related, related
-from store.search.results import Answer, Hit
+from store.search.results import EXACT, NEAR, Answer, Hit
 from store.search.snippets import Marker, snippet
 from store.search.table_scan import TableScan
+from store.search.verdict import judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,13 +34,9 @@ if TYPE_CHECKING:
 # records from which on the keywords are looked up while the model reads the question: it needs all processors for its
 # 15 ms, and a second thread costs it more than a quick lookup takes
 BESIDE = 200_000
-# calibrated similarities; the best hit is below these where nothing recorded answers
-NEAREST = 0.2
-NEAREST_ACROSS = -0.25  # in another language than the question's, where cosines are lower
-IMPORTANCE = 1.0  # what the most important memory gains, where that is switched on
-BRIEF, EASE = 4, 0.1  # of a question of fewer words less is asked: two words are near nothing
-COVERED = 0.5  # and it holds less than this of the question's information
-NEAR, NEAR_ACROSS = 0.1, -0.5  # of a hit that shares no word with the question
+FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))  # their text is what is searched
+RELATED_FROM = 0.2  # calibrated similarity of what shares no word with a record
+NEAREST_SHOWN = 3  # of what is not near enough to be found
 
 
 class Search:
@@ -156,40 +152,48 @@ class Search:
             look.vector()
         most = max(1, settings.multiplier) * limit if settings.plain else max(POOL, limit)
         found = self._find(words, filters, most, asked.notes)
-        cosines = look.near(filters, list(found.scores), most) if look else {}
+        only = found.scores if words.phrases else None  # what stands in quotes must be in it
+        cosines = look.near(filters, list(found.scores), most, only) if look else {}
         notes = [*asked.notes, *(look.notes if look else ())]
         signals: tuple[str, ...] = ("keywords", "meaning") if cosines else ("keywords",)
+        done = _Done(asked, words, found, notes, signals, look, start)
         if source:
-            return self._near(asked, words, source, found, cosines, look, limit, start)
+            return self._related(done, source, cosines, limit)
         if not words.kept or (not cosines and words.single):
-            order = [(key, score, {"text": score}) for key, score in found.scores.items()]
-            return self._show(asked, words, order[:limit], found, notes, signals, {}, start)
-        pool = self._pool(found.scores, cosines)
+            pool = self._pool(found, {})
+            places = {record.key: record for record in pool}
+            order = [
+                Place(places[key & ROW], places[key & ROW].passages[0], score, {"text": score})
+                for key, score in found.scores.items()
+                if key & ROW in places
+            ]
+            return self._show(done, order[:limit], len(order))
+        pool = self._pool(found, cosines)
         if look and not settings.plain:
-            look.move(asked.text, pool)
-        ranked = self._ranked(asked, words, pool)
-        similarities = {key: look.scaled(cosine) for key, cosine in cosines.items()} if look else {}
-        calibrated = {key: min(1.0, max(0.0, value)) for key, value in similarities.items()}
-        if similarities and not settings.plain and _nothing(ranked, similarities, words):
-            if found.total:
-                notes.append(f"Nothing here is about that; {found.total:,} share a word with it: search for fewer.")
-            return Answer([], 0, found.left_out, _since(start), notes, signals)
-        if settings.importance:
-            self._weigh_importance(ranked, calibrated)
-        order = [
-            (one.key, score, why)
-            for one, score, why in ranked.order
-            if one.bm25 > 0 or settings.plain or _near(one.key, ranked, similarities)
-            if calibrated.get(one.key, 1.0) >= min_score
-        ]
-        found.total += sum(key not in found.scores for key, _, _ in order)
+            look.move(asked.text, [one for record in pool for one in record.passages])
+        if settings.plain:
+            order = weigh(pool, settings.vector_weight, settings.text_weight)
+        else:
+            order = rank(self._question(asked, words), pool, self._keywords.stems)
+        if look and not settings.plain:
+            question = self._question(asked, words)
+            verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled)
+            if verdict.nothing:
+                if found.total:
+                    share = f"{found.total:,} share a word with it: search for fewer."
+                    notes.append(f"Nothing here is about that; {share}")
+                found.total = found.exact = 0
+                nearest = order[:NEAREST_SHOWN] if verdict.known else []
+                return self._show(done, [], 0, nearest)
+            order = [place for place in order if place.record.bm25 > 0 or verdict.near(place.record)]
+        if look and min_score:
+            order = [place for place in order if done.similarity(place.record, 1.0) >= min_score]
+        found.total += sum(not place.record.bm25 for place in order)
         if settings.plain and settings.half_life:
-            at = {one.key: one.at for one in pool}
-            evergreen = {one.key for one in pool if one.evergreen}
-            order = recency.decayed(order, at, evergreen, self._database.clock(), settings.half_life)
+            order = recency.decayed(order, self._database.clock(), settings.half_life)
         if settings.plain and settings.diversity < 1:
-            order = self._diverse(order, pool, look, limit)
-        return self._show(asked, words, order[:limit], found, notes, signals, calibrated, start)
+            order = self._diverse(order, look, limit)
+        return self._show(done, order[:limit], len(order))
 
     def _words(self, asked: Query) -> QueryTerms:
         try:
@@ -213,50 +217,48 @@ class Search:
             notes.append("The keyword index is damaged, and every record was read instead: memoranda index rebuild.")
         return found
 
-    def _near(
-        self,
-        asked: Query,
-        words: QueryTerms,
-        source: Related,
-        found: FullTextResult,
-        cosines: dict[int, float],
-        look: "PendingQueryVector | None",
-        limit: int,
-        start: float,
-    ) -> Answer:
+    def _related(self, done: "_Done", source: Related, cosines: dict[int, float], limit: int) -> Answer:
         """What is related to a record, without the record itself."""
-        found.total -= found.scores.pop(source.key, None) is not None
-        cosines.pop(source.key, None)
-        calibrated = {key: look.calibrated(cosine) for key, cosine in cosines.items()} if look else {}
+        found = done.found
+        own = [key for key in found.scores if key & ROW == source.key]
+        found.total -= bool(own)
+        for key in own:
+            del found.scores[key]
+        found.verbatim = found.whole = frozenset()
+        found.exact = 0
+        pool = self._pool(found, {key: cosine for key, cosine in cosines.items() if key & ROW != source.key})
         order = [
-            (one.key, score, why)
-            for one, score, why in weigh(self._pool(found.scores, cosines), VECTOR, TEXT).order
-            if one.bm25 > 0 or calibrated.get(one.key, 0.0) >= NEAREST
+            place
+            for place in weigh(pool, VECTOR, TEXT)
+            if place.record.bm25 > 0 or done.similarity(place.record) >= RELATED_FROM
         ]
-        found.total += sum(key not in found.scores for key, _, _ in order)
-        signals = ("keywords", "meaning") if cosines else ("keywords",)
-        return self._show(asked, words, order[:limit], found, asked.notes, signals, calibrated, start)
+        found.total += sum(not place.record.bm25 for place in order)
+        return self._show(done, order[:limit], len(order))
 
-    def _pool(self, scores: Mapping[int, float], cosines: Mapping[int, float]) -> list[Candidate]:
-        """What both found, with what the ranking looks at."""
-        keys = list(dict.fromkeys((*scores, *cosines)))
+    def _pool(self, found: FullTextResult, cosines: Mapping[int, float]) -> list[Candidate]:
+        """The records of what both found, with what the ranking looks at."""
+        scores = found.scores
         rows = self._database.rows(
-            "SELECT c.id, c.kind, c.title, c.text, c.at, coalesce(t.session, d.path),"
-            " coalesce(t.number, k.first, 0), c.evergreen FROM json_each(?) j CROSS JOIN corpus c ON c.id = j.value"
+            "SELECT p.id, p.row, p.start, p.line, p.code, substr(c.text, p.start + 1, p.end - p.start), c.kind,"
+            " c.title, c.at, coalesce(t.session, d.path), coalesce(t.number, k.id, 0), c.evergreen,"
+            " c.kind <> 'turn' OR t.role = 'user', length(c.text)"
+            " FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value JOIN corpus c ON c.id = p.row"
             " LEFT JOIN turns t ON c.kind = 'turn' AND t.id = c.record_id"
             " LEFT JOIN chunks k ON c.kind = 'document' AND k.id = c.record_id"
             " LEFT JOIN documents d ON d.id = k.document_id",
-            (json.dumps(keys),),
+            (json.dumps(list(dict.fromkeys((*scores, *cosines)))),),
         )
-        return [
-            Candidate(key, kind, title, text, at, scores.get(key, 0.0), cosines.get(key), *rest)
-            for key, kind, title, text, at, *rest in rows
-        ]
+        records: dict[int, Candidate] = {}
+        for id, row, start, line, code, text, kind, title, at, session, place, evergreen, own, length in rows:
+            tier = (id in found.verbatim) + (id in found.whole)
+            one = Passage(id, text, scores.get(id, 0.0), cosines.get(id), start, line, bool(code), tier)
+            if row in records:
+                records[row].passages.append(one)
+            else:
+                records[row] = Candidate(row, kind, title, at, [one], session, place, evergreen, own, length)
+        return list(records.values())
 
-    def _ranked(self, asked: Query, words: QueryTerms, pool: list[Candidate]) -> Ranked:
-        settings = self._settings
-        if settings.plain:
-            return weigh(pool, settings.vector_weight, settings.text_weight)
+    def _question(self, asked: Query, words: QueryTerms) -> Question:
         total = self._keywords.total()
         stems = self._keywords.stems
         weights = {}
@@ -264,61 +266,62 @@ class Search:
             for stem in stems(word):
                 weights[stem] = idf(total, count)
         prefix = next(iter(stems(words.prefix)), None) if words.prefix else None
-        return rank(Question(asked.text, weights, prefix), pool, stems)
+        return Question(asked.text, weights, prefix, asked.code)
 
-    def _weigh_importance(self, ranked: Ranked, calibrated: Mapping[int, float]) -> None:
-        """Add what was opened often and lately to what the other signals gave."""
-        opened = Accesses(self._database).of([one.key for one, _, _ in ranked.order])
-        added = weights(self._database.clock(), opened, calibrated)
-        ranked.order = [
-            (one, score + IMPORTANCE * added[one.key], {**why, "importance": IMPORTANCE * added[one.key]})
-            if one.key in added
-            else (one, score, why)
-            for one, score, why in ranked.order
-        ]
-        ranked.order.sort(key=lambda row: row[1], reverse=True)
-
-    def _diverse(
-        self, order: list[Scored], pool: list[Candidate], look: "PendingQueryVector | None", limit: int
-    ) -> list[Scored]:
+    def _diverse(self, order: list[Place], look: "PendingQueryVector | None", limit: int) -> list[Place]:
         """The order with what says the same as a hit before it further down."""
         order = order[: 2 * limit]
         if not order:
             return order
-        most: float = max(score for _, score, _ in order) or 1.0
-        vectors = look.vectors([key for key, _, _ in order]) if look else {}
-        texts = {one.key: self._keywords.stems(one.text) for one in pool}
+        most: float = max(place.score for place in order) or 1.0
+        vectors = look.vectors([place.passage.id for place in order]) if look else {}
+        texts = [self._keywords.stems(place.passage.text) for place in order]
 
         def alike(one: int, other: int) -> float:
-            a, b = order[one][0], order[other][0]
+            a, b = order[one].passage.id, order[other].passage.id
             if look and a in vectors and b in vectors:
                 return look.calibrated(float(vectors[a] @ vectors[b]))
-            return mmr.overlap(texts[a], texts[b])
+            return mmr.overlap(texts[one], texts[other])
 
-        places = mmr.mmr([score / most for _, score, _ in order], alike, self._settings.diversity, limit)
+        places = mmr.mmr([place.score / most for place in order], alike, self._settings.diversity, limit)
         return [order[place] for place in places]
 
-    def _show(
-        self,
-        asked: Query,
-        words: QueryTerms,
-        order: Sequence[Scored],
-        found: FullTextResult,
-        notes: list[str],
-        signals: tuple[str, ...],
-        calibrated: Mapping[int, float],
-        start: float,
-    ) -> Answer:
+    def _show(self, done: "_Done", order: Sequence[Place], count: int, nearest: Sequence[Place] = ()) -> Answer:
         """The answer, with the records as they are and a snippet of each."""
-        marker = Marker(self._keywords.tokenizer, words.kept, words.prefix)
-        rows = lookup.by_key(self._database, [key for key, _, _ in order])
-        hits = []
-        for key, score, why in order:
-            if key in rows:  # another process may have taken it away between the two reads
-                text, marks = snippet(body(rows[key]), marker)
-                hits.append(Hit(unpack(key)[0], rows[key], text, marks, score, calibrated.get(key), why))
-        hits = self._cited(asked.citation, hits)
-        return Answer(hits, max(found.total, len(hits)), found.left_out, _since(start), notes, signals, words)
+        marker = Marker(self._keywords.tokenizer, done.words.kept, done.words.prefix)
+        rows = lookup.by_key(self._database, [place.record.key for place in (*order, *nearest)])
+
+        def hits(places: Sequence[Place]) -> list[Hit]:
+            # another process may have taken one away between the two reads
+            return [self._hit(done, place, rows[key], marker) for place in places if (key := place.record.key) in rows]
+
+        shown = self._cited(done.asked.citation, hits(order))
+        found = done.found
+        return Answer(
+            shown,
+            max(found.total, len(shown)),
+            found.left_out,
+            _since(done.start),
+            done.notes,
+            done.signals,
+            done.words,
+            hits(nearest),
+            max(found.exact, sum(hit.level == EXACT for hit in shown)),
+            done.look.provider if done.look else "",
+        )
+
+    @staticmethod
+    def _hit(done: "_Done", place: Place, record: "Record", marker: Marker) -> Hit:
+        one, kind = place.passage, place.record.kind
+        if place.record.key & 15 in FORMED:
+            text, marks = snippet(
+                one.text, marker, before=one.start > 0, after=one.start + len(one.text) < place.record.length
+            )
+        else:
+            text, marks = snippet(body(record), marker)
+        level = EXACT if place.record.tier else NEAR
+        similarity = done.similarity(place.record) if place.record.cosine is not None else None
+        return Hit(kind, record, text, marks, place.score, similarity, place.why, level, one.start, one.line)
 
     def _cited(self, citation: Citation | None, hits: list[Hit]) -> list[Hit]:
         """The hits with the record that the whole query cites in front."""
@@ -329,22 +332,38 @@ class Search:
         except MemorandaError:
             return hits
         score = hits[0].score if hits else 1.0
-        first = Hit(citation.kind, record, snippet(body(record), None)[0], [], score, why={"citation": score})
+        text = snippet(body(record), None)[0]
+        first = Hit(citation.kind, record, text, [], score, why={"citation": score}, level=EXACT)
         return [first, *(hit for hit in hits if hit.key != first.key)]
 
 
-def _near(key: int, ranked: Ranked, similarities: Mapping[int, float]) -> bool:
-    """Whether something that shares no word with the question may be shown all the same."""
-    return similarities.get(key, 0.0) >= (NEAR_ACROSS if key in ranked.strange else NEAR)
+class _Done:
+    """What one search has read so far."""
 
+    __slots__ = ("asked", "found", "look", "notes", "signals", "start", "words")
 
-def _nothing(ranked: Ranked, similarities: Mapping[int, float], words: QueryTerms) -> bool:
-    """Whether nothing recorded answers: neither in words nor in meaning is anything near the question. Measured: no
-    point of R@10 is lost by it, and nine of ten questions about something else altogether get nothing."""
-    ease = EASE if len(words.kept) < BRIEF else 0.0
-    return ranked.coverage < COVERED and all(
-        value < (NEAREST_ACROSS if key in ranked.strange else NEAREST) - ease for key, value in similarities.items()
-    )
+    def __init__(
+        self,
+        asked: Query,
+        words: QueryTerms,
+        found: FullTextResult,
+        notes: list[str],
+        signals: tuple[str, ...],
+        look: "PendingQueryVector | None",
+        start: float,
+    ) -> None:
+        self.asked = asked
+        self.words = words
+        self.found = found
+        self.notes = notes
+        self.signals = signals
+        self.look = look
+        self.start = start
+
+    def similarity(self, record: Candidate, unseen: float = 0.0) -> float:
+        """The calibrated similarity of a record's nearest passage; `unseen` where no model looked."""
+        cosine = record.cosine
+        return unseen if cosine is None or self.look is None else self.look.calibrated(cosine)
 
 
 def _since(start: float) -> float:

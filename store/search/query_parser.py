@@ -4,17 +4,19 @@ import re
 
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
-from store.base.clock import parse_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 from store.text.tokens import LETTERS
+from store.text.typed_times import typed_moment
 
-FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related")
+FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
-IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING)
-_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
+WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
+IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK)
+_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
 _EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
 _BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
@@ -34,11 +36,13 @@ class Query:
     """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
     when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
     authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
-    is what is left of the query without its filters; `related` cites the record that others are sought near to."""
+    is what is left of the query without its filters; `related` cites the record that others are sought near to;
+    `phrases` is what stood in quotes, and must be found as it stands; `code` asks for code alone."""
 
     __slots__ = (
-        *("ageing", "authors", "before", "citation", "domains", "iterations", "kinds", "notes", "now", "pinned"),
-        *("related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+        *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
+        *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+        "work",
     )
 
     def __init__(self, now: str) -> None:
@@ -48,6 +52,8 @@ class Query:
         self.ageing: list[str] = []
         self.pinned = False
         self.words: list[str] = []
+        self.phrases: list[str] = []
+        self.code = False
         self.text = ""
         self.typing = False
         self.kinds: list[tuple[str, ...]] = []
@@ -59,6 +65,8 @@ class Query:
         self.status = ""
         self.citation: Citation | None = None
         self.related: Citation | None = None
+        self.linked: list[Citation] = []
+        self.work: list[str] = []
         self.notes: list[str] = []
 
 
@@ -69,12 +77,13 @@ def parse(text: str, now: str) -> Query:
         from unicodedata import normalize
 
         text = normalize("NFC", text)  # an accent typed as a character of its own would split its word
-    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2], now), text)
+    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now), text)
     try:
         query.citation = parse_citation(rest)
     except InvalidInput:
         query.citation = None
     query.text = " ".join(rest.split())
+    query.phrases = [" ".join(LETTERS.findall(phrase)) for phrase in _QUOTED.findall(rest)]
     query.words = LETTERS.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query
@@ -102,6 +111,11 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
     elif name == "is":
         if not also_is(query, value.lower()):
             query.notes.append(f"is: takes {', '.join(IS)}")
+    elif name == "in":
+        if words == ("code",):
+            query.code = True
+        else:
+            query.notes.append("in: takes code")
     elif name == "tag":
         query.tags.append(value)
     elif name in ("author", "by"):
@@ -115,14 +129,19 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
             query.iterations.append(int(found.target))
         else:
             query.notes.append("iteration: takes a number, as in iteration:5 or iteration:I#5")
-    elif name == "related":
+    elif name in ("related", "linked"):
         try:
-            query.related = parse_citation(value)
+            cited = parse_citation(value)
         except InvalidInput:
-            query.notes.append("related: takes a citation like F#12, D#3 or notes.md#L10")
+            query.notes.append(f"{name}: takes a citation like F#12, D#3 or notes.md#L10")
+        else:
+            if name == "related":
+                query.related = cited
+            else:
+                query.linked.append(cited)
     else:
         try:
-            setattr(query, name, parse_moment(value, now))
+            setattr(query, name, typed_moment(value, now))
         except InvalidInput:
             query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
     return " "
@@ -137,4 +156,6 @@ def also_is(query: Query, word: str) -> bool:
         query.ageing.append(word)
     elif word == "pinned":
         query.pinned = True
+    elif word in WORK:
+        query.work.append(word)
     return word in IS

@@ -1,103 +1,140 @@
-"""The order of what keywords and meaning found: a weighted sum of signals, each from 0 to 1.
+"""The order of what keywords and meaning found: a weighted sum of few signals, each from 0 to 1.
 
-Pure functions over plain values. Weights were fitted on two conversations of LoCoMo and tried on the third, in turn;
-signals that said nothing there once the others were in (windows as texts of their own, feedback from the first hits,
-neighbours' vectors, the share of questions, proximity; boosted trees over all of them) are not here. The optimum is
-flat: any one weight by .6 or 1.5 costs less than a point of R@10.
+Pure functions over plain values. The candidates are passages; a record counts by the best of its own. Weights are round
+numbers, the same for short turns of talk and for an agent's long replies: on either set of conversations the optimum is
+flat. docs/search.md says what was measured.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
+from math import log
 
 from store.base.clock import DAY_MS, to_ms
-from store.text.language import NamedDate, asks_when, foreign, language, said_words, tells_time
-from store.text.vocabulary import stop_words
+from store.text.language import NamedDate, asks_when, first_person, foreign, language, tells_time
 
-POOL = 100  # candidates of each signal
+POOL = 200  # passages of each signal
 WEIGHTS = {
-    "text": 4.3,  # bm25, the best of the pool being 1
-    "meaning": 1.5,  # cosine in the memory's own space, from the hundredth of the pool to its best
-    "speaker": 2.3,  # said by somebody whom the question names
-    "answer": 1.0,  # said right after a question that matches
-    "date": 2.5,  # of the month, the year that the question names
-    "time": 1.8,  # says when, where that is asked
-    "session": 2.2,  # near something else that is near the question
-    "substance": 2.3,  # what a turn that says little loses
-    "new": 0.2,  # halves with each HALF_LIFE: tells equals apart, and never more
+    "text": 1.0,  # bm25, the best of the pool being 1
+    "meaning": 0.5,  # cosine in the memory's own space, from the last of the pool to its best
+    "speaker": 0.7,  # said by somebody whom the question names, or by the person, where it says "I"
+    "beside": 0.25,  # meaning of the turn before, and of the one after
+    "session": 0.5,  # meaning of the best of its session
+    "time": 0.5,  # says when, where that is asked
+    "date": 1.0,  # of the month, the year that the question names
+    "new": 0.05,  # halves with each HALF_LIFE: tells equals apart, and never more
 }
-TRUSTED = 0.5  # coverage of the question by its best hit from which keywords are trusted wholly
-ACROSS = 0.8  # share of its meaning that a hit in another language gets for its text
+ACROSS = 0.2  # what is left of bm25's weight in another language than the question's
+CODE = 0.5  # what is left of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
-COVERING = 30  # best hits by keywords whose coverage is looked at
-MUCH = 24  # different words that are much to say
-HALFWAY = 0.5  # of the way to the nearest: what shares no word with the question and is further off is not shown
+SHORT = 400  # characters of a turn that is read with its neighbours
+
+
+class Passage:
+    """One passage that may be shown. `bm25` is 0 where no keyword found it, `cosine` None where no model looked; `near`
+    is the cosine in the memory's own space, once it was moved there. It begins at the character `start` of its
+    record's text, on its `line`; `tier` is 2 where the question stands in it word for word, 1 where all its words
+    do."""
+
+    __slots__ = ("bm25", "code", "cosine", "id", "language", "line", "near", "start", "text", "tier")
+
+    def __init__(
+        self,
+        id: int,
+        text: str,
+        bm25: float = 0.0,
+        cosine: float | None = None,
+        start: int = 0,
+        line: int = 1,
+        code: bool = False,
+        tier: int = 0,
+    ) -> None:
+        self.id = id
+        self.text = text
+        self.bm25 = bm25
+        self.cosine = cosine
+        self.near = cosine
+        self.start = start
+        self.line = line
+        self.code = code
+        self.tier = tier
+        self.language = language(text)
 
 
 class Candidate:
-    """One row of the corpus that may be shown. `bm25` is 0 where no keyword found it, `cosine` None where no model
-    looked; `near` is the cosine in the memory's own space, once it was moved there. `session` is what it belongs to,
-    `place` its number there; `at` a timestamp; `title` a turn's speaker; `evergreen` what no age makes less worth."""
+    """One record that may be shown, and those of its `passages` that were found. `session` is what it belongs to,
+    `place` its number there; `at` a timestamp; `title` a turn's speaker; `own` whether a person said it; `length` the
+    characters of its text; `evergreen` what no age makes less worth."""
 
-    __slots__ = (
-        *("at", "bm25", "cosine", "evergreen", "key", "kind", "language", "near", "place", "session", "text", "title"),
-    )
+    __slots__ = ("at", "evergreen", "key", "kind", "length", "own", "passages", "place", "session", "title")
 
     def __init__(
         self,
         key: int,
         kind: str,
         title: str,
-        text: str,
         at: str,
-        bm25: float = 0.0,
-        cosine: float | None = None,
+        passages: list[Passage],
         session: str | None = None,
         place: int = 0,
         evergreen: bool = False,
+        own: bool = False,
+        length: int = 0,
     ) -> None:
         self.key = key
         self.kind = kind
         self.title = title
-        self.text = text
         self.at = at
-        self.bm25 = bm25
-        self.cosine = cosine
-        self.near = cosine
-        self.language = language(text)
+        self.passages = passages
         self.session = session
         self.place = place
         self.evergreen = bool(evergreen)
+        self.own = bool(own)
+        self.length = length
+
+    @property
+    def bm25(self) -> float:
+        return max(one.bm25 for one in self.passages)
+
+    @property
+    def cosine(self) -> float | None:
+        return max((one.cosine for one in self.passages if one.cosine is not None), default=None)
+
+    @property
+    def tier(self) -> int:
+        return max(one.tier for one in self.passages)
 
 
-class Ranked:
-    """The candidates best first, each with its score and what each signal gave to it; how much of the question the best
-    of them covers; `strange` are the keys of those in another language than the question's."""
+class Place:
+    """A record in its order: its `score`, what each signal gave to it (`why`), and which `passage` is shown."""
 
-    __slots__ = ("coverage", "order", "strange")
+    __slots__ = ("passage", "record", "score", "why")
 
-    def __init__(
-        self,
-        order: list[tuple[Candidate, float, dict[str, float]]],
-        coverage: float = 0.0,
-        strange: frozenset[int] = frozenset(),
-    ) -> None:
-        self.order = order
-        self.coverage = coverage
-        self.strange = strange
+    def __init__(self, record: Candidate, passage: Passage, score: float, why: dict[str, float]) -> None:
+        self.record = record
+        self.passage = passage
+        self.score = score
+        self.why = why
+
+    @property
+    def order(self) -> tuple[int, int, float, str, int]:
+        """What is word for word as it was asked comes first, the shortest before the others; of equals the newest."""
+        verbatim = self.record.tier > 1
+        return int(verbatim), -self.record.length if verbatim else 0, self.score, self.record.at, self.record.key
 
 
 class Question:
-    """A question, looked at once: `stems` of the words that are looked for, with how rare each is (`idf`); the last of
-    them may be unfinished (`prefix`)."""
+    """A question, looked at once: `idf` says how rare each of the stems is that are looked for; the last of them may be
+    unfinished (`prefix`). `code` is whether code is asked for."""
 
-    __slots__ = ("dates", "idf", "language", "prefix", "when")
+    __slots__ = ("code", "dates", "idf", "language", "own", "prefix", "when")
 
-    def __init__(self, text: str, idf: Mapping[str, float], prefix: str | None = None) -> None:
+    def __init__(self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False) -> None:
         self.idf = idf
         self.prefix = prefix
         self.language = language(text)
         self.dates = NamedDate(text)
         self.when = asks_when(text)
+        self.own = first_person(text)
+        self.code = code
 
     def coverage(self, words: frozenset[str]) -> float:
         """The share of the question's information that these stems hold."""
@@ -110,89 +147,83 @@ class Question:
 
 
 def idf(total: int, count: int) -> float:
-    """How much a word tells that stands in `count` of `total` memories: FTS5's own measure."""
-    return max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
+    """How much a word tells that stands in `count` of `total` passages: FTS5's own measure."""
+    return max(1e-6, log((total - count + 0.5) / (count + 0.5)))
 
 
-def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], frozenset[str]]) -> Ranked:
-    """The pool, best first; of equals the newest. `stems` gives those of a text."""
+def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], frozenset[str]]) -> list[Place]:
+    """The pool, best first. `stems` gives those of a text."""
     if not pool:
-        return Ranked([])
-    strange = [foreign(question.language, one.language) for one in pool]
-    seen = [one.near is not None for one in pool]
-    meaning = _scaled([one.near or 0.0 for one in pool], seen)
-    covered = max(
-        (
-            question.coverage(stems(f"{one.title}\n{one.text}"))
-            for one in sorted(pool, key=lambda one: -one.bm25)[:COVERING]
-            if one.bm25 > 0
-        ),
-        default=0.0,
-    )
-    trust = min(1.0, covered / TRUSTED) if any(seen) else 1.0
-    most = max(one.bm25 for one in pool) or 1.0
-    text = [trust * one.bm25 / most for one in pool]
-    text = [
-        max(score, ACROSS * trust * near) if far else score
-        for score, near, far in zip(text, meaning, strange, strict=True)
-    ]
-    places = {(one.session, one.place): i for i, one in enumerate(pool) if one.session is not None}
+        return []
+    every = [one for record in pool for one in record.passages]
+    scaled = dict(zip((one.id for one in every), _scaled([one.near for one in every]), strict=True))
+    most = max(one.bm25 for one in every) or 1.0
+    newest = max(to_ms(record.at) for record in pool)
+    named: dict[str, bool] = {}
+    text: dict[int, float] = {}
+    meaning: dict[int, float] = {}
+    shown: dict[int, Passage] = {}
     near_session: dict[str, float] = {}
-    for one, score in zip(pool, meaning, strict=True):
-        if one.session is not None:
-            near_session[one.session] = max(near_session.get(one.session, 0.0), score)
-    newest = max(to_ms(one.at) for one in pool)
+    for record in pool:
+        best = -1.0
+        for one in record.passages:
+            left = 1.0 if question.code or not one.code else CODE
+            words = left * one.bm25 / most * (ACROSS if foreign(question.language, one.language) else 1.0)
+            near = left * scaled[one.id]
+            text[record.key] = max(text.get(record.key, 0.0), words)
+            meaning[record.key] = max(meaning.get(record.key, 0.0), near)
+            value = one.tier + WEIGHTS["text"] * words + WEIGHTS["meaning"] * near
+            if value > best:
+                best, shown[record.key] = value, one
+        if record.session is not None:
+            near_session[record.session] = max(near_session.get(record.session, 0.0), meaning[record.key])
+    places = {(record.session, record.place): record.key for record in pool}
     order = []
-    for i, one in enumerate(pool):
-        before = places.get((one.session, one.place - 1)) if one.session is not None else None
-        turn = one.kind == "turn"
+    for record in pool:
+        key = record.key
+        beside = [places.get((record.session, record.place + step)) for step in (-1, 1)]
+        if record.title and record.title not in named:
+            named[record.title] = not stems(record.title).isdisjoint(question.idf)
+        turn = record.kind == "turn"
         parts = {
-            "text": text[i],
-            "meaning": meaning[i],
-            "speaker": float(turn and bool(one.title) and not stems(one.title).isdisjoint(question.idf)),
-            "answer": text[before] if turn and before is not None and "?" in pool[before].text else 0.0,
-            "date": question.dates.fits(one.at),
-            "time": float(question.when and tells_time(one.text)),
-            "session": near_session[one.session] if one.session is not None else 0.0,
-            "substance": substance(one.text) - 1 if turn else 0.0,
-            "new": 0.5 ** (max(0.0, (newest - to_ms(one.at)) / DAY_MS) / HALF_LIFE),
+            "text": text[key],
+            "meaning": meaning[key],
+            "speaker": float((question.own and record.own) or (turn and named.get(record.title, False))),
+            # what belongs to nothing, as a fact, stands for its neighbours and its session
+            "beside": sum(meaning[other] for other in beside if other is not None) if record.session else meaning[key],
+            "session": near_session[record.session] if record.session is not None else meaning[key],
+            # a long text names some time nearly always
+            "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),
+            "date": question.dates.fits(record.at),
+            "new": 0.5 ** (max(0.0, (newest - to_ms(record.at)) / DAY_MS) / HALF_LIFE),
         }
         why = {name: WEIGHTS[name] * value for name, value in parts.items() if value}
-        if one.session is None and meaning[i]:
-            why["meaning"] += WEIGHTS["session"] * meaning[i]  # it belongs to nothing: its own nearness counts for both
-        order.append((one, sum(why.values()), why))
-    order = [row for row, near in zip(order, meaning, strict=True) if row[0].bm25 > 0 or near >= HALFWAY]
-    order.sort(key=lambda ranked: (ranked[1], ranked[0].at, ranked[0].key), reverse=True)
-    return Ranked(order, covered, frozenset(one.key for one, far in zip(pool, strange, strict=True) if far))
+        order.append(Place(record, shown[key], sum(why.values()), why))
+    order.sort(key=lambda place: place.order, reverse=True)
+    return order
 
 
-def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> Ranked:
+def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> list[Place]:
     """The plain weighted sum, each signal scaled over the pool: its own formula, 1/(1 + rank),
     is 1 for every hit of FTS5, whose ranks are negative."""
-    meaning = _scaled([one.cosine or 0.0 for one in pool], [one.cosine is not None for one in pool])
-    most = max((one.bm25 for one in pool), default=0.0) or 1.0
+    every = [one for record in pool for one in record.passages]
+    scaled = dict(zip((one.id for one in every), _scaled([one.cosine for one in every]), strict=True))
+    most = max((one.bm25 for one in every), default=0.0) or 1.0
     order = []
-    for one, near in zip(pool, meaning, strict=True):
-        why = {"text": text_weight * one.bm25 / most, "meaning": vector_weight * near}
-        order.append((one, sum(why.values()), why))
-    order.sort(key=lambda ranked: (ranked[1], ranked[0].at, ranked[0].key), reverse=True)
-    return Ranked(order)
+    for record in pool:
+        best = max(record.passages, key=lambda one: text_weight * one.bm25 / most + vector_weight * scaled[one.id])
+        why = {"text": text_weight * best.bm25 / most, "meaning": vector_weight * scaled[best.id]}
+        order.append(Place(record, best, sum(why.values()), why))
+    order.sort(key=lambda place: (place.score, place.record.at, place.record.key), reverse=True)
+    return order
 
 
-def substance(text: str) -> float:
-    """How much a text says: its different words that are no stop words, in sentences that are no questions."""
-    return min(1.0, math.log(1 + len(said_words(text) - stop_words("search"))) / math.log(1 + MUCH))
-
-
-def _scaled(values: Sequence[float], seen: Sequence[bool]) -> list[float]:
+def _scaled(values: Sequence[float | None]) -> list[float]:
     """From the POOLth best to the best as 0 to 1; what was not seen is 0."""
-    known = sorted((value for value, is_seen in zip(values, seen, strict=True) if is_seen), reverse=True)
+    known = sorted((value for value in values if value is not None), reverse=True)
     if not known:
         return [0.0] * len(values)
     high, low = known[0], known[:POOL][-1]
     if high <= low:
-        return [float(is_seen) for is_seen in seen]
-    return [
-        min(1.0, max(0.0, (value - low) / (high - low))) if is_seen else 0.0
-        for value, is_seen in zip(values, seen, strict=True)
-    ]
+        return [float(value is not None) for value in values]
+    return [0.0 if value is None else min(1.0, max(0.0, (value - low) / (high - low))) for value in values]

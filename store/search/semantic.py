@@ -11,7 +11,7 @@ from store.embedding.calibration import calibrated
 from store.embedding.provider import EmbeddingError
 from store.embedding.vectors import Vectors
 from store.search.filters import Filters
-from store.search.ranking import Candidate
+from store.search.ranking import Passage
 from store.text.language import language
 
 TYPE_CHECKING = False
@@ -134,13 +134,15 @@ class PendingQueryVector:
             self.notes.append(f"Searched by keywords alone. {self._error}")
         return self._vector
 
-    def near(self, filters: Filters, also: Sequence[int], most: int) -> dict[int, float]:
-        """The cosines of the `most` nearest rows of the corpus that pass the filters, and of those in `also`; nearest
-        first. Empty when the model could not be asked."""
+    def near(
+        self, filters: Filters, also: Sequence[int], most: int, only: Collection[int] | None = None
+    ) -> dict[int, float]:
+        """The cosines of the `most` nearest passages that pass the filters, and of those in `also`; nearest first; of
+        `only` these, where given. Empty when the model could not be asked."""
         vector = self.vector()
         if vector is None:
             return {}
-        nearest = self._passing(vector, filters, most)
+        nearest = self._passing(vector, filters, most) if only is None else []
         cosines = dict(nearest)
         self._stored = self.vectors([*cosines, *(key for key in also if key not in cosines)])
         for key in also:
@@ -173,6 +175,11 @@ class PendingQueryVector:
         return vectors.exact(vector, ids[np.isin(ids, list(keep))][:first], most)
 
     @property
+    def provider(self) -> str:
+        """Who made the question's vector, "" where none could be made."""
+        return "" if self._vector is None else self._model.fingerprint.partition(" ")[0]
+
+    @property
     def fingerprint(self) -> str:
         """Of the model whose vectors are looked at."""
         return self._model.fingerprint
@@ -185,8 +192,8 @@ class PendingQueryVector:
         """The same without its ends: less alike than unrelated texts are is below 0."""
         return (cosine - self._model.zero) / (self._model.one - self._model.zero)
 
-    def move(self, question: str, pool: Sequence[Candidate]) -> None:
-        """Put into `near` of the candidates their cosine to the question in the memory's own space, if it has one."""
+    def move(self, question: str, pool: Sequence[Passage]) -> None:
+        """Put into `near` of the passages their cosine to the question in the memory's own space, if it has one."""
         model = self._model
         own = mean_removal.load(self._database, model.slot, model.fingerprint, model.dimension)
         vector = self.vector()
@@ -195,10 +202,10 @@ class PendingQueryVector:
         import numpy as np
 
         stored = self._stored
-        seen = [one for one in pool if one.key in stored]
+        seen = [one for one in pool if one.id in stored]
         if not seen:
             return
-        moved = own.move(np.stack([stored[one.key] for one in seen]), [one.language for one in seen])
+        moved = own.move(np.stack([stored[one.id] for one in seen]), [one.language for one in seen])
         asked = own.move(vector[None], [language(question)])[0]
         for one, cosine in zip(seen, (moved @ asked).tolist(), strict=True):
             one.near = cosine

@@ -12,7 +12,7 @@ class Settings:
     those of `SEED` or the person's own."""
 
     __slots__ = (
-        *("_default", "_rules", "diversity", "half_life", "importance", "multiplier", "plain"),
+        *("_default", "_rules", "diversity", "half_life", "multiplier", "plain"),
         *("text_weight", "vector_weight"),
     )
 
@@ -24,7 +24,6 @@ class Settings:
         self.text_weight = float(numbers["textWeight"])
         self.multiplier = int(numbers["candidateMultiplier"])
         self.half_life = int(numbers["halfLifeDays"])
-        self.importance = bool(config["search.importance"])
         self.diversity = float(numbers["lambda"])
         self._rules = tuple(config["search.scopeRules"])
         self._default = str(config["search.scope"])

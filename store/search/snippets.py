@@ -53,17 +53,22 @@ class Marker:
         return list(self._tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None))  # type: ignore[arg-type]
 
 
-def snippet(text: str, marker: Marker | None, length: int = LENGTH) -> tuple[str, list[tuple[int, int]]]:
+def snippet(
+    text: str, marker: Marker | None, length: int = LENGTH, before: bool = False, after: bool = False
+) -> tuple[str, list[tuple[int, int]]]:
     """(at most `length` characters of `text` around its matching words, their spans in it).
 
     The window is the one that holds the most matches: whole sentences, or as many whole words of one that is longer;
-    with an ellipsis where text was left out. Without matches it is how the text begins.
+    with an ellipsis where text was left out, also of what the text is a part of, `before` it or `after` it. Without
+    matches it is how the text begins.
     """
+    if before or after:
+        text = text.strip()
     spans = marker.spans(text) if marker else []
-    if len(text) <= length:
-        return text, spans
-    start, end = _window(text, spans, length - ELLIPSES)
-    head, tail = ("… " if start else ""), (" …" if end < len(text) else "")
+    start, end = 0, len(text)
+    if len(text) > length - ELLIPSES * (before or after):
+        start, end = _window(text, spans, length - ELLIPSES)
+    head, tail = ("… " if start or before else ""), (" …" if end < len(text) or after else "")
     shift = len(head) - start
     return head + text[start:end] + tail, [(a + shift, b + shift) for a, b in spans if a >= start and b <= end]
 

@@ -1,4 +1,4 @@
-"""Keywords without the index: every row of the corpus is looked at, by the same words and the same measure.
+"""Keywords without the index: every passage is looked at, by the same words and the same measure.
 
 For a memory whose index is damaged or whose SQLite has none. Slow where the index is quick (some 3 s at 100,000), and
 right where the index is right; the tests of search run once more on it.
@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from store.base.record_keys import ROW
 from store.search.filters import GONE, Filters
-from store.search.fts import COMMON_FLOOR, COMMON_SHARE, WEIGHTS, FullTextIndex, FullTextResult, QueryTerms
+from store.search.fts import COMMON_FLOOR, COMMON_SHARE, EXACT, WEIGHTS, FullTextIndex, FullTextResult, QueryTerms
 from store.search.ranking import idf
 
 K1, B = 1.2, 0.75  # FTS5's own
@@ -21,13 +22,15 @@ _LETTERS = 3  # of a stem, from which on its last letter may be the stemmer's an
 
 
 class _Row(NamedTuple):
-    """A row that holds any of the words: how often each (`found`), and how many words it has."""
+    """A passage that holds any of the words: how often each (`found`), how many words it has, and whether the question
+    stands in it word for word (2) or all its words do (1)."""
 
     key: int
     at: str
     status: str
     found: list[float]
     size: int
+    tier: int
 
 
 class TableScan(FullTextIndex):
@@ -40,7 +43,7 @@ class TableScan(FullTextIndex):
         return {word: max((known.get(stem, 0) for stem in self.stems(word)), default=0) for word in words.kept}
 
     def total(self) -> int:
-        count: int = self._database.value("SELECT count(*) FROM corpus")
+        count: int = self._database.value("SELECT count(*) FROM passages")
         return count
 
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
@@ -52,18 +55,31 @@ class TableScan(FullTextIndex):
         phrases = {word: tuple(self._tokens(word)) for word in words.kept}
         begun = words.prefix or ""
         hints = {stem[:-1] if len(stem) > _LETTERS else stem for phrase in phrases.values() for stem in phrase}
+        own = [(tuple(self._tokens(word)), word == begun) for word in words.own]
+        sequence = tuple(self._tokens(" ".join(words.sequence)))
+        forced = [tuple(self._tokens(phrase)) for phrase in words.phrases]
         where = " AND ".join([f"c.status IN ('{filters.status or 'active'}', {_listed(filters)})", *filters.clauses])
+        if filters.code:
+            where += " AND p.code"
         rows = self._database.rows(
-            f"SELECT c.id, c.at, c.status, c.title, c.text, c.context FROM corpus c WHERE {where}", filters.parameters
+            "SELECT p.id, c.at, c.status, c.title, substr(c.text, p.start + 1, p.end - p.start) AS t, c.context"
+            " || identifiers(substr(c.text, p.start + 1, p.end - p.start))"
+            f" FROM passages p JOIN corpus c ON c.id = p.row WHERE {where}",
+            filters.parameters,
         )
         held: list[_Row] = []
         documents: Counter[str] = Counter()
         for key, at, status, *texts in rows:
             if any(any(hint in folded for hint in hints) for folded in map(_folded, texts)):
                 columns = [self._tokens(text) for text in texts]
+                if not all(_frequency(phrase, False, columns[:2]) for phrase in forced):
+                    continue
                 found = [_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
                 if any(found):
-                    held.append(_Row(key, at, status, found, 1 + sum(map(len, columns))))
+                    tier = int(all(_frequency(phrase, last, columns[:2]) for phrase, last in own))
+                    whole = words.ordered and _frequency(sequence, bool(begun), columns[:2])
+                    tier += bool(tier and (whole or forced))
+                    held.append(_Row(key, at, status, found, 1 + sum(map(len, columns)), tier))
                     documents.update(word for word, frequency in zip(phrases, found, strict=True) if frequency)
         self._documents = {stem: documents[word] for word, phrase in phrases.items() for stem in phrase}
         total = self.total()
@@ -77,19 +93,28 @@ class TableScan(FullTextIndex):
         ]
         mean = sum(row.size for row in held) / len(held) if held else 1.0
         scored = []
-        left_out = 0
+        gone, there = set[int](), set[int]()
         for row in held:
-            if not filters.status and row.status in GONE:
-                left_out += 1
+            if not (filters.status or filters.any) and row.status in GONE:
+                gone.add(row.key & ROW)
                 continue
+            there.add(row.key & ROW)
             score = sum(
                 weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * row.size / mean))
                 for weight, frequency in zip(weights, row.found, strict=True)
             )
             scored.append((score, row.at, row.key))
-        scored.sort(key=(lambda row: row[1:]) if words.single else None, reverse=True)
+        scored.sort(key=(lambda row: (row[1], row[2] & ROW, -row[2])) if words.single else None, reverse=True)
         best = {key: 0.0 if words.single else score for score, _, key in scored[:limit]}
-        return FullTextResult(best, len(scored), left_out)
+        if words.single:
+            return FullTextResult(best, len(there), len(gone))
+        tiers = {row.key: row.tier for row in held if row.tier and row.key & ROW in there}
+        exact = {key for _, _, key in [one for one in scored if one[2] in tiers][:EXACT]}
+        best |= {key: score for score, _, key in scored if key in exact}
+        verbatim = frozenset(key for key in exact if tiers[key] > 1)
+        return FullTextResult(
+            best, len(there), len(gone), verbatim, frozenset(exact), len({key & ROW for key in tiers})
+        )
 
     def _tokens(self, text: str) -> list[str]:
         raw = text.encode("utf-8", "replace")
@@ -98,7 +123,9 @@ class TableScan(FullTextIndex):
 
 
 def _listed(filters: Filters) -> str:
-    """The statuses whose rows are counted as left out, for SQL."""
+    """The statuses whose rows are counted as left out, or asked for as well, for SQL."""
+    if filters.any:
+        return "'superseded', 'contradicted'"
     return "''" if filters.status else ", ".join(f"'{status}'" for status in GONE)
 
 

@@ -20,6 +20,7 @@ from store.database.tables import RECORDED
 from store.history import compression, rewind
 from store.history.row_edits import primary_key
 from store.memory import Memory
+from store.search import corpus
 from store.search.pipeline import Search
 from store.search.results import Answer
 from store.search.settings import Settings
@@ -214,3 +215,8 @@ def _collect(database: Database) -> None:
         connection.execute(f"CREATE TEMP TABLE corpus({names}, PRIMARY KEY(id))")
         whole = " UNION ALL ".join(f"SELECT * FROM temp.{name}" for name, _ in made)
         connection.execute(f"INSERT INTO temp.corpus({names}) {whole}")
+        names = ", ".join(columns(connection, "passages"))
+        connection.execute(f"CREATE TEMP TABLE passages({names}, PRIMARY KEY(id))")
+        connection.execute(
+            f"INSERT INTO temp.passages({names}) {corpus.PASSAGES}".replace("FROM corpus", "FROM temp.corpus")
+        )

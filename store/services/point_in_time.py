@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 from store.base.citations import parse
-from store.base.clock import local_time, parse_moment
+from store.base.clock import local_time
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.memory import Memory
 from store.search import lookup
+from store.text.typed_times import typed_moment
 
 STEP = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
 # a kind of record → when it came to be, for one is a moment too
@@ -46,7 +47,7 @@ def moment(memory: Memory, text: str) -> PointInTime:
     try:
         citation = parse(words)
     except MemorandaError:
-        at = parse_moment(words, memory.now)
+        at = typed_moment(words, memory.now)
         if at > memory.now:
             raise InvalidInput("That moment is still to come.", "Write one that has been: 2d, or yesterday.") from None
         return PointInTime(_newest(memory, at), at, local_time(at))

@@ -11,6 +11,7 @@ from store.learning.rule_pass import RulePassResult
 from store.llm import model_selection
 from store.memory import Memory
 from store.records.checkpoint_levels import QUIET_MS
+from store.services import consolidation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,14 +46,15 @@ class Cleared:
 
 def flush(memory: Memory, name: str = "", seconds: float = READING_SECONDS) -> Flushed:
     """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
-    for some `seconds` from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
-    NotFound."""
+    for some `seconds` from what waits to be read, take a checkpoint, and nominate what the new facts repeat. Asked
+    again, it does what came since. Raises NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
     read = rule_pass.run(memory, seconds=seconds)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    consolidation.after_flush(memory)
     return Flushed(session.id, tuple(made), taken, read)
 
 
@@ -73,7 +75,8 @@ def flush_due(memory: Memory, by: "Summarise | None" = None) -> int:
         return 0
     quiet = from_ms(to_ms(memory.now) - QUIET_MS)
     flushed, broken_off = 0, False
-    for session in memory.sessions.under_way(quiet):
+    under_way = memory.sessions.under_way(quiet)
+    for session in under_way:
         wanted = due(memory, session)
         if not broken_off:
             try:
@@ -86,6 +89,8 @@ def flush_due(memory: Memory, by: "Summarise | None" = None) -> int:
     if not broken_off:
         with suppress(ModelFailed):
             catch_up(memory, by, SOME)
+    if not under_way:
+        consolidation.daily(memory)
     return flushed
 
 

@@ -9,7 +9,6 @@ from store.text import vocabulary
 from store.text.folding import fold
 from store.text.tokens import LETTERS
 
-_SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _LOOKED_AT = 400  # characters tell the language
 _MONTHS = {
     name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
@@ -82,11 +81,6 @@ class NamedDate:
         return fit
 
 
-def said_words(text: str) -> set[str]:
-    """The different words of a text's sentences that are no questions."""
-    return {
-        word
-        for sentence in _SENTENCE.findall(text)
-        if "?" not in sentence
-        for word in LETTERS.findall(sentence.lower())
-    }
+def first_person(question: str) -> bool:
+    """Whether who asks speaks of themselves."""
+    return not vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(fold(question)))

@@ -32,3 +32,36 @@ def suspicious(text: str) -> bool:
     """Whether a text looks as if it were to steer an agent: an order to drop its instructions, a role line, a chat
     template's mark, a command to run, hidden characters."""
     return bool(_HIDDEN.search(text) or _TOLD.search(_HIDDEN.sub("", text)))
+
+
+# what speaks to whoever reads the memory, and not to a person: beside `suspicious` it is only ever shown as a mark
+_READER = r"(?:assistants?|agents?|ais?|models?|llms?|bots?|asistentes?|agentes?|ias?|modelos?)"
+_FEW = r"[^.\n]{0,30}\b"
+_ADDRESSED = re.compile(
+    "|".join(
+        (
+            r"\b(?:note|message|attention|notice|instructions?|nota|aviso|mensaje|instrucciones) (?:to|for|a|para) "
+            r"(?:(?:any|all|the|every|an?|cualquier|tod[oa]s?|el|la|los|las|un|una) ){0,2}" + _READER + r"\b",
+            r"\b" + _READER + r"\b[,:]? (?:must|should|shall|will|has to|have to|deben?|debe|tienen?\ que)\b",
+            r"\b(?:ignore|disregard|forget|ignor[aáe]\w*|olvid[aáe]\w*|descart[aáe]\w*) (?:[\w']+ ){0,3}"
+            r"(?:records?|facts?|memor(?:y|ies)|above|previous|registros?|hechos?|memorias?|anterior(?:es)?)\b",
+            r"\b(?:answer|respond|reply|say|output|responde\w*|respond[eé]|contest[aáe]\w*|escrib[ií]\w*)\b"
+            + _FEW
+            + r"(?:only|always|every question|nothing but|solo|s[oó]lo|siempre|a todo|cada pregunta)\b"
+            + _FEW
+            + r"(?:with|con|yes|no|s[ií])\b",
+            r"\b(?:reveal|print|repeat|leak|revel[aáe]\w*|imprim[eií]\w*|repet[ií]\w*)\b"
+            + _FEW
+            + r"(?:prompt|passwords?|secrets?|tokens?|keys?|credentials?|contrase[nñ]as?|claves?|secretos?)\b",
+            r"\b(?:grant|give|concede\w*|d[aá]le)\b"
+            + _FEW
+            + r"(?:admin|root|full access|acceso total|permisos? de administrador)\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+
+
+def instructs(text: str) -> bool:
+    """Whether a text carries instructions to whoever reads it, so that a mark is shown beside it."""
+    return suspicious(text) or bool(_ADDRESSED.search(text))

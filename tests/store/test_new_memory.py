@@ -47,7 +47,6 @@ COMBINED = 8  # of several filters at once, for each memory
 SETTINGS: tuple[dict[str, str], ...] = (
     {"search.setting": "seed"},
     {"search.setting": "own", "search.lambda": "0.5", "search.halfLifeDays": "1", "search.vectorWeight": "0"},
-    {"search.importance": "on"},
 )
 QUESTIONS = (
     *(

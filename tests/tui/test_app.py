@@ -438,7 +438,7 @@ class TestSearch:
     async def test_nothing_found_says_what_to_try(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.search("zebra")
-            assert person.sees("Nothing found.", "Try fewer words")
+            assert person.sees("Nothing is near it either.", "Try fewer words")
             assert person.record is None and person.preview == []
             await person.press("enter", "f")
             assert person.toasts == ["Nothing is selected."]

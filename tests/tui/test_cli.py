@@ -156,6 +156,7 @@ def test_the_version(do: Do):
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
+FOUND = {"total", "exact", "verdict", "left_out", "provider", "signals", "milliseconds", "notes", "hits", "nearest"}
 HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
 RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
@@ -262,9 +263,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("decisions",), [models.Decision]),
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
     (("unlink", "C#HEAD", "D#1"), [models.Link]),
-    (("search", "SQLite"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
-    (("search", "SQLite", "--explain"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
-    (("search", "team", "--keywords"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
+    (("search", "SQLite"), FOUND),
+    (("search", "SQLite", "--explain"), FOUND),
+    (("search", "team", "--keywords"), FOUND),
     (("show", "F#1"), models.Fact),
     (("show", "[D#1]"), {"commits", "superseded_by"} | FIELDS[models.Decision]),
     (("show", "I#1"), {"decisions", "commits", "events", "tasks"} | FIELDS[models.Iteration]),
@@ -428,7 +429,8 @@ def fields_of(record: type) -> set[str]:
 
 
 def test_every_verb_has_an_example():
-    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME)
+    served = {"mcp"}  # it serves until its input ends
+    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME) - served
 
 
 @named
@@ -477,7 +479,16 @@ def test_json_carries_the_records_as_they_are(do: Do, lived: Path):
     assert "José" in do("show", "3", "--json").out
     hit = do("search", "tagged", "OR", "team", "--json").data["hits"][0]
     assert hit["citation"] == "F#1" and hit["kind"] == "fact" and hit["fact"] == "the team is five"
-    assert set(hit) == fields_of(models.Fact) | {"kind", "snippet", "score", "similarity", "why"}
+    assert set(hit) == fields_of(models.Fact) | {
+        "kind",
+        "level",
+        "snippet",
+        "start",
+        "line",
+        "score",
+        "similarity",
+        "why",
+    }
     link = do("link", repositories.git(lived, "rev-parse", "HEAD"), "2", "--json").data[0]
     assert link["decision"] == "D#2" and link["commit"].startswith("C#")
 
@@ -983,9 +994,23 @@ def test_a_list_ends_at_fifty_and_says_so(do: Do, long: Path, verb, there):
 def test_search_says_how_many_it_left_out(do: Do, long: Path):
     lines = do("search", "number").out.split("\n")
     assert (
-        len(lines) == 22 and lines[20].startswith("102 found in ") and lines[20].endswith(", 82 not shown: --limit 102")
+        len(lines) == 23 and lines[21].startswith("102 found in ") and lines[21].endswith(", 82 not shown: --limit 102")
     )
     assert len(do("search", "number", "--limit", "102", "--json").data["hits"]) == 102
+
+
+def test_search_tells_exact_from_near_and_from_nothing(do: Do, lived: Path) -> None:
+    """Under headings, in both forms; a nonsense word finds nothing, and it is said that no record holds it."""
+    found = do("search", "team of five", "--json").data
+    assert (found["verdict"], found["hits"][0]["level"], found["exact"]) == ("exact", "exact", 1)
+    near = do("search", "team of elephants", "--json").data
+    assert near["verdict"] == "near" and {hit["level"] for hit in near["hits"]} == {"near"} and near["exact"] == 0
+    said = do("search", "team of elephants").out.split("\n")
+    assert said[0] == "No record contains “team of elephants”." and said[1].startswith("Near ")
+    nothing = do("search", "xqzzy", "--json").data
+    assert (nothing["verdict"], nothing["hits"], nothing["nearest"]) == ("nothing", [], [])
+    assert do("search", "xqzzy").out.startswith("No record contains “xqzzy”.\n0 found in ")
+    assert do("search", '"five team"', "--json").data["verdict"] == "nothing"
 
 
 # asking -------------------------------------------------------------------------------------------------------------
@@ -1720,7 +1745,7 @@ def test_index_download_fetches_a_model_only_when_it_is_asked_for(do: Do, lived:
 def test_explain_says_what_each_signal_gave(do: Do, lived: Path) -> None:
     said = do("search", "team of five", "--explain")
     first = said.out.split("\n")
-    assert "F#1" in first[0] and first[1].split()[0] in ("text", "substance") and "█" in first[1]
+    assert first[0] == "Exact 1" and "F#1" in first[1] and first[2].split()[0] == "text" and "█" in first[2]
     data = do("search", "team of five", "--json").data["hits"][0]
     assert data["why"]["text"] > 0 and data["similarity"] is None
     assert data["score"] == pytest.approx(sum(data["why"].values()))

@@ -2,17 +2,18 @@
 
 import os
 
-from store import InvalidInput, local_time, parse_moment
+from store import InvalidInput, local_time, typed_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import Hit
     from tui.input.argument_parser import ParsedArguments
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
@@ -22,18 +23,21 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     answer = session.memory.search(
         " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
     )
-    lines: list[str] = []
-    for hit in answer.hits:
-        if given.explain and lines:
-            lines.append("")
-        cited = "" if cites == "off" else f"{hit.citation:<9}  "
-        lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
-        if cites == "on":
-            lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
-        if given.explain:
-            from tui.render.score_breakdown import lines_of
+    said = levels.none_exact(" ".join(given.query), answer)
+    lines = [visible(said)] if said else []
+    for heading, hits in levels.grouped(answer):
+        lines.append(heading)
+        for place, hit in enumerate(hits):
+            if given.explain and place:
+                lines.append("")
+            cited = "" if cites == "off" else f"{hit.citation:<9}  "
+            lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
+            if cites == "on":
+                lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
+            if given.explain:
+                from tui.render.score_breakdown import lines_of
 
-            lines += [f"  {line}" for line in lines_of(hit)]
+                lines += [f"  {line}" for line in lines_of(hit)]
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
     if answer.left_out:
@@ -43,24 +47,34 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
         lines=[*lines, *tail],
         data=lambda: {
             "total": answer.total,
+            "verdict": answer.verdict,
+            "exact": answer.exact,
             "left_out": answer.left_out,
+            "provider": answer.provider,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),
             "notes": answer.notes,
-            "hits": [
-                {
-                    **as_json(hit.record),
-                    "kind": hit.kind,
-                    "snippet": hit.snippet,
-                    "score": hit.score,
-                    "similarity": hit.similarity,
-                    "why": hit.why,
-                }
-                for hit in answer.hits
-            ],
+            "hits": [_hit_json(hit) for hit in answer.hits],
+            "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
         after=lambda: session.memory.search.timed.add(answer),
     )
+
+
+def _hit_json(hit: "Hit") -> dict[str, object]:
+    from store import as_json
+
+    return {
+        **as_json(hit.record),
+        "kind": hit.kind,
+        "level": hit.level,
+        "snippet": hit.snippet,
+        "start": hit.start,
+        "line": hit.line,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "why": hit.why,
+    }
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
@@ -112,8 +126,8 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
 
     memory = session.memory
     now = memory.now
-    since = parse_moment(given.since, now) if given.since else ""
-    before = parse_moment(given.before, now) if given.before else ""
+    since = typed_moment(given.since, now) if given.since else ""
+    before = typed_moment(given.before, now) if given.before else ""
     iteration = number(given.iteration, "iteration") if given.iteration else None
     keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
     found = lookup.by_key(memory.database, keys[: given.limit])

@@ -1,6 +1,6 @@
 """history, redo."""
 
-from store import parse_moment
+from store import typed_moment
 from tui.commands import Outcome, Session, reference
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     steps = memory.history.steps(
         actor=given.actor,
         record=(record.kind, int(record.target)) if record else None,
-        since=parse_moment(given.since, memory.now) if given.since else "",
+        since=typed_moment(given.since, memory.now) if given.since else "",
         limit=given.limit + 1,
     )
     shown = steps[: given.limit]

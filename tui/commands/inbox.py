@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import new_fact_check
+    from store import model_stats, new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
     if memory.database.door == "cli":  # the application does it in the background
@@ -32,6 +32,10 @@ def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
         lines += [f"        {like}" for like in _likes(session, one)]
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
+    if unread := model_stats(memory.database, now).queued:
+        lines.append(
+            f"{count(unread, 'turn')} wait unread, for a model to look for what is worth keeping: memoranda model."
+        )
     return Outcome(
         data=lambda: [_json(session, one) for one in shown],
         lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],

@@ -12,14 +12,16 @@ LOADING = "the model is being loaded …"
 
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
-    """At a terminal print each sentence as soon as it is complete, and show progress until then."""
-    from store import Librarian
+    """At a terminal it is said what is waited for until the answer is there."""
+    from store import Librarian, why_no_model
     from store import found_models as found
     from store import without_citations as without
 
     memory = session.memory
-    chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING))
+    limit = float(memory.config["agent.patience"])
+    chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING), seconds=limit)
     name = chat.name if chat is not None else ""
+    why = "" if chat or given.no_model else why_no_model(memory.config)
 
     cites = memory.config["citations"]
 
@@ -30,7 +32,11 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
     try:
         answer = Librarian(memory).ask(
-            " ".join(given.question), chat, said=tell, waiting=lambda records: session.wait(reading(name, records))
+            " ".join(given.question),
+            chat,
+            why=why,
+            said=tell,
+            waiting=lambda done, total: session.wait(reading(name, done, total)),
         )
     finally:
         session.wait("")
@@ -55,15 +61,17 @@ def _sources(session: Session, answer: "Answer") -> list[str]:
     return [f"Source: {record.citation}  {cut(summary(record)[0], 100)}" for record in found]
 
 
-def reading(name: str, records: int) -> str:
-    """Return the progress message while a model reads this many records."""
-    return f"{name} reads {count(records, 'record')} …"
+def reading(name: str, done: int, total: int) -> str:
+    """What is said while a model reads: the `done` of `total` records."""
+    return f"{name} reads {done + 1} of {count(total, 'record')} …"
 
 
 def told(answer: "Answer") -> list[str]:
-    """Return the lines below an answer: the model, the number of records, and warnings."""
+    """What stands below an answer: the filter it was read as, who gave it, from how much, and what a person should know
+    of it."""
     near = [answer.near.text] if answer.near else []
-    return [*near, answer.line, *([answer.note] if answer.note else [])]
+    filters = [f"filter: {answer.filter}"] if answer.filter else []
+    return [*near, *filters, answer.line, *([answer.note] if answer.note else [])]
 
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
@@ -84,8 +92,10 @@ def as_json(session: Session, answer: "Answer") -> dict[str, object]:
         "near": list(answer.near.citations) if answer.near else [],
         "by": answer.by or "rule",
         "seconds": round(answer.seconds, 3),
-        "cut": list(answer.doubts),
         "note": answer.note,
+        "filter": answer.filter,
+        "quotes": [quote._asdict() for sentence in answer.told for quote in sentence.quotes],
+        "odds": dict(answer.odds),
         "looked_at": list(answer.sources),
         "records": [as_json(record) for record in records.there(database, map(parse, answer.citations))],
     }

@@ -44,11 +44,17 @@ BY_RULE = "Everything works without it: search, inbox and contexts need no model
 
 def model(session: Session, given: "ParsedArguments") -> Outcome:
     what = given.what or "status"
-    if given.name and what not in ("pull", "test", "use"):
+    if given.name and what not in ("pull", "test", "try", "use"):
         raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
     if what in MODES:
         return _put(session, "agent.mode", what)
-    acts: dict[str, Callable[[Session, str], Outcome]] = {"status": _status, "pull": _pull, "test": _test, "use": _use}
+    acts: dict[str, Callable[[Session, str], Outcome]] = {
+        "status": _status,
+        "pull": _pull,
+        "test": _test,
+        "try": _try,
+        "use": _use,
+    }
     if what not in acts:
         raise InvalidInput(
             f"model does not know “{what[:40]}”.", f"It takes {', '.join(acts)}, and {', '.join(MODES)}."
@@ -298,6 +304,31 @@ def _test(session: Session, name: str) -> Outcome:
             "cold": tried.cold,
             "tokens": tried.tokens,
             "per_second": None if tried.rate is None else round(tried.rate, 1),
+        },
+    )
+
+
+def _try(session: Session, name: str) -> Outcome:
+    """Ask the model ten built-in questions, and say how many it answered right and how long one took."""
+    from store import named_chat, trial_of_model
+
+    config = _config(session)
+    chat = named_chat(config, name)
+    try:
+        found = trial_of_model(chat, float(config["agent.patience"]))
+    finally:
+        chat.close()
+    right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
+    lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
+    lines.append(f"{chat.name}: {right} of {len(found)} right, {seconds(spent / len(found))} each.")
+    return Outcome(
+        lines=[visible(line) for line in lines],
+        data=lambda: {
+            "model": chat.name,
+            "right": right,
+            "asked": len(found),
+            "seconds": round(spent, 3),
+            "questions": [one._asdict() for one in found],
         },
     )
 

@@ -6,7 +6,7 @@ from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
-MODEL_ACTS = ("status", "pull", "test", "use", "fast", "smart", "off")
+MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (

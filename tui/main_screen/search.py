@@ -228,11 +228,15 @@ class SearchController:
         self.host.select_wanted(HITS)
 
     def _show_title(self, answer: Answer, held: bool) -> None:
-        """Show what the answer reports about itself in the title over the hits."""
-        shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
+        """Say in the title over the hits what the answer says of itself."""
+        from tui.render.levels import counts, none_exact
+
+        shown = counts(answer)
         if held and [hit.key for hit in self._hits] != [hit.key for hit in answer.hits]:
             shown = f"more by meaning below; {named('search.open')} enter sorts"
-        left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$dim"), *self._chips()]
+        said = none_exact(self._bar.query_text, answer) if answer.hits else ""
+        left: list[Piece] = [(visible(said), "")] if said else [("FOUND ", ""), (f"{answer.total:,}", "$dim")]
+        left += self._chips()
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
         if answer.left_out:
             room = self.host.form != "-narrow" or not answer.notes

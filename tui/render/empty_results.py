@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from store import query_filters as filters
+from tui.render import levels
 
 if TYPE_CHECKING:
     from store import SearchAnswer as Answer
 
-RECENT = 5  # past queries to show
+RECENT = 5  # queries that are shown
+NEAREST = 60  # characters of what is nearest
 EXAMPLES = (
     ("kind:decision since:3w", "decisions of the last three weeks"),
     ("is:stale domain:work", "facts about work that nobody confirmed for long"),
@@ -22,7 +24,10 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
     """Return the text of an empty list. `offers` are other spellings by word, `model` is whether the search used
     embeddings, `coming` the progress of a model that is still indexing, None if none is."""
     narrow = [query[start:end] for start, end in filters(query)]
-    lines = ["Nothing found.", ""]
+    said = levels.none_exact(query, answer)
+    lines = [said or "Nothing found.", *(["Nothing is near it either."] if said else []), ""]
+    for hit in answer.nearest:
+        lines.append(f"Nearest, and not near: {hit.citation} {' '.join(hit.snippet.split())[:NEAREST]}")
     lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
     if narrow:
         lines.append(f"It was narrowed by {', '.join(narrow)}: a click on ✕ above takes one away.")

@@ -47,8 +47,16 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     lines = heading(proposal)
     about = _about(memory, proposal)
     cited = " ".join(fact.citation for fact in about)
-    does: Line = [("Accepting".ljust(LABEL), "label"), (f"would {DOES[proposal.kind]}", "")]
+    decision = proposal.change.get("decision")
+    act = "record the decision" if decision else DOES[proposal.kind]
+    does: Line = [("Accepting".ljust(LABEL), "label"), (f"would {act}", "")]
     lines += [[], [*does, (f" {cited}" if cited else "", "cite")]]
+    if decision:
+        lines.append(_row("Chosen", str(decision["chosen"])))
+        if options := decision.get("alternatives"):
+            lines.append(_row("Instead of", "; ".join(map(str, options))))
+        if decision.get("rationale"):
+            lines.append(_row("Rationale", str(decision["rationale"])))
     if proposal.reason:
         lines.append(_row("Because", proposal.reason))
     waiting = proposal.state == "waiting" and not memory.database.moment

@@ -9,11 +9,10 @@ MEANS = {
     "text": "words of the question, the rarer the more",
     "meaning": "what it says is near what was asked",
     "speaker": "said by somebody the question names",
-    "answer": "said right after such a question",
+    "beside": "what was said before or after it is near",
     "date": "of the time the question names",
     "time": "says when, as was asked",
-    "session": "near, or beside something that is near",
-    "substance": "says little",
+    "session": "near, or in a session with something near",
     "new": "new; only parts equals",
     "citation": "the record that was named",
 }

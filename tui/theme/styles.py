@@ -62,6 +62,7 @@ LOOKS = {
     "dim": Look("foreground 60%", plain="dim"),
     "rule": Look("foreground 35%", least=SEEN, plain="dim"),
     "accent": Look("text-accent"),
+    "chip": Look("text-accent", plain="reverse"),
     "cite": Look("text-accent", "underline"),
     "selected": Look("text-accent", "underline reverse"),
     "match": Look(text="underline"),

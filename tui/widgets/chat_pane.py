@@ -36,7 +36,11 @@ class Talk(Preview):
         """Show these exchanges, or if there are none examples of questions. Keep the scroll position unless it is at
         the end."""
         at_end = self.at_end
+        before = self.citations[self.selected] if 0 <= self.selected < len(self.citations) else None
         self.show([line for exchange in exchanges for line in lines_of(exchange)] or empty, stay=True)
+        if before is not None and before in self.citations:
+            own = [place for place, one in enumerate(self.citations) if one == before]
+            self.selected = min(own, key=lambda place: abs(place - self.selected))
         if at_end:
             self.to_end()
 
@@ -73,25 +77,32 @@ class Talk(Preview):
 
 
 def lines_of(exchange: Exchange) -> list[Line]:
-    """Render a question and its answer as lines. A model's sentences form a paragraph, quoted records a list."""
+    """A question and its answer, as lines: what the search found first, until the answer is there."""
     answer = exchange.answer
     lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
-    said = [[(sentence, "")] for sentence in exchange.said] if answer is None else list(map(_pieces, answer.told))
-    if answer is not None and answer.by and not answer.nothing:
-        said = [[piece for place, told in enumerate(said) for piece in ([(" ", WORDS)] if place else []) + told]]
+    said = list(map(_pieces, exchange.first if answer is None else answer.told))
     lines += [[(BESIDE if place else ANSWER, "label"), *told] for place, told in enumerate(said)]
     start = BESIDE if said else ANSWER
     if exchange.error:
         lines.append([(start, "label"), (exchange.error, "warning")])
     elif answer is None:
-        lines.append([(start, "label"), (exchange.status, "dim")])
+        clock = f" {exchange.seconds} s · esc stops" if exchange.seconds and not exchange.stop.is_set() else ""
+        lines.append([(start, "label"), (f"{exchange.status}{clock}", "dim")])
     else:
         if answer.near is not None:
             lines.append([(BESIDE, "label"), *_pieces(answer.near)])
+        if answer.filter:
+            lines.append([(BESIDE, "label"), *_chips(answer.filter)])
         lines.append([(start, "label"), (answer.line, "dim")])
         if answer.note:
             lines.append([(BESIDE, "label"), (answer.note, "dim")])
     return [*lines, []]
+
+
+def _chips(filters: str) -> Line:
+    """The filter that a question was read as, each part a chip; it comes back into the line to be edited."""
+    chips = [piece for part in filters.split() for piece in ((f" {part} ", "chip"), (" ", WORDS))]
+    return [*chips, ("↑ edits", "dim")]
 
 
 def _pieces(told: CitedSentence) -> Line:
@@ -122,6 +133,10 @@ class Question(Field):
         self._past.append(question)
         self._place = 0
         self.value = ""
+
+    def offer(self, text: str) -> None:
+        """Let the up arrow bring this text first, to be edited and asked."""
+        self._past.append(text)
 
     def forget(self) -> None:
         """Clear the input history."""

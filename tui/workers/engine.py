@@ -29,8 +29,8 @@ from store import (
     cite,
     every_row,
     from_ms,
-    parse_moment,
     to_ms,
+    typed_moment,
     utc_now,
 )
 from store import HISTORY_KINDS as KINDS
@@ -198,7 +198,7 @@ class Engine:
     def at_day(self, name: str, text: str, view: View) -> int | None:
         """Return the key of the newest entry of a day, or of the first before it, in timeline or history. Raises
         InvalidInput."""
-        start = parse_moment(text, self.screen.now)
+        start = typed_moment(text, self.screen.now)
         end = from_ms(to_ms(start) + DAY_MS)
         if name == HISTORY:
             steps = self.screen.history.steps(actor=view.actor, before=end, limit=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -10,52 +11,63 @@ from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import CitedSentence
     from store import LibrarianAnswer as Answer
 
 KEPT = 30  # maximum exchanges of one conversation
 
-Told = Callable[[str, str], None]  # `said` or `status`, and the text
+Told = Callable[[str], None]  # what is waited for, in words
+First = Callable[["tuple[CitedSentence, ...]"], None]
 
 
 @dataclass
 class Exchange:
-    """A question and its answer so far; `status` is the current step while no text arrives. Set `stop` to cancel the
-    model."""
+    """A question, `first` the sentences of what the search found first, and its answer; `status` says what is waited
+    for, `began` since when. Whoever sets `stop` wants no more of a model."""
 
     question: str
-    said: list[str] = field(default_factory=list)
+    first: tuple[CitedSentence, ...] = ()
     status: str = "looking …"
     answer: Answer | None = None
     error: str = ""
     stop: Event = field(default_factory=Event)
+    began: float = field(default_factory=time.monotonic)
 
     @property
     def open(self) -> bool:
         """Return whether the answer is incomplete."""
         return self.answer is None and not self.error
 
+    @property
+    def seconds(self) -> int:
+        """How long it is waited for."""
+        return int(time.monotonic() - self.began)
+
 
 class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
-    def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
-        """Answer a question; call `told` with each complete sentence. Raises MemorandaError."""
-        from store import Librarian
+    def answer(self, exchange: Exchange, last: Answer | None, told: Told, first: First) -> Answer:
+        """Answer a question; `first` is given what the search found before a model reads it. All of it ends within
+        `agent.patience`. Raises MemorandaError."""
+        from store import Librarian, why_no_model
         from store import found_models as found
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set
         with self.memory() as memory:
-            chat = found(memory.config, cancelled=stopped, loading=lambda: told("status", LOADING))
+            limit = float(memory.config["agent.patience"])
+            chat = found(memory.config, cancelled=stopped, loading=lambda: told(LOADING), seconds=limit)
             try:
                 name = chat.name if chat is not None else ""
                 return Librarian(memory).ask(
                     exchange.question,
                     chat,
                     last=last,
-                    said=lambda sentence: told("said", sentence),
+                    why="" if chat else why_no_model(memory.config),
+                    first=first,
                     cancelled=stopped,
-                    waiting=lambda records: told("status", reading(name, records)),
+                    waiting=lambda done, total: told(reading(name, done, total)),
                 )
             finally:
                 if chat is not None:

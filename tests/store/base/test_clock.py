@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.base.clock import DAY_MS, ago, days_before, from_ms, local_time, parse_moment, to_ms, utc_now, whole_days
+from store.base.clock import (
+    DAY_MS,
+    ago,
+    days_before,
+    from_ms,
+    local_time,
+    parse_moment,
+    to_ms,
+    utc_now,
+    whole_days,
+)
 from store.base.errors import InvalidInput
 
 NOW = "2026-11-21T23:12:27.042Z"

@@ -17,7 +17,7 @@ from store.conversations.turns import NewTurn
 from store.history.checkpoint_payload import gather
 from store.inbox.merge_text import summed_up
 from store.learning.extract_rules import extract
-from store.librarian.rule_answer import quoted
+from store.librarian.compose import QUOTED, span
 from store.memory import Memory
 from store.services import session_flush
 from store.text.small_talk import small_talk
@@ -256,8 +256,8 @@ def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory,
 
 def test_the_librarian_quotes_whole_sentences() -> None:
     text = "Usamos MongoDB en las pruebas. " * 8 + "En producción no usamos MongoDB, salvo que Ana diga lo contrario."
-    assert quoted(text, "es") == "«" + ("Usamos MongoDB en las pruebas. " * 8).strip() + " …»"
-    assert quoted("No usamos MongoDB.", "en") == "“No usamos MongoDB.”"
+    start, end = span(text, (), QUOTED)
+    assert text[start:end] == ("Usamos MongoDB en las pruebas. " * 8).strip()
 
 
 def test_a_retracted_decision_is_not_told(memory: Memory) -> None:

@@ -1,5 +1,6 @@
 """The vectors of a memory: made in the background, found exactly, gone with their records."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,13 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from support import embedding_models
+from support.ours import ours
 
 from store.conversations.turns import NewTurn
+from store.database import migrations
 from store.database.database import Database
 from store.database.lease import Lease
+from store.database.version import APPLICATION_ID
 from store.embedding import binary_index, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
@@ -313,6 +318,7 @@ INDEXING = """
 import sys
 sys.path[:0] = [{root!r}, {tests!r}]
 from support import embedding_models
+from support.ours import ours
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
@@ -602,29 +608,27 @@ def bytes_of(memory: Memory) -> bytes:
     return b"".join(file.read_bytes() for file in files if file.is_file())
 
 
-def test_a_file_of_version_5_gets_its_signs_anew(memory: Memory) -> None:
-    """They stood in vec0 then, whoever looked; without a model's work they stand in blocks."""
-    remember(memory)
-    vectors = Vectors(memory.database)
-    vectors.index(embedding_models.nano(), by=vector_backends.VEC0)
-    connection = memory.database.connection
-    connection.execute("DROP TABLE vector_blocks")
-    connection.execute("DROP INDEX facts_session")
-    connection.execute("ALTER TABLE facts DROP COLUMN session")
-    connection.execute("UPDATE meta SET value = '384 ' || value WHERE key = 'embedding.bits.0'")
-    connection.pragma("user_version", 5)
-    path = memory.database.path
-    memory.close()
-    with Memory.open(path, clock=memory.database.clock) as again:
-        vectors = Vectors(again.database)
-        assert found(again, vectors, "coffee") == TEXTS[1], "from the vectors, meanwhile"
-        assert (
-            background_embedding.waiting(again)
-            and background_embedding.embed(again) == Indexed()
-            and not background_embedding.waiting(again)
-        )
-        check(again.database, vector_backends.NUMPY)
-        assert not again.database.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'vector_bits%'")
+def test_a_file_of_version_7_is_found_by_passage(tmp_path: Path) -> None:
+    """Its long turns are cut into passages, and everything waits for vectors again."""
+    path = str(tmp_path / "memory.db")
+    connection = apsw.Connection(path)
+    migrations.run(connection, 0, 7)
+    long = "The kettle is blue. " * 60 + "The plumber comes on Thursday."
+    connection.execute(
+        "INSERT INTO turns(session, number, role, speaker, text, at, origin, tokens, continuity)"
+        " VALUES ('s', 1, 'assistant', '', ?, '2026-01-01T00:00:00.000Z', '', NULL, NULL)",
+        (long,),
+    )
+    connection.pragma("user_version", 7)
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.close()
+    os.chmod(path, 0o600)
+    ours(path)
+    with Memory.open(path) as memory:
+        passages = memory.database.value("SELECT count(*) FROM passages")
+        assert passages == Vectors(memory.database).pending()[0] == 3
+        hit = memory.search("plumber thursday", meaning=False).hits[0]
+        assert hit.level == "exact" and long[hit.start :].endswith("Thursday.") and hit.start > 600
 
 
 def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:

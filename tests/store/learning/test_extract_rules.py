@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from store.base.vocabulary import DOMAINS
 from store.database.tombstones import normal
-from store.learning.domain_rules import classify
 from store.learning.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
 from store.learning.sentences import LONG, sentences
 
@@ -160,13 +159,12 @@ def test_the_asking_is_cut_off_and_the_rest_kept_whole() -> None:
     found = one("Che, por favor recordá que el PR de Marcos, el del índice, va primero. Después vemos.")
     assert found.text == "El PR de Marcos, el del índice, va primero"
     assert found.quote == "Che, por favor recordá que el PR de Marcos, el del índice, va primero."
-    assert (found.domain, found.confidence, found.explicit) == ("projects", "high", True)
+    assert (found.domain, found.confidence, found.explicit) == ("general", "high", True)
 
 
-def test_what_is_hedged_is_less_sure_and_what_is_only_told_is_asked_about() -> None:
+def test_what_is_hedged_is_less_sure_and_what_is_only_told_waits_for_a_model() -> None:
     assert one("Remember that I think the contract ends in March.").confidence == "medium"
-    told = one("Trabajo en una fintech, somos 5 en el equipo.")
-    assert (told.explicit, told.domain, told.confidence) == (False, "work", "medium")
+    assert said("Trabajo en una fintech, somos 5 en el equipo.") == []
 
 
 def test_a_question_tells_nothing_but_an_order_with_a_tag_does() -> None:
@@ -174,21 +172,6 @@ def test_a_question_tells_nothing_but_an_order_with_a_tag_does() -> None:
     assert said("Always run the linter?") == said("Prefiero tabs, ¿o no?") == []
     assert said("¿No recordás que el deploy es los martes?") == []
     assert said("Always run the linter, ok?") == ["Always run the linter, ok?"]
-
-
-@pytest.mark.parametrize(
-    ("text", "domain"),
-    [
-        ("my daughter is allergic to nuts", "personal"),
-        ("el servidor de staging corre Postgres", "projects"),
-        ("the client pays in 60 days", "work"),
-        ("prefiero el estilo corto", "preferences"),
-        ("decidimos eso y lo acordado", "decisions"),
-        ("la luna es redonda", "general"),
-    ],
-)
-def test_a_domain_is_told_by_its_words(text: str, domain: str) -> None:
-    assert classify(text).name == domain
 
 
 # what is not --------------------------------------------------------------------------------------------------------
@@ -270,3 +253,44 @@ def test_any_text_can_be_read_and_every_quote_stands_in_it(before: str, order: s
         assert normal(found.text) and found.domain in DOMAINS
         assert not any(ord(char) < 32 or 0xE0000 <= ord(char) <= 0xE007F for char in found.text)
     assert all(sentence.quote in text for sentence in sentences(text))
+
+
+# corrections of an agent, and how something is done
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("no, así no: usá uv en vez de pip", "no, así no: usá uv en vez de pip"),
+        ("No, not like that. Run the tests before you commit.", "No, not like that. Run the tests before you commit."),
+        ("Te dije que los commits van en inglés", "Te dije que los commits van en inglés"),
+        ("That's not how we do it: open a branch first", "That's not how we do it: open a branch first"),
+    ],
+)
+def test_a_correction_of_what_an_agent_did_is_kept_as_one_and_asked_about(text: str, kept: str) -> None:
+    (found,) = extract("user", text).facts
+    assert (found.text, found.domain, found.explicit) == (kept, "self_correction", False)
+
+
+@pytest.mark.parametrize("text", ["no, the port is 8080", "así queda bien", "No.", "Is that not like that?"])
+def test_what_corrects_a_fact_or_nothing_is_none_of_an_agent(text: str) -> None:
+    assert all(found.domain != "self_correction" for found in extract("user", text).facts)
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("Remember how we release: 1. tag it; 2. push the tag; 3. wait for the build",
+         "how we release: 1. tag it; 2. push the tag; 3. wait for the build"),
+        ("Para desplegar: 1. construir la imagen; 2. subirla; 3. reiniciar. Recordá esto.",
+         "Para desplegar: 1. construir la imagen; 2. subirla; 3. reiniciar"),
+    ],
+)  # fmt: skip
+def test_numbered_steps_stay_one_how_to(text: str, kept: str) -> None:
+    (found,) = extract("user", text).facts
+    assert kept in found.text
+
+
+def test_numbered_things_that_are_no_steps_are_several() -> None:
+    found = extract("user", "recordá: 1. el puerto es 8080 2. el host es foo").facts
+    assert [one.text for one in found] == ["El puerto es 8080", "El host es foo"]

@@ -19,7 +19,7 @@ from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.candidate_filter import worth
 from store.learning.model_pass import ModelPassResult
-from store.llm import circuit_breaker, endpoint, ollama_client
+from store.llm import chat_client, circuit_breaker, endpoint, ollama_client
 from store.llm.model_selection import found
 from store.llm.status import standing
 from store.memory import Memory
@@ -32,7 +32,7 @@ READS = '{"facts": [], "answers": []}'
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     circuit_breaker.reset()
-    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
+    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
     server = OllamaServer(READS)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server

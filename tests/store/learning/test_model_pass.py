@@ -21,7 +21,7 @@ from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.context_ranking import before_a_context
 from store.learning.model_pass import ModelPassResult
-from store.llm import circuit_breaker, ollama_client, usage_stats
+from store.llm import chat_client, circuit_breaker, usage_stats
 from store.memory import Memory
 from store.services import session_flush
 
@@ -72,7 +72,7 @@ def mind() -> Mind:
 def server(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     """A server whose model is the test's, and which every memory here asks."""
     circuit_breaker.reset()
-    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
+    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
     server = OllamaServer(mind)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
@@ -165,7 +165,7 @@ def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server:
     rule_pass.run(memory)
     before = [one.text for one in memory.inbox.waiting()]
     model_pass.run(memory)
-    assert server.asked and [one.text for one in memory.inbox.waiting()] == before
+    assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabaja en una fintech"]
 
 
 def test_what_was_rejected_is_never_asked_again_in_other_words(
@@ -739,3 +739,33 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
     session_flush.flush_after_import(memory)
     assert memory.summaries.of("s"), "without a model all of it is"
     assert not server.asked
+
+
+# decisions
+
+
+def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: Memory, server: OllamaServer) -> None:
+    said = "Al final vamos con SQLite en vez de Postgres, porque no hay que cuidar un servicio."
+
+    def answer(messages: list[dict[str, str]]) -> str:
+        if "chosen:" in messages[0]["content"]:
+            parts = {"chosen": "SQLite", "alternatives": ["postgres", "Oracle"], "rationale": "es más rápido"}
+            return json.dumps(parts)
+        return json.dumps({"facts": [], "answers": []})
+
+    server.say = answer
+    (turn,) = memory.turns.add("monday", [NewTurn("user", said)])
+    rule_pass.run(memory)
+    model_pass.run(memory)
+    (asked,) = [one for one in memory.inbox.waiting() if one.change.get("decision")]
+    assert asked.change["decision"] == {"chosen": "SQLite", "alternatives": ["Postgres"], "rationale": ""}
+    assert asked.text == said.rstrip(".") and (asked.evidence[0].citation, asked.evidence[0].quote) == (
+        f"T#{turn}",
+        said,
+    )
+    assert memory.inbox.accept(asked.id) is None
+    decision = memory.decisions.get(1)
+    assert (decision.chosen, decision.alternatives, decision.title) == ("SQLite", ("Postgres",), said.rstrip("."))
+    assert decision.origin.startswith("model:")
+    memory.history.undo()
+    assert [one.id for one in memory.inbox.waiting()] == [asked.id], "it is taken back in one step"

@@ -13,6 +13,7 @@ from store.conversations.rule_summary import TOKENS, by_rule
 from store.learning.candidate_filter import SHOWN
 from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
 from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
+from store.learning.tasks.prompts import prompt
 from store.llm import usage_stats
 from store.llm.chat import CONTEXT
 from store.llm.structured_output import read, schema
@@ -127,7 +128,8 @@ def test_what_is_shown_is_data_and_fits(task) -> None:
 
 @pytest.mark.parametrize("task", EVERY, ids=lambda task: task.TASK)
 def test_a_question_is_asked_in_its_language_with_one_example(task) -> None:
-    for told, word in ((task.SPANISH, "Responde sólo con JSON"), (task.ENGLISH, "Answer with JSON only")):
+    for spanish, word in ((True, "Responde sólo con JSON"), (False, "Answer with JSON only")):
+        told = prompt(task.TASK, spanish)
         assert [role for role, _ in told] == ["system", "user", "assistant"]
         assert word in told[0][1]
         read(told[2][1], task.Form)
@@ -151,7 +153,7 @@ def test_a_model_is_what_imports_the_models_parts() -> None:
 
 def test_a_fact_keeps_the_words_the_sentence_and_who_read_it() -> None:
     way, model = asking(
-        {"facts": [fact("El usuario trabaja en una fintech"), fact("alergico al mani", 2, "health", "high")]}
+        {"facts": [fact("El usuario trabaja en una fintech"), fact("alergico al mani", 2, "personal", "high")]}
     )
     said = "Hola! Trabajo en una fintech, somos 5. ¿Qué hora es? Soy alérgico al maní."
     found = extract_facts.ask(way, "user", said)
@@ -411,12 +413,11 @@ def test_a_domain_is_one_of_ours_and_its_words_are_the_texts() -> None:
     found = classify_domain.ask(way, "¿Qué decidimos sobre el deploy?")
     assert (found.name, found.words, found.by) == ("decisions", ("deploy",), "qwen2.5:test")
     assert classify_domain.ask(way, "Me duele la cabeza").name == "general"
-    way, _ = asking({"domain": "preferences"})
-    found = classify_domain.ask(way, "¿Por qué elegimos RabbitMQ?")
-    assert (found.name, found.by) == ("decisions", "rules"), "words that tell are surer than a small model"
+    way, _ = asking(failing())
+    assert classify_domain.answer(way, "¿Por qué elegimos RabbitMQ?") == classify_domain.Domain("general", (), "rules")
 
 
-def test_what_neither_words_nor_reading_put_anywhere_is_asked_about_on_its_own() -> None:
+def test_what_no_reading_put_anywhere_is_asked_about_on_its_own() -> None:
     told = {"facts": [fact("Mi viejo tiene una panadería en Salto", domain="general")]}
     way, model = asking(told, {"domain": "personal"})
     (found,) = extract_facts.ask(way, "user", "Mi viejo tiene una panadería en Salto.").facts

@@ -13,7 +13,7 @@ from support.ollama_server import FAULTS, MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.config.settings import known
-from store.llm import circuit_breaker, model_selection, ollama_client
+from store.llm import chat_client, circuit_breaker, model_selection, ollama_client
 from store.llm import server_info as look
 from store.llm.circuit_breaker import CircuitBreaker
 from store.llm.ollama_client import OllamaChat
@@ -52,7 +52,7 @@ KINDS = {
 def forgiven(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test pays for the failures of another, nor waits between two attempts."""
     circuit_breaker.reset()
-    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
+    monkeypatch.setattr(chat_client, "BACKOFF", (0.001, 0.001))
     yield
     circuit_breaker.reset()
 
@@ -151,7 +151,7 @@ def test_every_fault_of_a_server_ends_in_time_with_a_sentence(server: OllamaServ
     assert failed.kind == KINDS[fault]
     assert failed.message.endswith(".") and failed.next
     assert "elsewhere" not in str(failed) and "GiB" not in str(failed), "nothing of what the server said"
-    assert len(server.asked) == (3 if failed.kind in ollama_client.AGAIN and fault != "length" else 1)
+    assert len(server.asked) == (3 if failed.kind in chat_client.AGAIN and fault != "length" else 1)
 
 
 @pytest.mark.parametrize("fault", ["error line", "no done", "cut", "hangs midway", "trickles", "length"])
@@ -176,7 +176,7 @@ def test_what_may_pass_is_tried_again(server: OllamaServer, fault: str) -> None:
 def test_trying_again_takes_no_longer_than_the_question_may(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ollama_client, "BACKOFF", (60.0, 60.0))
+    monkeypatch.setattr(chat_client, "BACKOFF", (60.0, 60.0))
     asking = chat(server)
     server.fault = "busy"
     assert failure(asking, seconds=0.3).kind == "slow"

@@ -495,14 +495,14 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
 
 def test_a_snippet_is_cut_around_the_match(memory: Memory) -> None:
     """From a long text, the part where the words stand closest, between words, with an ellipsis on each side."""
-    padding = "nada que ver aquí " * 200
+    padding = "nada que ver aquí. " * 200
     memory.facts.remember(f"{padding}tetera {padding}la tetera azul y la taza rota {padding}")
     answer = memory.search("tetera azul taza rota ")
     shown = answer.hits[0].snippet
     assert marked(answer) == ["tetera", "azul", "taza", "rota"]
     assert shown.startswith("… ") and shown.endswith(" …")
-    assert set(shown.strip("… ").split()) == set("nada que ver aquí la tetera azul y taza rota".split())
-    assert 600 < len(shown) <= snippets.LENGTH + 4
+    assert set(shown.strip("… ").split()) == set("nada que ver aquí. la tetera azul y taza rota".split())
+    assert 500 < len(shown) <= snippets.LENGTH + 4
 
 
 def test_words_left_out_of_the_question_are_not_marked(memory: Memory) -> None:
@@ -515,7 +515,7 @@ def test_a_text_of_nothing_but_matches_is_cut_in_a_moment(memory: Memory) -> Non
     """Ten thousand matches in one text: a few milliseconds, not ten thousand squared."""
     memory.facts.remember("a " * 9_999)
     started = time.process_time()
-    assert len(marked(memory.search("a"))) > 300
+    assert len(marked(memory.search("a"))) >= 300
     assert time.process_time() - started < 1
 
 
@@ -651,3 +651,34 @@ def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: 
         person.join()
     assert memory.search("tea").total == 20_000
     memory.facts.remember("and writing works too")
+
+
+# states of work, links, and times in words
+
+
+def test_states_links_and_times_are_filters(memory: Memory) -> None:
+    memory.iterations.start("feature", "Invoices")
+    memory.tasks.add("write the letter")
+    memory.tasks.add("call the bank")
+    memory.tasks.move(2, "done")
+    memory.decisions.decide("Use SQLite", "SQLite")
+    memory.decisions.decide("Use Redis", "Redis 7")
+    memory.decisions.decide("Use Valkey", "Valkey 8", supersedes=2)
+    sha = "a1b2c3d" + "0" * 33
+    memory.commits.log(sha, message="revert: no file", author="Ana")
+    memory.commits.link(sha, 1, "reverts")
+
+    def found(query: str) -> set[str]:
+        return {hit.citation for hit in memory.search(query).hits}
+
+    assert found("is:open") == {"A#1", "I#1"} and found("kind:task is:done") == {"A#2"}
+    assert found("is:reverted") == {"D#1"} and found("kind:decision is:superseded") == {"D#2"}
+    assert found("kind:decision is:any") == {"D#1", "D#2", "D#3"} and found("kind:decision") == {"D#1", "D#3"}
+    assert found("kind:commit linked:D#1") == {"C#a1b2c3d"} and found("linked:C#a1b2c3d") == {"D#1"}
+    assert found("linked:I#1") >= {"A#1", "D#1"} and found("linked:D#3 is:any") == {"D#2"}
+    assert found('kind:task since:"2 weeks ago"') == {"A#1", "A#2"} and not found('kind:task before:"2 weeks ago"')
+    assert found("redis is:any") == {"D#2"} and found("redis") == set()
+    assert found("kind:decision by:agents") == set()
+    memory.decisions.decide("Cache pages", "a cache", actor="mcp:claude")
+    assert found("kind:decision by:agents") == {"D#4"}
+    assert memory.search("linked:nothing").notes and memory.search("is:undone").notes

@@ -1,4 +1,4 @@
-"""The librarian's pane: a question, an answer that comes sentence by sentence, and the records behind it."""
+"""The librarian's pane: a question, what the search finds at once, its order, and the records behind it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
+from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.base.models import Decision
 from store.llm import circuit_breaker
@@ -93,10 +94,10 @@ async def test_from_the_empty_line_what_the_last_answer_cites_is_one_key_away(st
 
 
 async def test_where_nothing_answers_what_comes_nearest_is_one_key_away(
-    story: Story, monkeypatch: pytest.MonkeyPatch
+    story: Story, speaks: Callable[[Scripted], Scripted]
 ) -> None:
     """It says plainly that there are no records, and a person may look themselves."""
-    monkeypatch.setattr("store.librarian.retrieval.NEAR", 0.0)  # no model of meanings here
+    speaks(Scripted("{}", leans=lambda asked: -1.0))
     async with opened(story.folder, NARROW) as person:
         await ask(person, "which cache did the accountant paint?")
         said = talk(person)
@@ -143,9 +144,8 @@ async def test_a_follow_up_leans_on_what_was_asked_before(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await ask(person, "¿por qué usamos SQLite?")
         await ask(person, "¿y quién lo pidió?")
-        assert "librarian No hay registros sobre eso." in talk(person)
         await ask(person, "¿y cuándo?")
-        assert talk(person).count("se decidió «Use SQLite") == 2
+        assert talk(person).count("se decidió «Use SQLite") == 3
         await person.press("up", "up")
         assert person.main.query_one(Question).value == "¿y quién lo pidió?"
 
@@ -163,58 +163,64 @@ async def test_an_answer_is_copied(story: Story) -> None:
         await person.until(lambda: any("the answer" in said for said in person.toasts))
 
 
-async def test_sentences_are_shown_as_they_come_and_keys_do_not_wait(
+def waiting(go: Event, leans: Callable[[str], float] = lambda asked: 1.0) -> Scripted:
+    """A model that judges nothing before `go`."""
+
+    def lean(asked: str) -> float:
+        go.wait(20)
+        return leans(asked)
+
+    return Scripted("{}", leans=lean)
+
+
+async def test_what_the_search_found_is_shown_at_once_and_keys_do_not_wait(
     story: Story, speaks: Callable[[Scripted], Scripted]
 ) -> None:
-    """The model is stopped in the middle of its answer: what stands is on the screen, and the lists still move."""
-    go, seen = Event(), 0
-
-    def between() -> None:
-        nonlocal seen
-        seen += 1
-        if seen > 5:
-            go.wait(20)
-
-    speaks(Scripted("SQLite is one file [D#1]. There is no service to run [D#1].", between=between))
+    """The model has said nothing yet: the first records are on the screen, and the lists still move."""
+    go = Event()
+    speaks(waiting(go))
     async with opened(story.folder, HUGE) as person:
         await person.press("A")
         await person.paste("why do we use SQLite?")
         await person.pilot.press("enter")
-        await person.until(lambda: "SQLite is one file [D#1]." in talk(person))
-        assert "no service" not in talk(person)
-        await person.pilot.press("escape")  # it would stop the answer
+        await person.until(lambda: "The reason: “" in talk(person) and "reads 1 of" in talk(person))
+        await person.until(lambda: "s · esc stops" in talk(person))
+        await person.pilot.press("escape")  # it stops the answer
         await person.until(lambda: "stopped" in talk(person))
         await person.pilot.press("escape", "escape")
         await person.pilot.press("j")
         await person.until(lambda: person.main.list_of("facts").cursor_index == 1)
         go.set()
         await person.settle()
-        assert "no service" not in talk(person), "what comes after a stop is not shown"
         assert person.main.librarian.asking is None
 
 
-async def test_a_stop_does_not_promise_the_records_where_sentences_stay(
-    story: Story, speaks: Callable[[Scripted], Scripted]
-) -> None:
-    go, pieces = Event(), 0
-
-    def between() -> None:
-        nonlocal pieces
-        pieces += 1
-        if pieces > 5:
-            go.wait(20)
-
-    speaks(Scripted("SQLite is one file [D#1]. There is no service to run [D#1].", between=between))
+async def test_the_order_settles_under_what_is_selected(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
+    go = Event()
+    speaks(waiting(go, lambda asked: 2.0 if "Cache" in asked.split("Question:")[0] else 0.0))
     async with opened(story.folder, WIDE) as person:
         await person.press("A")
-        await person.paste("why do we use SQLite?")
+        await person.paste("why SQLite or a cache?")
         await person.pilot.press("enter")
-        await person.until(lambda: "SQLite is one file [D#1]." in talk(person))
-        await person.pilot.press("escape")
-        await person.until(lambda: talk(person).endswith("SQLite is one file [D#1]. stopped"))
+        shown = person.main.query_one(Talk)
+        await person.until(lambda: "reads 1 of" in talk(person) and len(shown.citations) > 1)
+        shown.selected = 0
+        before = shown.citations[0]
         go.set()
-        await person.until(lambda: "· stopped" in talk(person))
-        assert "SQLite is one file [D#1]." in talk(person) and "The reason:" not in talk(person)
+        await person.until(lambda: "scripted:1b" in talk(person))
+        assert shown.citations[shown.selected] == before
+
+
+async def test_a_question_of_the_data_shows_its_filter_and_lets_it_be_edited(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "which tasks are open?")
+        assert "kind:task" in talk(person) and "is:open" in talk(person) and "↑ edits" in talk(person)
+        await person.press("up")
+        assert person.main.query_one(Question).value == "kind:task is:open"
+        await person.press("end", "backspace", "backspace", "backspace", "backspace")
+        await person.paste("done")
+        await person.press("enter")
+        assert "you kind:task is:done" in talk(person)
 
 
 @pytest.mark.parametrize("door", ["app", "cli"])
@@ -224,7 +230,7 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
     with story.open() as memory:
         number, _ = memory.facts.remember("the wolfram hint is Dulcinea")
         memory.facts.remember("wolfram is bought on Mondays")
-    chat = speaks(Scripted(f"The wolfram hint is Dulcinea [F#{number}]."))
+    chat = speaks(Scripted("{}"))
     async with opened(story.folder, WIDE) as person:
         await ask(person, "what is the wolfram hint?")
         assert "Dulcinea" in talk(person)
@@ -232,14 +238,13 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
         if door == "app":
             await person.command(f"purge {number} --yes")
             await person.until(lambda: "Dulcinea" not in talk(person))
-            assert person.main.last_answer is None
+            assert person.main.librarian.last_answer is None
         else:
             with story.open() as memory:
                 memory.purge.run(memory.purge.plan([("fact", number)]), [])
         await ask(person, "and when is wolfram bought?")
         assert "Dulcinea" not in talk(person) and "you and when is wolfram bought?" in talk(person)
-        assert [role for role, _ in chat.asked[-1]] == ["system", "user"]
-        assert all("Dulcinea" not in text for _, text in chat.asked[-1])
+        assert all("Dulcinea" not in text for text in chat.judged[1:])
         assert any("conversation with the librarian was erased" in toast for toast in person.toasts)
         await person.press("up", "up")
         assert person.main.query_one(Question).value == "and when is wolfram bought?", "nor can it be asked again"
@@ -248,17 +253,10 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
 async def test_what_is_being_answered_during_a_purge_is_not_shown(
     story: Story, speaks: Callable[[Scripted], Scripted]
 ) -> None:
-    go, pieces = Event(), 0
-
-    def between() -> None:
-        nonlocal pieces
-        pieces += 1
-        if pieces > 6:
-            go.wait(20)
-
+    go = Event()
     with story.open() as memory:
         number, _ = memory.facts.remember("the wolfram hint is Dulcinea")
-    speaks(Scripted(f"The wolfram hint is Dulcinea [F#{number}]. It is a hint [F#{number}].", between=between))
+    speaks(waiting(go))
     async with opened(story.folder, WIDE) as person:
         await person.press("A")
         await person.paste("what is the wolfram hint?")
@@ -269,7 +267,7 @@ async def test_what_is_being_answered_during_a_purge_is_not_shown(
         await person.until(lambda: "Dulcinea" not in talk(person))
         go.set()
         await person.settle()
-        assert "Dulcinea" not in talk(person) and person.main.last_answer is None
+        assert "Dulcinea" not in talk(person) and person.main.librarian.last_answer is None
         assert person.main.librarian.asking is None and "Ask what was decided" in talk(person)
 
 
@@ -279,7 +277,7 @@ async def test_a_change_that_purges_nothing_leaves_the_conversation(story: Story
         await person.press("escape", "escape")
         await person.command("remember the team is seven")
         await person.settle()
-        assert "[D#1]" in talk(person) and person.main.last_answer is not None
+        assert "[D#1]" in talk(person) and person.main.librarian.last_answer is not None
 
 
 async def test_a_citation_that_a_record_quotes_is_no_link_of_the_answer(story: Story) -> None:
@@ -292,40 +290,47 @@ async def test_a_citation_that_a_record_quotes_is_no_link_of_the_answer(story: S
 
 
 @SIZES
-async def test_esc_while_the_model_thinks_gives_what_the_records_say(
+async def test_esc_while_the_model_reads_leaves_the_order_of_the_search(
     story: Story, speaks: Callable[[Scripted], Scripted], size: tuple[int, int]
 ) -> None:
-    go, thinking = Event(), Event()
+    go, reads = Event(), Event()
 
-    def between() -> None:
-        thinking.set()
+    def lean(asked: str) -> float:
+        reads.set()
         go.wait(20)
+        raise ModelFailed("stopped", "The question was taken back.")
 
-    speaks(Scripted("SQLite is one file [D#1].", between=between))
+    speaks(Scripted("{}", leans=lean))
     async with opened(story.folder, size) as person:
         await person.press("A")
         await person.paste("why do we use SQLite?")
         await person.pilot.press("enter")
-        await person.until(thinking.is_set)
+        await person.until(reads.is_set)
         await person.pilot.press("escape")
-        await person.until(lambda: "stopped; the records themselves …" in talk(person))
+        await person.until(lambda: "stopped; the order of the search …" in talk(person))
         assert person.at == "question" and person.main.librarian.asking is None
         go.set()
         await person.until(lambda: "· by rule ·" in talk(person))
-        assert "SQLite is one file [D#1]." not in talk(person) and "The reason:" in talk(person)
-        assert "stopped before the model had answered; here are the records themselves" in talk(person)
-        await ask(person, "and when?")
-        assert talk(person).count("it was decided: “Use SQLite") == 2, "the next question leans on it"
+        assert "The reason:" in talk(person) and "stopped before the model had answered" in talk(person)
 
 
-async def test_a_model_answers_and_says_who_it_is(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
-    chat = speaks(Scripted("SQLite is one file, no service to run [D#1]. It is the best there is."))
+async def test_a_model_orders_and_says_who_it_is(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
+    chat = speaks(Scripted("It is the best there is."))
     async with opened(story.folder, WIDE) as person:
         await ask(person, "why do we use SQLite?")
-        assert "librarian SQLite is one file, no service to run [D#1]." in talk(person)
-        assert "best there is" not in talk(person)
-        assert "1 source · scripted:1b ·" in talk(person) and "1 sentence cut: cites nothing" in talk(person)
-        assert chat.closed
+        assert "scripted:1b ·" in talk(person) and "best there is" not in talk(person)
+        assert chat.judged and chat.closed
+
+
+async def test_why_rules_answered_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    circuit_breaker.reset()
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    monkeypatch.setenv("OLLAMA_HOST", "http://127.0.0.1:9")
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "why do we use SQLite?")
+        await person.until(lambda: "Nothing answers at 127.0.0.1:9." in talk(person))
+        assert "It is asked again in" in talk(person)
+    circuit_breaker.reset()
 
 
 async def test_while_somebody_asks_the_model_reads_nothing_else(
@@ -335,7 +340,12 @@ async def test_while_somebody_asks_the_model_reads_nothing_else(
         engine = person.main.engine
         assert engine is not None
         seen: list[bool] = []
-        speaks(Scripted("SQLite, one file [D#1].", between=lambda: seen.append(engine.learner._waiting > 0)))
+
+        def lean(asked: str) -> float:
+            seen.append(engine.learner._waiting > 0)
+            return 1.0
+
+        speaks(Scripted("{}", leans=lean))
         await ask(person, "why do we use SQLite?")
         assert seen and all(seen)
         assert not engine.learner._waiting
@@ -344,7 +354,7 @@ async def test_while_somebody_asks_the_model_reads_nothing_else(
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     circuit_breaker.reset()
-    server = OllamaServer("SQLite is one file, no service to run [D#1].")
+    server = OllamaServer("Yes")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
@@ -390,8 +400,7 @@ async def test_in_the_past_nothing_is_asked(story: Story) -> None:
 
 
 async def test_hostile_text_is_shown_and_not_obeyed(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
-    said = " ".join(f"SQLite {payload} is one file [D#1]." for payload in PAYLOADS.values())
-    speaks(Scripted(said))
+    speaks(Scripted("{}"))
     with story.open() as memory:
         for payload in PAYLOADS.values():
             if payload.strip():

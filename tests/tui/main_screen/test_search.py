@@ -145,7 +145,9 @@ class TestEmbedding:
             assert engine is not None
             await person.until(lambda: engine.embedder.running)
             await person.pilot.press("slash", *"which", "space", *"database")
-            await person.until(lambda: person.sees("Nothing found.", "A model is still reading what is here"))
+            await person.until(
+                lambda: person.sees("Nothing is near it either.", "A model is still reading what is here")
+            )
             assert not person.sees(":doctor")
             batches.release(5)  # the fifth fact is the fourth that is read
             await person.until(lambda: any("PostgreSQL" in row for row in person.hits))
@@ -261,7 +263,7 @@ class TestWhy:
                 and "█" in text
                 and "alike     0." in text
                 and "of 1" in text
-                and "Remembered" in text
+                and "Learned" in text
             )
             await person.press("n")
             assert person.preview[0] == "Why it is here"
@@ -350,7 +352,8 @@ class TestUnfound:
         async with opened(folder) as person:
             await person.search("thursdys kind:fact")
             assert person.sees(
-                "Nothing found.",
+                "No record contains “thursdys”.",
+                "Nothing is near it either.",
                 "Did you mean thursdays, not “thursdys”?",
                 "It was narrowed by kind:fact",
                 "Only the words themselves were looked for; :doctor says",

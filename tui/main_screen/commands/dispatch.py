@@ -83,7 +83,8 @@ class CommandController:
         """Show agents' activity: what they did, read, wrote and were sent, refreshed while they work."""
         from tui.screens.agents import AgentsScreen
 
-        self.host.app.push_screen(AgentsScreen(self.host.location, self.host.clock))
+        screen = AgentsScreen(self.host.location, self.host.clock)
+        self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_open_memory(self) -> None:
         """Choose a recently opened memory, or name another."""

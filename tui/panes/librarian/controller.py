@@ -1,6 +1,7 @@
 """Ask the librarian questions, and show answers whose citations open records.
 
-Nothing here blocks: a worker passes each sentence on as it completes."""
+Nothing here waits for an answer: a worker hands over what the search found first, then the answer in its order.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +16,9 @@ from tui.widgets.chat_pane import Question, Talk, TalkPane
 from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from store import CitedSentence
     from store import LibrarianAnswer as Answer
     from tui.theme.pieces import Piece
     from tui.widgets.preview import Preview
@@ -35,8 +39,9 @@ class LibrarianController(PaneController):
     def __init__(self, host: PaneHost) -> None:
         super().__init__(host)
         self._exchanges: list[Exchange] = []
-        self._answer: Answer | None = None  # the last answer; the next question may refer to it
-        self._purges = 0  # the memory's count of purges at the last check
+        self._answer: Answer | None = None  # the last one; the next question may refer to it
+        self._clock: Timer | None = None  # of the answer that is waited for
+        self._purges = 0  # of the memory, when it was last looked for them
 
     @property
     def talk(self) -> Talk:
@@ -166,6 +171,8 @@ class LibrarianController(PaneController):
         if self.forget_if_purged():
             self.question.keep(event.question)
         self.stop_answer()
+        if self._clock is None:
+            self._clock = self.host.app.set_interval(1, self._count_seconds)
         exchange, last = Exchange(event.question), self._answer
         self._exchanges = [*self._exchanges[1 - KEPT :], exchange]
         self.show()
@@ -178,13 +185,16 @@ class LibrarianController(PaneController):
         if engine is None:
             return
 
-        def on_progress(what: str, words: str) -> None:
+        def on_progress(words: str) -> None:
             if not exchange.stop.is_set():
-                self.host.later(self._advanced, exchange, what, words)
+                self.host.later(self._advanced, exchange, words)
+
+        def first(found: tuple[CitedSentence, ...]) -> None:
+            self.host.later(self._found, exchange, found)
 
         try:
             with engine.learner.set_aside():
-                answer = LibrarianWorker(engine.location, engine.clock).answer(exchange, last, on_progress)
+                answer = LibrarianWorker(engine.location, engine.clock).answer(exchange, last, on_progress, first)
         except MemorandaError as error:
             self.host.later(self._ended, exchange, None, str(error))
         except Exception as error:
@@ -197,33 +207,39 @@ class LibrarianController(PaneController):
         else:
             self.host.later(self._ended, exchange, answer, "")
 
-    def _advanced(self, exchange: Exchange, what: str, words: str) -> None:
-        if not exchange.open:
-            return
-        if what == "said":
-            exchange.said.append(words)
-            exchange.status = "…"
-        else:
+    def _advanced(self, exchange: Exchange, words: str) -> None:
+        if exchange.open:
             exchange.status = words
-        self.show()
+            self.show()
+
+    def _found(self, exchange: Exchange, found: tuple[CitedSentence, ...]) -> None:
+        """Show what the search found, before a model has put it in order."""
+        if exchange.open:
+            exchange.first = found
+            self.show()
+
+    def _count_seconds(self) -> None:
+        """Show how long the answer is waited for."""
+        if self.asking is not None:
+            self.show()
 
     def _ended(self, exchange: Exchange, answer: Answer | None, error: str) -> None:
         if not exchange.open:
             return
         exchange.answer, exchange.error = answer, error
-        if answer is not None:
-            exchange.said = list(answer.sentences)
-            if exchange in self._exchanges[-1:]:
-                self._answer = answer
+        if answer is not None and exchange in self._exchanges[-1:]:
+            self._answer = answer
+            if answer.filter and answer.filter != answer.question:
+                self.question.offer(answer.filter)
         self.show()
         self.host.draw_footer()
 
     def stop_answer(self) -> None:
-        """Stop the model; completed sentences stay, and without any the records are listed instead."""
+        """Stop the model: what the search found stays, in its order."""
         exchange = self.asking
         if exchange is not None:
             exchange.stop.set()
-            exchange.status = "stopped" if exchange.said else "stopped; the records themselves …"
+            exchange.status = "stopped; the order of the search …"
             self.show()
             self.host.draw_footer()
 

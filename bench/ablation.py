@@ -1,0 +1,120 @@
+"""What each rule and each stage of learning and of the Librarian is worth: each is turned off, and what that costs is
+printed.
+
+    python -m bench.ablation
+
+On development data alone: requests (`bench/cases/requests-dev*.jsonl`), turns (`extraction.jsonl`, half `dev`) and
+questions (`questions.jsonl`, half `dev`). *Lost* are items that were right with everything on and are not without it,
+*won* those the other way round. No model is asked.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from bench.questions import CASES, NAMES, answered, remembered, scored
+from store.database.tombstones import normal
+from store.learning.extract_rules import extract
+from store.memory import Memory
+
+# rule → what is put in its place
+LEARNING: dict[str, tuple[str, Any]] = {
+    "requests": ("store.learning.extract_rules.requests", lambda said: iter(())),
+    "rules set in words": ("store.learning.extract_rules._told", lambda sentence: None),
+    "requests without a marker": ("store.learning.extract_rules.unmarked", lambda said: iter(())),
+    "corrections of an agent": ("store.learning.extract_rules._corrections", lambda said: iter(())),
+    "what follows a denial": ("store.learning.extract_rules._instead", lambda sentence: None),
+    "numbered steps": ("store.learning.extract_rules.how_to", lambda text: None),
+    "statements by form": ("store.learning.unmarked_requests.states", lambda folded, written: False),
+    "small talk in requests": ("store.learning.requests.small_talk", lambda text: False),
+    "quotes and pastes": ("store.learning.sentences.STRUCK", -1),
+}
+LIBRARIAN: dict[str, tuple[str, Any]] = {
+    "questions of the data": ("store.librarian.question.DataFilter.narrows", property(lambda filter: False)),
+    "kinds that are named": ("store.librarian.question._nouns", lambda told: ()),
+    "authors": ("store.librarian.question._author", lambda rest, database: None),
+    "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
+}
+
+
+def main() -> None:
+    argparse.ArgumentParser(
+        prog="python -m bench.ablation", description=(__doc__ or "").partition("\n")[0]
+    ).parse_args()
+    print(f"{'without':28}{'right':>7}{'of':>6}{'lost':>6}{'won':>6}")
+    _table("learning", LEARNING, _heard)
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder, ExitStack() as stack:
+        memories = {name: stack.enter_context(remembered(name, folder)) for name in NAMES}
+        _table("librarian", LIBRARIAN, lambda: _asked(memories))
+
+
+def _table(title: str, rules: dict[str, tuple[str, Any]], measure: Callable[[], set[str]]) -> None:
+    every = _every(title)
+    full = measure()
+    print(f"{title + ': nothing':28}{len(full):>7}{every:>6}")
+    for name, (place, instead) in rules.items():
+        with _without(place, instead):
+            rest = measure()
+        print(f"  {name:26}{len(rest):>7}{every:>6}{len(full - rest):>6}{len(rest - full):>6}", flush=True)
+
+
+@contextmanager
+def _without(place: str, instead: Any) -> Iterator[None]:
+    with patch(place, instead):
+        yield
+
+
+def _every(title: str) -> int:
+    return len(_requests()) + len(_turns()) if title == "learning" else len(_questions())
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    with open(os.path.join(CASES, name), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _requests() -> Sequence[dict[str, Any]]:
+    return [case for name in ("requests-dev.jsonl", "requests-dev2.jsonl") for case in _lines(name)]
+
+
+def _turns() -> Sequence[dict[str, Any]]:
+    return [one for one in _lines("extraction.jsonl") if one["split"] == "dev" and one["kind"] not in ("reconfirm",)]
+
+
+def _questions() -> Sequence[dict[str, Any]]:
+    return [case for case in _lines("questions.jsonl") if case["split"] == "dev"]
+
+
+def _heard() -> set[str]:
+    """The turns of which just what is to be kept is heard."""
+    right = set()
+    for case in _requests():
+        texts = [normal(one.text) for one in extract("user", case["text"]).facts]
+        kept = all(any(normal(item) in text for text in texts) for item in case["keep"])
+        if kept and bool(texts) == bool(case["keep"]):
+            right.add(case["text"])
+    for case in _turns():
+        believed = [one for one in extract(case.get("role", "user"), case["text"]).facts if one.explicit]
+        expected = [one for one in case.get("facts", ()) if one.get("explicit", True)]
+        if len(believed) <= len(expected):
+            right.add(case["text"])
+    return right
+
+
+def _asked(memories: dict[str, Memory]) -> set[str]:
+    """The questions that rules answer right."""
+    return {
+        case["question"]
+        for case in _questions()
+        if scored(Counter(), memories[case["memory"]], case, answered(memories[case["memory"]], case)[0])
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Task `extract_decision`: what a sentence decides: what was chosen, instead of what, and why, in its own words."""
+
+from dataclasses import dataclass, field
+
+from store.learning.sentences import Sentence
+from store.learning.tasks.prompts import prompt
+from store.llm.structured_output import ModelSession, spanish
+from store.text.fence import harmless
+
+TASK = "extract_decision"
+PREDICT = 160
+OPTIONS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionDraft:
+    """A decision as it was told; every part of it stands in the sentence as it is."""
+
+    title: str
+    chosen: str
+    alternatives: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    chosen: str
+    alternatives: list[str] = field(default_factory=list)
+    rationale: str = ""
+
+
+def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
+    """The decision of a sentence; None where what the model names as chosen does not stand in it. What else does not is
+    left out. Raises ModelFailed."""
+    said = " ".join(harmless(sentence.text).split())
+    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(said)), ("user", said)], PREDICT)
+    chosen = _quoted(form.chosen, sentence.text)
+    if not chosen:
+        return None
+    options = [_quoted(one, sentence.text) for one in form.alternatives[:OPTIONS]]
+    left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())
+    title = sentence.text.rstrip(".!;,… ")
+    return DecisionDraft(title, chosen, left, _quoted(form.rationale, sentence.text))
+
+
+def _quoted(told: str, said: str) -> str:
+    """What was told, as the sentence has it; empty where it does not stand there."""
+    part = " ".join(told.split()).strip(" .,;:\"'“”«»")
+    at = said.casefold().find(part.casefold()) if part else -1
+    return said[at : at + len(part)] if at >= 0 else ""

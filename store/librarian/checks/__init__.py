@@ -1,1 +1,0 @@
-"""Whether a sentence of an answer is borne out by the record that it cites."""

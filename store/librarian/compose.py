@@ -1,0 +1,268 @@
+"""Make the sentences of an answer: exact quotes of the records in short templates, in the language of the question."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from store.base.models import (
+    Checkpoint,
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Proposal,
+    Record,
+    Summary,
+    Task,
+    Turn,
+)
+from store.base.vocabulary import PERSON
+from store.librarian import words as vocabulary
+from store.librarian.answer import CitedSentence, Quote
+from store.librarian.question import WHEN, WHO, WHY, ParsedQuestion
+from store.librarian.sources import Source, moment
+from store.records.ageing import state
+from store.records.commits import GIT
+from store.search.lookup import kind_of
+from store.text.clauses import spans
+from store.text.fence import plain
+from store.text.prompt_injection import instructs
+from store.text.question_similarity import words
+
+SAID = 3  # records that are told of what was found
+LISTED = 12  # and of a list
+FEW = 5  # records of a count that are named
+NEAREST = 3  # records that are named where none answers
+QUOTED = 260  # characters of a quote
+NAMED = 40  # characters of a name; what is longer is quoted
+OPTION = 80  # characters of one of several quotes
+_NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # with this in it, it could pass for words of ours
+_TITLES = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name", "fact": "fact"}
+_TITLES |= {"event": "event_type", "summary": "topic"}
+
+
+class _Writer:
+    """Makes sentences about one record, and keeps what they quote."""
+
+    def __init__(self, source: Source, asked: ParsedQuestion, now: str) -> None:
+        self.source, self.asked, self.now = source, asked, now
+        self.quotes: list[Quote] = []
+
+    def say(self, name: str, *texts: object, **parts: object) -> str:
+        """A template, filled."""
+        return vocabulary.sentence(self.asked.language, name, *texts, **parts)
+
+    def end(self, sentence: str, citation: str = "", hostile: bool = False) -> CitedSentence:
+        """A sentence with its citation, marked where the record carries instructions."""
+        mark = f" {self.say('hostile')}" if hostile or (not citation and self.source.hostile) else ""
+        quotes, self.quotes = tuple(self.quotes), []
+        citation = citation or self.source.citation
+        return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes)
+
+    def quote(self, field: str, text: str, most: int = QUOTED) -> str:
+        """The part of a field that answers, as it is written."""
+        chosen = self.source.span if self.source.span and self.source.span[0] == field else None
+        start, end = (chosen[1], chosen[2]) if chosen else span(text, self.asked.about, most)
+        self.quotes.append(Quote(self.source.citation, field, start, end, text[start:end]))
+        return self.marked(text, start, end)
+
+    def marked(self, text: str, start: int, end: int) -> str:
+        """A part of a text in quotation marks; that it is a part is said outside of them."""
+        before = "… " if text[:start].strip() else ""
+        after = " …" if text[end:].strip() else ""
+        return f"{before}{self.say('quote', ' '.join(plain(text[start:end]).split()))}{after}"
+
+    def name(self, text: str) -> str:
+        """A name as it was written; in quotation marks where it is more than a name."""
+        said = " ".join(plain(text).split())
+        if len(said) <= NAMED and not _NO_NAME.search(said):
+            return said
+        return self.marked(said, *span(said, (), OPTION))
+
+    def date(self, at: str) -> str:
+        """The day of a moment, where the person is."""
+        here = datetime.fromisoformat(at).astimezone()
+        months = vocabulary.table(self.asked.language)["months"]["names"].split()
+        return self.say("date", day=here.day, month=months[here.month - 1], year=here.year)
+
+    def by(self, origin: str) -> str:
+        """Who recorded something, where it was not the person, nor the repository itself."""
+        return "" if origin in ("", PERSON, GIT) else self.say("by", self.name(origin))
+
+    def note(self, *notes: str) -> str:
+        told = ", ".join(filter(None, notes))
+        return f" ({told})" if told else ""
+
+
+def span(text: str, about: Sequence[str], most: int) -> tuple[int, int]:
+    """(start, end) of the part of a text that is quoted: all of a short one; of a long one the sentence that has most
+    of the words that it is asked about, and as many after it as there is room for."""
+    begin, finish = len(text) - len(text.lstrip()), len(text.rstrip())
+    if finish - begin <= most:
+        return begin, max(begin, finish)
+    whole = [(start, end) for start, end in spans(text) if end - start <= most]
+    if not whole:
+        cut = text.rfind(" ", begin + most // 2, begin + most)
+        return begin, cut if cut > 0 else begin + most
+    start, end = max(whole, key=lambda one: (len(set(words(text[one[0] : one[1]])) & set(about)), -one[0]))
+    for _, last in whole:
+        if end < last <= start + most:
+            end = last
+    return start, end
+
+
+def compose(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: bool = False) -> list[CitedSentence]:
+    """The sentences for records in their order: all that the first says to the question, the rest briefly."""
+    found: dict[CitedSentence, None] = {}
+    for place, source in enumerate(sources):
+        for sentence in _told(_Writer(source, asked, now), brief or place > 0):
+            found.setdefault(sentence)
+    return list(found)
+
+
+def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
+    """How many there are, each of a few named, or the first and the last."""
+    kinds = {source.kind for source in sources}
+    names = vocabulary.table(asked.language)["names"]
+    noun = names.get(kinds.pop() if len(kinds) == 1 else "record", names["record"])[number != 1]
+    writer = _Writer(sources[0], asked, now)
+    start = writer.say("count", number=number, noun=noun, is_are="is" if number == 1 else "are")
+    shown = sources if len(sources) <= FEW else (sources[0], sources[-1])
+    listed = [_listed(source, asked, now) for source in shown]
+    join = ", " if len(sources) <= FEW else " … "
+    return [_joined(f"{start}: {{}}.", join, listed)]
+
+
+def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:
+    """That a list goes on."""
+    said = vocabulary.sentence(asked.language, "left_out", shown=len(sources), number=number)
+    last = sources[-1].citation
+    return CitedSentence(f"{said} [{last}].", (last,))
+
+
+def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSentence | None:
+    """What comes nearest to a question that nothing answers, in one line; None where nothing is near."""
+    listed = [_listed(one, asked, now) for one in near if not one.hostile][:NEAREST]
+    return _joined(vocabulary.sentence(asked.language, "near", "{}"), "; ", listed) if listed else None
+
+
+def nothing(asked: ParsedQuestion) -> CitedSentence:
+    """That there are no records about it."""
+    return CitedSentence(vocabulary.sentence(asked.language, "nothing"), ())
+
+
+def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSentence:
+    text = form.replace("{}", between.join(one.text for one in listed))
+    quotes = tuple(quote for one in listed for quote in one.quotes)
+    return CitedSentence(text, tuple(citation for one in listed for citation in one.citations), quotes)
+
+
+def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
+    writer, record = _Writer(source, asked, now), source.record
+    field = _TITLES.get(source.kind, "text")
+    text = record.subject if isinstance(record, Commit) else str(getattr(record, field))
+    said = writer.quote(field, text, OPTION)
+    by = writer.note(writer.by(getattr(record, "origin", "")))
+    mark = f" {writer.say('hostile')}" if source.hostile else ""
+    return CitedSentence(f"{said}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
+
+
+def _told(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
+    """What a record says to the question, a sentence at a time."""
+    source, record = writer.source, writer.source.record
+    if isinstance(record, Decision):
+        yield from _decision(writer, record, brief)
+    else:
+        yield writer.end(_said(writer, record))
+    if isinstance(record, Commit | Decision):
+        for link in source.links:
+            if link.kind in ("replaced by", "reverted by") or (
+                not brief and (writer.asked.aspect in (WHY, WHEN, WHO) or link.kind == "implements")
+            ):
+                start, end = span(link.title, (), OPTION)
+                said = writer.say(link.kind, writer.marked(link.title, start, end))
+                yield writer.end(
+                    f"{said}{writer.note(writer.by(link.origin))}", link.citation, hostile=instructs(link.title)
+                )
+
+
+def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedSentence]:
+    aspect = writer.asked.aspect
+    gone = writer.say(record.status) if record.status in ("superseded", "forgotten") else ""
+    by = "" if aspect == WHO and not brief else writer.note(writer.by(record.origin))
+    said = writer.say(
+        "decided", date=writer.date(record.decided_at), title=writer.quote("title", record.title), note=gone + by
+    )
+    said = writer.say("chosen", start=said, chosen=writer.quote("chosen", record.chosen))
+    if record.alternatives and not brief and aspect != WHEN:
+        options = [writer.quote(f"alternatives.{at}", one, OPTION) for at, one in enumerate(record.alternatives)]
+        said = writer.say("instead", start=said, options=", ".join(options))
+    yield writer.end(said)
+    if brief:
+        return
+    if aspect == WHO:
+        yield writer.end(writer.say("recorded", writer.name(record.origin)))
+    if record.rationale and aspect != WHEN:
+        yield writer.end(writer.say("reason", writer.quote("rationale", record.rationale)))
+    if record.context and aspect == WHY:
+        yield writer.end(writer.say("context", writer.quote("context", record.context)))
+
+
+def _said(writer: _Writer, record: Record) -> str:
+    """What a record other than a decision says, without its citation."""
+    quote, date, name, say = writer.quote, writer.date, writer.name, writer.say
+    note = writer.note(writer.by(getattr(record, "origin", "")))
+    match record:
+        case Fact():
+            return f"{quote('fact', record.fact)}{_beside(writer, record)}"
+        case Commit():
+            what = quote("message", record.subject)
+            return say("committed", date=date(record.committed_at), who=name(record.author), what=what)
+        case Event():
+            payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
+            told = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
+            told = " ".join(plain(told).split())
+            held = writer.marked(told, *span(told, writer.asked.about, QUOTED)) if told else ""
+            what = f"{name(record.event_type.replace('_', ' '))}, {name(record.phase)}"
+            return say(
+                "event", date=date(record.created_at), what=what, note=writer.note(held, writer.by(record.origin))
+            )
+        case Iteration():
+            ended = record.completed_at
+            end = say(record.status if ended else "active", date=date(ended) if ended else "")
+            what, command = quote("description", record.description), name(record.command)
+            return say(
+                "iteration", id=record.id, command=command, what=what, date=date(record.started_at), end=end, note=note
+            )
+        case Task():
+            what, stand = quote("text", record.text), say(record.status)
+            return say("task", what=what, state=stand, date=date(record.updated_at), note=note)
+        case Turn():
+            return say(
+                "turn", date=date(record.at), who=name(record.speaker or record.role), what=quote("text", record.text)
+            )
+        case Summary():
+            start = say("summary", what=quote("topic", record.topic))
+            return say("outcome", start=start, outcome=quote("outcome", record.outcome)) if record.outcome else start
+        case Checkpoint():
+            return say("checkpoint", date=date(record.created_at), what=quote("name", record.name))
+        case Proposal():
+            return say("proposal", what=quote("text", record.text), note=note)
+        case Chunk():
+            return say("document", path=name(record.path), what=quote("text", record.text))
+    raise TypeError(kind_of(record))
+
+
+def _beside(writer: _Writer, fact: Fact) -> str:
+    """How long nobody confirmed a fact, where that matters, and who says it, where that is not the person."""
+    notes = [writer.by(fact.origin)]
+    if state(writer.now, fact.last_confirmed_at, fact.confidence, fact.pinned) != "fresh":
+        notes.append(writer.say("unconfirmed", writer.date(fact.last_confirmed_at)))
+    return writer.note(*notes, "" if fact.status == "active" else fact.status)
+
+
+def in_order(sources: Iterable[Source]) -> list[Source]:
+    """Sources in the order in which they happened."""
+    return sorted(sources, key=lambda one: (moment(one.record), one.citation))

@@ -1,0 +1,134 @@
+"""Order records by a model's judgement: one yes or no for each, as the logarithm of the odds of one token.
+
+A small model that is asked to choose among records chooses badly, and so does its plain yes or no. How much likelier
+the one is than the other orders them well (`bench.questions`). The model never writes what is shown: beside the order
+it may only name a sentence, by its number.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from store.base import token_count
+from store.base.errors import ModelFailed
+from store.librarian import words as vocabulary
+from store.text.fence import harmless
+
+if TYPE_CHECKING:
+    from store.llm.chat import Message
+
+LOOKED = 8  # records that are judged
+READ = 120  # tokens of a record that are read
+YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
+USUAL = -0.8  # the logarithm of the odds of a record that does not answer
+OTHERS = 3  # records that are taken for the others, at least
+# a record answers from this much: its odds, and as much again as they stand above the middle one of the others
+ANSWERS = 0.0
+PLACE = 0.75  # of the odds, that the first place of the search is worth; the second half of it, the third a third …
+PREDICT = 20  # tokens of the number of a sentence
+SPAN: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sentence": {"type": "integer"}},
+    "required": ["sentence"],
+}
+
+
+class Judge(Protocol):
+    """What tells how much it is for yes. Raises ModelFailed."""
+
+    def leaning(self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """The logarithm of the odds that the answer begins with a word of `yes` and not with one of `no`."""
+        ...
+
+
+class Readable(Protocol):
+    """What is judged: a text, and a name for it."""
+
+    @property
+    def citation(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=Readable)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Generic[Item]):
+    """The sources in their order, with the odds of those that were judged; `answers`: one of them does. `trouble` is
+    why not all were judged."""
+
+    order: tuple[Item, ...]
+    odds: dict[str, float]
+    answers: bool
+    trouble: ModelFailed | None = None
+
+
+def judged(
+    judge: Judge,
+    question: str,
+    language: str,
+    sources: Sequence[Item],
+    seconds: float,
+    told: Callable[[int, int], None] = lambda done, total: None,
+) -> Judgement[Item]:
+    """Judge each of these sources, all within the `seconds`, and order them by their odds, the place that the search
+    gave them as a weak second voice. Where the time is too short for all, those that answer come first and the rest
+    stay in their order; where not one was judged, raises ModelFailed."""
+    until = time.monotonic() + seconds
+    odds: dict[str, float] = {}
+    trouble: ModelFailed | None = None
+    for place, source in enumerate(sources):
+        told(place, len(sources))
+        try:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise ModelFailed("slow", f"Only {place} of {len(sources)} records were read in {seconds:.0f} s.")
+            odds[source.citation] = judge.leaning(messages(question, language, source), yes=YES, no=NO, seconds=left)
+        except ModelFailed as failed:
+            if not odds or failed.kind == "stopped":
+                raise
+            trouble = failed
+            break
+    worth = {
+        source.citation: odds[source.citation] + PLACE / place
+        for place, source in enumerate(sources, 1)
+        if source.citation in odds
+    }
+    first = [one for one in sources if one.citation in odds and _mark(one.citation, odds) >= ANSWERS]
+    ahead = first if trouble else [one for one in sources if one.citation in odds]
+    rest = [one for one in sources if one not in ahead]
+    return Judgement((*sorted(ahead, key=lambda one: -worth[one.citation]), *rest), odds, bool(first), trouble)
+
+
+def _mark(name: str, odds: dict[str, float]) -> float:
+    others = [value for other, value in odds.items() if other != name]
+    return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
+
+
+def messages(question: str, language: str, source: Readable) -> "list[Message]":
+    """What is asked of one record. All but the end is the same for each, which a server reads once."""
+    said = vocabulary.table(language)["judge"]
+    form = said["form"]
+    found: list[Message] = [("system", said["who"])]
+    for record, asked, answer in said["examples"]:
+        found += [("user", form.format(record, asked)), ("assistant", answer)]
+    text = token_count.cut(" ".join(harmless(source.text).split()), READ)
+    return [*found, ("user", form.format(text, harmless(question)))]
+
+
+def sentence(
+    answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float
+) -> int | None:
+    """The place of the sentence that answers, as a model names it by its number; None where it names none of them.
+    Raises ModelFailed."""
+    from store.llm.structured_output import numbered, read_number
+
+    listed = numbered(sentences)
+    said = vocabulary.table(language)["judge"]["span"]
+    asked = [("system", said), ("user", f"{harmless(question)}\n{listed}")]
+    number = read_number(answer(asked, schema=SPAN, predict=PREDICT, seconds=seconds), "sentence")
+    return number - 1 if number is not None and 1 <= number <= len(sentences) else None

@@ -1,0 +1,46 @@
+"""The words by which questions are understood and answers put: data, one TOML file a language, read when first asked
+for. To add a language, copy `en.toml` and add its name to LANGUAGES."""
+
+import os
+from functools import cache
+from typing import Any
+
+LANGUAGES = ("es", "en")
+
+
+@cache
+def table(language: str) -> dict[str, Any]:
+    """All of a language's file."""
+    import tomllib
+
+    with open(os.path.join(os.path.dirname(__file__), f"{language}.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+@cache
+def phrases(name: str) -> tuple[tuple[str, ...], ...]:
+    """The phrases of that name in every language, each as its words, the longest first."""
+    every = {tuple(phrase.split()) for language in LANGUAGES for phrase in table(language)[name]}
+    return tuple(sorted(every, key=lambda phrase: (-len(phrase), phrase)))
+
+
+@cache
+def named(name: str) -> dict[tuple[str, ...], str]:
+    """phrase → what it names, of the tables `kinds` and `states` in every language, the longest first."""
+    found: dict[tuple[str, ...], str] = {}
+    for language in LANGUAGES:
+        for target, said in table(language)[name].items():
+            for phrase in said if isinstance(said, list) else said.split():
+                found[tuple(phrase.split())] = target
+    return dict(sorted(found.items(), key=lambda one: -len(one[0])))
+
+
+@cache
+def asking() -> frozenset[str]:
+    """The words that ask and say nothing, in every language."""
+    return frozenset(word for language in LANGUAGES for word in table(language)["asking"].split())
+
+
+def sentence(language: str, name: str, *plain: object, **parts: object) -> str:
+    """A sentence of an answer, its parts put in."""
+    return str(table(language)["sentences"][name]).format(*plain, **parts)

@@ -1,0 +1,83 @@
+"""Long texts are found by passage, what stands word for word comes first, code weighs less than speech."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from store.conversations.turns import NewTurn
+from store.memory import Memory
+
+PADDING = "The weather in the valley was mild and the road was dry. " * 12
+REPLY = f"{PADDING}\n\nThe staging password rotates every ninety days.\n\n{PADDING}"
+CODE = "```python\ndef getUserName(account):\n    return account.rotation_days\n```"
+
+
+@pytest.fixture(params=["", "fts5"])
+def memory(request: pytest.FixtureRequest, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """With the keyword index, and without it."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", f"model {request.param}")
+    with Memory.open(memory.database.path, clock=memory.database.clock) as again:
+        yield again
+
+
+def say(memory: Memory, *texts: str) -> None:
+    roles = ("user", "assistant")
+    memory.turns.add("s", [NewTurn(roles[place % 2], text) for place, text in enumerate(texts)])
+
+
+def test_a_long_reply_is_found_by_its_passage_once(memory: Memory) -> None:
+    """With the passage as its snippet, and where it begins."""
+    say(memory, "How long is it valid?", REPLY)
+    (hit,) = [hit for hit in memory.search("staging password ninety").hits if hit.citation == "T#2"]
+    assert "rotates every ninety days" in hit.snippet and hit.level == "exact"
+    assert hit.start > 400 and "The staging password" in REPLY[hit.start : hit.start + 600]
+
+
+def test_a_reply_does_not_hide_the_sentence_it_repeats(memory: Memory) -> None:
+    """Word for word in both: the shorter one first."""
+    asked = "The staging password rotates every ninety days."
+    say(memory, asked, f"{PADDING}{asked} {asked} You said: {asked}")
+    answer = memory.search(asked)
+    assert [hit.citation for hit in answer.hits[:2]] == ["T#1", "T#2"] and answer.verdict == "exact"
+
+
+def test_quotes_force_what_they_hold(memory: Memory) -> None:
+    """In this order, or nothing is found."""
+    memory.facts.remember("the ninety days of the staging password")
+    memory.facts.remember("the password of staging lasts ninety days")
+    assert {hit.citation for hit in memory.search("staging password").hits} == {"F#1", "F#2"}
+    assert {hit.citation for hit in memory.search('"staging password"').hits} == {"F#1"}
+    assert memory.search('"password staging"').verdict == "nothing"
+
+
+def test_an_identifier_is_found_whole_and_by_its_words(memory: Memory) -> None:
+    """As it is written first; by its parts too."""
+    say(memory, "Who wrote it?", CODE, "The name of the user is Ana.")
+    assert memory.search("getUserName").hits[0].citation == "T#2"
+    assert memory.search("getUserName").hits[0].level == "exact"
+    assert "T#2" in {hit.citation for hit in memory.search("user name").hits}
+    assert memory.search("rotation_days").hits[0].citation == "T#2"
+
+
+def test_code_is_looked_for_alone_where_that_is_asked(memory: Memory) -> None:
+    """in:code passes nothing else."""
+    say(memory, "account rotation is due", CODE)
+    assert {hit.citation for hit in memory.search("account").hits} == {"T#1", "T#2"}
+    assert {hit.citation for hit in memory.search("account in:code").hits} == {"T#2"}
+    assert memory.search("account in:speech").notes == ["in: takes code"]
+
+
+def test_a_nonsense_word_finds_nothing(memory: Memory) -> None:
+    """And nothing is shown as near."""
+    say(memory, "account rotation is due", REPLY)
+    answer = memory.search("xqzzy")
+    assert (answer.verdict, answer.hits, answer.nearest, answer.total) == ("nothing", [], [], 0)
+
+
+def test_some_of_the_words_are_near_and_all_are_exact(memory: Memory) -> None:
+    """And how many are exact is counted."""
+    memory.facts.remember("the red kettle is in the kitchen")
+    memory.facts.remember("the red door is open")
+    answer = memory.search("red kettle")
+    assert [(hit.citation, hit.level) for hit in answer.hits] == [("F#1", "exact"), ("F#2", "near")]
+    assert (answer.exact, answer.total, answer.verdict) == (1, 2, "exact")

@@ -1,0 +1,21 @@
+"""Identifiers: their words are found, and a sentence's words are left alone."""
+
+import pytest
+
+from store.text import identifiers
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("getUserName", "get User Name"),
+        ("call HTTPServer.parseURL()", "HTTP Server parse URL"),
+        ("src/app/mainWindow.py", "main Window"),
+        ("error E0308 and ERR_TIMEOUT42", "0308 TIMEOUT 42"),
+        ("snake_case_name", ""),  # the index parts it at its marks
+        ("Plain words of a sentence in 2024.", ""),
+    ],
+)
+def test_the_words_inside_of_names(text: str, inside: str) -> None:
+    """By capitals and figures; of one letter alone nothing is made."""
+    assert identifiers.words(text).split() == inside.split()
