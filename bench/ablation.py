@@ -1,12 +1,10 @@
-"""What each rule and each stage of learning and of the Librarian is worth: each is turned off, and what that costs is
-printed.
+"""The effect of each rule and stage of learning and of the librarian: scores with each of them disabled.
 
     python -m bench.ablation
 
-On development data alone: requests (`bench/cases/requests-dev*.jsonl`), turns (`extraction.jsonl`, half `dev`) and
-questions (`questions.jsonl`, half `dev`). *Lost* are items that were right with everything on and are not without it,
-*won* those the other way round. No model is asked.
-"""
+Uses development data only: requests (`bench/cases/requests-dev*.jsonl`), turns (`extraction.jsonl`, half `dev`) and
+questions (`questions.jsonl`, half `dev`). *Lost* are items that are right with everything enabled and not without it,
+*won* those the other way round. No model is called."""
 
 import argparse
 import json
@@ -23,7 +21,7 @@ from store.database.tombstones import normal
 from store.learning.extract_rules import extract
 from store.memory import Memory
 
-# rule → what is put in its place
+# rule → its replacement
 LEARNING: dict[str, tuple[str, Any]] = {
     "requests": ("store.learning.extract_rules.requests", lambda said: iter(())),
     "rules set in words": ("store.learning.extract_rules._told", lambda sentence: None),
@@ -92,7 +90,7 @@ def _questions() -> Sequence[dict[str, Any]]:
 
 
 def _heard() -> set[str]:
-    """The turns of which just what is to be kept is heard."""
+    """Return the turns from which exactly the expected items are kept."""
     right = set()
     for case in _requests():
         texts = [normal(one.text) for one in extract("user", case["text"]).facts]
@@ -108,7 +106,7 @@ def _heard() -> set[str]:
 
 
 def _asked(memories: dict[str, Memory]) -> set[str]:
-    """The questions that rules answer right."""
+    """Return the questions that rules answer correctly."""
     return {
         case["question"]
         for case in _questions()

@@ -2,8 +2,7 @@
 
 LoCoMo (a list of conversations, each with its `qa`), XQuAD (`en*.json`, `es*.json`: the same paragraphs and questions
 in both languages) and BEAM (a folder with `chat.json` and `probing_questions.json` for each chat) are recognised by
-their form, wherever they lie below the folder.
-"""
+their structure, anywhere below the folder."""
 
 from __future__ import annotations
 
@@ -137,7 +136,7 @@ class Chat(NamedTuple):
 
 
 def chats(folder: str) -> list[Chat]:
-    """Every BEAM chat below the folder; a turn's name is `chat:id`."""
+    """Return every BEAM chat below the folder; a turn's name is `chat:id`."""
     found = []
     for path in _files(folder):
         place = os.path.dirname(path)
@@ -155,7 +154,7 @@ def _chat(name: str, batches: list[dict[str, Any]], asked: dict[str, list[dict[s
         for said in (one for pair in batch["turns"] for one in pair):
             if anchor := said.get("time_anchor"):
                 at = datetime.strptime(anchor, "%B-%d-%Y").isoformat()
-            text = re.sub(r"\s*->->\s*[\d,\s]*$", "", said["content"])  # how the data numbers its messages
+            text = re.sub(r"\s*->->\s*[\d,\s]*$", "", said["content"])  # the data's numbers of messages
             turns.append((f"{name}:{said['id']}", f"{name}/{batch['batch_number']}", said["role"], text, at))
     questions = [
         (one["question"], kind, tuple(f"{name}:{id}" for id in sorted(set(_numbers(one.get("source_chat_ids"))))))

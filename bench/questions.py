@@ -1,14 +1,13 @@
-"""The Librarian on questions over three memories: plain search, rules, and a real model.
+"""The librarian on questions about three memories: plain search, rules, and a real model.
 
     python -m bench.questions [--model 1.5b|0.5b|NAME] [--half dev|held|both] [--few N] [--kept FILE] [--show]
 
 The questions of `bench/cases/questions.jsonl` and their memories were written before the code: half in Spanish, a third
-in other words than the record's, a fifth about what nobody recorded. *Hit@1* and *hit@3*: of the questions with an
-answer, those whose first, or one of whose first three, records holds it. Questions of the data (state, time, author,
-count) are right where all of their records are given and no others. *Refused* are those about nothing recorded that got
-"there are no records", *lost* those with an answer that did. *Quotes* are those that stand in the record they cite.
-`--show` prints what went wrong, never of the half held back. `--kept` keeps what the model said in a file.
-"""
+in other words than the record's, a fifth about unrecorded topics. *Hit@1* and *hit@3*: of the questions with an answer,
+those whose first record, or one of the first three, contains it. Questions about metadata (state, time, author, count)
+are right if all of their records are returned and no others. *Refused* are those about unrecorded topics that got
+"there are no records", *lost* those with an answer that did. *Quotes* are those that occur in the record they cite.
+`--show` prints the failures, never those of the held-out half. `--kept` caches the model's answers in a file."""
 
 import argparse
 import json
@@ -73,14 +72,14 @@ def main() -> None:
 
 
 def _search(memory: Memory, case: Case) -> tuple[list[str], float]:
-    """The first three of a plain search, and when they came."""
+    """Return the first three of a plain search, and when they arrived."""
     begin = time.perf_counter()
     hits = memory.search(case["question"].replace(":", " "), 8).hits
     return [hit.citation for hit in hits], time.perf_counter() - begin
 
 
 def answered(memory: Memory, case: Case, chat: Any = None) -> tuple[Answer, float]:
-    """The answer, and when the first three were there."""
+    """Return the answer, and when the first three were there."""
     begin = time.perf_counter()
     came = [0.0]
 
@@ -126,7 +125,7 @@ def _times(all_ms: list[float]) -> str:
 
 
 def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
-    """Count what an answer is worth; whether it is what the case wants."""
+    """Count the scores of an answer; return whether it is what the case expects."""
     answer = given if isinstance(given, Answer) else None
     order = list(answer.sources) if answer else list(given)
     nothing = answer.nothing if answer else not order
@@ -162,7 +161,7 @@ def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
 
 
 def _same(order: Sequence[str], cites: set[str], also: set[str], answer: Answer | None) -> bool:
-    """Whether all that is wanted is given, and no more; of one record that was searched for, whether it is first."""
+    """Return whether exactly the wanted records are returned; for a search for one record, whether it is first."""
     if answer is None or not answer.filter:
         return bool(order) and cites == {order[0]}
     return cites <= set(order) <= cites | also
@@ -170,7 +169,7 @@ def _same(order: Sequence[str], cites: set[str], also: set[str], answer: Answer 
 
 @contextmanager
 def remembered(name: str, folder: str) -> Iterator[Memory]:
-    """The memory of this name, each record written at its own time, with vectors where there is a model of meanings."""
+    """Yield the memory of this name, each record written at its own time, with embeddings if there is a model."""
     from store.services import background_embedding
 
     with open(os.path.join(CASES, f"{name}.json"), encoding="utf-8") as file:

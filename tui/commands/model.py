@@ -309,7 +309,7 @@ def _test(session: Session, name: str) -> Outcome:
 
 
 def _try(session: Session, name: str) -> Outcome:
-    """Ask the model ten built-in questions, and say how many it answered right and how long one took."""
+    """Ask the model ten built-in questions, and report how many it answered correctly and the time of one."""
     from store import named_chat, trial_of_model
 
     config = _config(session)

@@ -228,7 +228,7 @@ class SearchController:
         self.host.select_wanted(HITS)
 
     def _show_title(self, answer: Answer, held: bool) -> None:
-        """Say in the title over the hits what the answer says of itself."""
+        """Show what the answer reports about itself in the title over the hits."""
         from tui.render.levels import counts, none_exact
 
         shown = counts(answer)

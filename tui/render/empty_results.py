@@ -11,8 +11,8 @@ from tui.render import levels
 if TYPE_CHECKING:
     from store import SearchAnswer as Answer
 
-RECENT = 5  # queries that are shown
-NEAREST = 60  # characters of what is nearest
+RECENT = 5  # past queries to show
+NEAREST = 60  # maximum characters of a nearest hit
 EXAMPLES = (
     ("kind:decision since:3w", "decisions of the last three weeks"),
     ("is:stale domain:work", "facts about work that nobody confirmed for long"),

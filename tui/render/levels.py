@@ -1,16 +1,16 @@
-"""Exact, near and nothing: what is said over what a search found."""
+"""Describe the levels of search hits: exact, near, nothing."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import Hit, SearchAnswer
 
 EXACT = "exact"
-LONGEST = 40  # characters of a question that are repeated
+LONGEST = 40  # maximum characters of a repeated question
 
 
 def grouped(answer: "SearchAnswer") -> "list[tuple[str, list[Hit]]]":
-    """(heading, the hits under it) as they are shown: the exact ones, then the near ones, each best first; where there
-    are neither, the nearest."""
+    """Return (heading, its hits) in the order shown: the exact ones, then the near ones, each best first; without any,
+    the nearest."""
     exact = [hit for hit in answer.hits if hit.level == EXACT]
     near = [hit for hit in answer.hits if hit.level != EXACT]
     groups = [
@@ -22,14 +22,14 @@ def grouped(answer: "SearchAnswer") -> "list[tuple[str, list[Hit]]]":
 
 
 def counts(answer: "SearchAnswer") -> str:
-    """How many are exact and how many near; how many are shown where there are more."""
+    """Return how many hits are exact and how many near; how many are shown, if there are more."""
     near = max(0, answer.total - answer.exact)
     said = ", ".join(f"{name} {count:,}" for name, count in (("exact", answer.exact), ("near", near)) if count)
     return f"{said}; the best {len(answer.hits)}" if answer.total > len(answer.hits) else said
 
 
 def none_exact(question: str, answer: "SearchAnswer") -> str:
-    """The sentence where no record holds what was asked; empty where one does, or nothing was asked in words."""
+    """Return the sentence that no record contains the query; empty if one does, or the query has no words."""
     if answer.verdict == EXACT or answer.words is None or not answer.words.own:
         return ""
     from store import query_filters

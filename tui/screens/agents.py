@@ -1,6 +1,6 @@
-"""Agents: who is connected, what each did, and what each was sent and why; live while they work. `x` mutes the facts of
-a text that was sent, `u` takes back what an agent wrote in a session, `p` silences all doors for an hour, or lets them
-speak again."""
+"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. `x` mutes the
+facts of a text that was sent, `u` undoes what an agent wrote in a session, `p` pauses all doors for an hour, or resumes
+them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Row = AgentActivity | AgentCall | Injection
 
 @dataclass(frozen=True, slots=True)
 class AgentsSeen:
-    """What one look found: agents, then what they did, the newest first; until when the doors are silent."""
+    """One refresh: agents, then their activity, newest first; until when the doors are paused."""
 
     rows: tuple[Row, ...]
     now: str
@@ -95,7 +95,7 @@ def key(row: Row) -> tuple[str, str | int]:
 
 
 def look(memory: Memory) -> AgentsSeen:
-    """What there is to be seen now."""
+    """Read the current state."""
     database, now = memory.database, memory.now
     did: list[AgentCall | Injection] = [
         *agent_calls.newest(database, limit=NEWEST),
@@ -107,7 +107,7 @@ def look(memory: Memory) -> AgentsSeen:
 
 
 class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
-    """Shows what agents did, looking anew every second on a thread of its own. Ends with the line of a verb to be run,
+    """Shows what agents did, refreshed every second on a thread of its own. Dismisses with the line of a verb to run,
     or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -130,7 +130,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._location = location
         self._clock = clock
         self._seen = AgentsSeen((), clock(), "")
-        self._version = -1  # of the file, at the last look
+        self._version = -1  # of the file, at the last refresh
         self._shown: Hashable = None
         self._left = False
 
@@ -204,7 +204,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._preview()
 
     def action_undo(self) -> None:
-        """Take back all that the agent of the call under the cursor wrote in its session, after a question."""
+        """Undo all that the agent of the call under the cursor wrote in its session, after a confirmation."""
         row = self._row()
         if isinstance(row, AgentCall) and row.writes:
             self.dismiss(f"undo --all-by {row.door}:{row.client} --session {quote(row.session)}")

@@ -77,7 +77,7 @@ class Talk(Preview):
 
 
 def lines_of(exchange: Exchange) -> list[Line]:
-    """A question and its answer, as lines: what the search found first, until the answer is there."""
+    """Render a question and its answer as lines: the search's hits, until the answer is there."""
     answer = exchange.answer
     lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
     said = list(map(_pieces, exchange.first if answer is None else answer.told))
@@ -100,7 +100,7 @@ def lines_of(exchange: Exchange) -> list[Line]:
 
 
 def _chips(filters: str) -> Line:
-    """The filter that a question was read as, each part a chip; it comes back into the line to be edited."""
+    """Render the filter that a question was read as, each part as a chip; up returns it to the input for editing."""
     chips = [piece for part in filters.split() for piece in ((f" {part} ", "chip"), (" ", WORDS))]
     return [*chips, ("↑ edits", "dim")]
 
@@ -135,7 +135,7 @@ class Question(Field):
         self.value = ""
 
     def offer(self, text: str) -> None:
-        """Let the up arrow bring this text first, to be edited and asked."""
+        """Add a text to the input history, for the up arrow to bring it first."""
         self._past.append(text)
 
     def forget(self) -> None:

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 KEPT = 30  # maximum exchanges of one conversation
 
-Told = Callable[[str], None]  # what is waited for, in words
+Told = Callable[[str], None]  # the current step, as text
 First = Callable[["tuple[CitedSentence, ...]"], None]
 
 
 @dataclass
 class Exchange:
-    """A question, `first` the sentences of what the search found first, and its answer; `status` says what is waited
-    for, `began` since when. Whoever sets `stop` wants no more of a model."""
+    """A question, `first` the sentences of the search's hits, and its answer; `status` is the current step, `began` the
+    start. Set `stop` to cancel the model."""
 
     question: str
     first: tuple[CitedSentence, ...] = ()
@@ -40,7 +40,7 @@ class Exchange:
 
     @property
     def seconds(self) -> int:
-        """How long it is waited for."""
+        """Return the elapsed seconds."""
         return int(time.monotonic() - self.began)
 
 
@@ -48,7 +48,7 @@ class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told, first: First) -> Answer:
-        """Answer a question; `first` is given what the search found before a model reads it. All of it ends within
+        """Answer a question; call `first` with the search's hits before a model reads them. It ends within
         `agent.patience`. Raises MemorandaError."""
         from store import Librarian, why_no_model
         from store import found_models as found

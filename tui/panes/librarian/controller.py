@@ -1,7 +1,6 @@
 """Ask the librarian questions, and show answers whose citations open records.
 
-Nothing here waits for an answer: a worker hands over what the search found first, then the answer in its order.
-"""
+Nothing here blocks: a worker passes on what the search found first, then the answer in its order."""
 
 from __future__ import annotations
 
@@ -39,9 +38,9 @@ class LibrarianController(PaneController):
     def __init__(self, host: PaneHost) -> None:
         super().__init__(host)
         self._exchanges: list[Exchange] = []
-        self._answer: Answer | None = None  # the last one; the next question may refer to it
-        self._clock: Timer | None = None  # of the answer that is waited for
-        self._purges = 0  # of the memory, when it was last looked for them
+        self._answer: Answer | None = None  # the last answer; the next question may refer to it
+        self._clock: Timer | None = None  # updates the elapsed time of a pending answer
+        self._purges = 0  # the memory's count of purges at the last check
 
     @property
     def talk(self) -> Talk:
@@ -213,13 +212,13 @@ class LibrarianController(PaneController):
             self.show()
 
     def _found(self, exchange: Exchange, found: tuple[CitedSentence, ...]) -> None:
-        """Show what the search found, before a model has put it in order."""
+        """Show the search's hits, before a model has ordered them."""
         if exchange.open:
             exchange.first = found
             self.show()
 
     def _count_seconds(self) -> None:
-        """Show how long the answer is waited for."""
+        """Show the elapsed time of the pending answer."""
         if self.asking is not None:
             self.show()
 
@@ -235,7 +234,7 @@ class LibrarianController(PaneController):
         self.host.draw_footer()
 
     def stop_answer(self) -> None:
-        """Stop the model: what the search found stays, in its order."""
+        """Stop the model: the search's hits stay, in their order."""
         exchange = self.asking
         if exchange is not None:
             exchange.stop.set()
