@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from store.learning import imperatives, request_markers
 from store.learning.grammar import Trigger, leads, pattern, triggers
-from store.learning.requests import REQUESTS, WHY, Request, requests
+from store.learning.request_clauses import REQUESTS
+from store.learning.requests import WHY, Request, requests
 from store.learning.sentences import WORDS, Sentence, sentences
 from store.learning.unmarked_requests import unmarked
 from store.text.folding import fold
