@@ -175,7 +175,7 @@ from store.doors import (
 )
 from store.doors.calls import (
     AgentActivity,
-    Call as AgentCall,
+    AgentCall,
 )
 from store.doors.clients import (
     client as agent_clients,
@@ -187,13 +187,13 @@ from store.doors.config_edit import (
     InTheWay,
 )
 from store.doors.connection import (
-    Plan as AgentPlan,
+    ConnectionPlan,
 )
 from store.doors.connection_check import (
     examine_agents,
 )
 from store.doors.git_hooks import (
-    Installed as InstalledHook,
+    InstalledHook,
 )
 from store.doors.hooks import (
     process as hook_process,
@@ -511,7 +511,6 @@ __all__ = [
     "AgentActivity",
     "AgentCall",
     "AgentPlace",
-    "AgentPlan",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -526,6 +525,7 @@ __all__ = [
     "Commit",
     "Config",
     "Conflict",
+    "ConnectionPlan",
     "ConsideredFact",
     "Context",
     "ContextPart",

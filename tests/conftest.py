@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from store.memory import Memory
 NOON = "2026-11-21T12:00:00.000Z"
 SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0xC0FFEE << 136))
 TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
+
+# the hundreds of processes that tests start read compiled modules, as an installed command does
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()

@@ -130,15 +130,21 @@ def unlogged(path: str) -> bool:
     return not os.access(os.path.dirname(path) or ".", os.W_OK) and not os.path.lexists(f"{path}-wal")
 
 
+def address(path: str) -> str:
+    """Return a path as a `file:` address of SQLite, with what would end the path or begin an escape escaped.
+
+    Not by urllib.parse: with what that imports it took a third of a command's time.
+    """
+    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
 def reading(path: str, look: bool = False) -> apsw.Connection:
     """A connection that writes nothing, nor beside a file whose folder may only be read, or that is only to be looked
     at and has no log."""
     utf8(path, "Name another file with --db PATH.")
-    from urllib.parse import quote
-
     still = unlogged(path) or (look and not any(map(os.path.lexists, (f"{path}-wal", f"{path}-journal"))))
-    address = f"file:{quote(path)}?mode=ro{'&immutable=1' if still else ''}"
-    return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    options = "?mode=ro&immutable=1" if still else "?mode=ro"
+    return apsw.Connection(address(path) + options, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _known(connection: apsw.Connection, path: str) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from store.documents.paths import DocumentRoots
 
 
-class Passage:
+class FileExcerpt:
     """Lines of a document as it is on the disk, `first` to `last` of `total`, counted from 1; `last` is 0 where there
     are none. What looks like a secret is cut from the text, as it is in the index."""
 
@@ -63,7 +63,7 @@ class Documents:
 
         return scan(self._database, self.places, progress, cancelled)
 
-    def read(self, path: str, first: int = 1, lines: int | None = None) -> Passage:
+    def read(self, path: str, first: int = 1, lines: int | None = None) -> FileExcerpt:
         """`lines` lines of a document (all that follow, without a number) from line `first` on, as it is on the disk
         now, whether or not the index has it. `path` is as in a citation: below the project's folder, absolute only for
         what lies in an extra path.
@@ -89,7 +89,7 @@ class Documents:
         if first > max(1, len(found)):
             raise InvalidInput(f"That document has {len(found):,} lines.", "Ask for an earlier one.")
         taken = found[first - 1 : None if lines is None else first - 1 + lines]
-        return Passage(path, first, first - 1 + len(taken), len(found), "\n".join(taken))
+        return FileExcerpt(path, first, first - 1 + len(taken), len(found), "\n".join(taken))
 
     def at(self, path: str, line: int) -> "Chunk":
         """The chunk that holds this line of a document. Raises NotFound."""

@@ -15,7 +15,7 @@ MOST = 100  # citations that are kept of one call
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AgentCall:
     """One call: `name` of the tool or hook event, `milliseconds` it took, `tokens` of its answer, `problem` the code of
     the error it ended with; the citations that it read and wrote."""
 
@@ -73,8 +73,10 @@ def note(
     problem: str = "",
     reads: Sequence[str] = (),
     writes: Sequence[str] = (),
+    step: int | None = None,
 ) -> int:
-    """Note one call, inside a transaction: its number. `door` is mcp or hook. The oldest beyond KEPT go."""
+    """Note one call, inside a transaction: its number. `door` is mcp or hook, `step` that of history which it made. The
+    oldest beyond KEPT go."""
     number = write.insert(
         "agent_calls",
         at=Verbatim(write.at),
@@ -85,6 +87,7 @@ def note(
         milliseconds=milliseconds,
         tokens=tokens,
         problem=Verbatim(problem),
+        step=step,
         reads=Verbatim(json.dumps(list(reads)[:MOST])),
         writes=Verbatim(json.dumps(list(writes)[:MOST])),
     )
@@ -92,14 +95,14 @@ def note(
     return number
 
 
-def newest(database: Database, client: str = "", limit: int = 50) -> list[Call]:
+def newest(database: Database, client: str = "", limit: int = 50) -> list[AgentCall]:
     """The newest calls, of one client if it is named."""
     rows = database.rows(
         "SELECT id, at, client, session, door, name, milliseconds, tokens, problem, reads, writes FROM agent_calls"
         " WHERE ?1 = '' OR client = ?1 ORDER BY id DESC LIMIT ?2",
         (client, limit),
     )
-    return [Call(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows]
+    return [AgentCall(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows]
 
 
 def activity(database: Database, now: str) -> list[AgentActivity]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from store.doors import jsonc
-from store.doors.clients.client import APPEND, LINE, SET, WHOLE, Edit
+from store.doors.clients.client import APPEND, LINE, SET, WHOLE, ConfigEdit
 from store.doors.jsonc import NotJson
 
 Same = Callable[[object], bool]  # whether an element of an array is ours
@@ -21,7 +21,7 @@ class InTheWay(Exception):
     """A change that cannot be made, or taken back; the message says what is in the way, in a sentence."""
 
 
-def apply(text: str, edit: Edit, ours: Same) -> str:
+def apply(text: str, edit: ConfigEdit, ours: Same) -> str:
     """The text with a change made; as it is where it is made already. Elements of an array that are `ours` and other
     than this one are replaced. Raises InTheWay."""
     if edit.form == WHOLE:
@@ -57,7 +57,7 @@ def apply(text: str, edit: Edit, ours: Same) -> str:
     return _checked(new, wanted, edit)
 
 
-def take_out(text: str, edit: Edit, ours: Same, before: object = None, made: int = 0) -> str:
+def take_out(text: str, edit: ConfigEdit, ours: Same, before: object = None, made: int = 0) -> str:
     """The text without a change: the value that stood there `before` is put back; of the objects on the way the last
     `made` go with it if they are empty then. Raises InTheWay where the value is another by now."""
     if edit.form == WHOLE:
@@ -85,7 +85,7 @@ def take_out(text: str, edit: Edit, ours: Same, before: object = None, made: int
         emptied = before is None
         if before is not None:
             at[edit.path[-1]] = before
-            return _checked(_put(text, Edit(edit.file, SET, edit.path, before)), wanted, edit)
+            return _checked(_put(text, ConfigEdit(edit.file, SET, edit.path, before)), wanted, edit)
         del at[edit.path[-1]]
         text = _cut(text, edit.path, edit.file)
     path = edit.path if edit.form == APPEND else edit.path[:-1]
@@ -96,7 +96,7 @@ def take_out(text: str, edit: Edit, ours: Same, before: object = None, made: int
     return _checked(text, wanted, edit)
 
 
-def missing(text: str, edit: Edit) -> int:
+def missing(text: str, edit: ConfigEdit) -> int:
     """How many objects or arrays on the way to a change are not there yet, and would be made for it."""
     if edit.form not in (SET, APPEND):
         return 0
@@ -109,7 +109,7 @@ def missing(text: str, edit: Edit) -> int:
     return 0
 
 
-def value_at(text: str, edit: Edit) -> Any:
+def value_at(text: str, edit: ConfigEdit) -> Any:
     """What stands where a `set` writes; None if nothing does. Raises InTheWay."""
     at = _walk(says(text, edit.file), edit.path[:-1])
     return at.get(edit.path[-1]) if isinstance(at, dict) else None
@@ -145,13 +145,13 @@ def says(text: str, file: str) -> Any:
         raise InTheWay(f"{file} cannot be read: {error}. Mend it first.") from None
 
 
-def _checked(text: str, wanted: object, edit: Edit) -> str:
+def _checked(text: str, wanted: object, edit: ConfigEdit) -> str:
     if says(text, edit.file) != wanted:
         raise InTheWay(f"{edit.file} is written in a way that we do not change safely. Make the change by hand.")
     return text
 
 
-def _put(text: str, edit: Edit) -> str:
+def _put(text: str, edit: ConfigEdit) -> str:
     if not edit.file.endswith(".toml"):
         try:
             return jsonc.put(text, edit.path, edit.value)

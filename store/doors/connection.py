@@ -16,7 +16,7 @@ from typing import Any
 from store.base import installation
 from store.doors import config_edit
 from store.doors.clients import client as clients
-from store.doors.clients.client import LINE, LOCAL, SCOPES, SET, USER, WHOLE, Client, Edit, Place
+from store.doors.clients.client import LINE, LOCAL, SCOPES, SET, USER, WHOLE, Client, ConfigEdit, Place
 from store.doors.config_edit import InTheWay
 from store.git.process import GitError, run
 
@@ -26,13 +26,13 @@ CONTEXT = 3  # lines around a change
 
 
 @dataclass(slots=True)
-class Change:
-    """What becomes of one file: its text `before` and `after`, None where there is no file. `alone`: see `Edit`."""
+class FileChange:
+    """What becomes of one file: its text `before` and `after`, None where there is none. `alone`: see `ConfigEdit`."""
 
     file: str
     before: str | None
     after: str | None
-    edits: list[Edit] = field(default_factory=list)
+    edits: list[ConfigEdit] = field(default_factory=list)
     alone: bool = False
 
     @property
@@ -52,12 +52,12 @@ class Change:
 
 
 @dataclass(slots=True)
-class Plan:
+class ConnectionPlan:
     """What connecting or disconnecting a client in a place changes, and what is in the way of it."""
 
     client: Client
     place: Place
-    changes: list[Change] = field(default_factory=list)
+    changes: list[FileChange] = field(default_factory=list)
     in_the_way: list[str] = field(default_factory=list)
 
     @property
@@ -65,9 +65,9 @@ class Plan:
         return not self.changes and not self.in_the_way
 
 
-def plan(client: Client, place: Place) -> Plan:
+def plan(client: Client, place: Place) -> ConnectionPlan:
     """What connects a client in a place; no changes where it is connected already."""
-    found = Plan(client, place)
+    found = ConnectionPlan(client, place)
     record = _record(client, place)
     edits = client.edits(place)
     for file, its in _by_file(edits).items():
@@ -83,7 +83,7 @@ def plan(client: Client, place: Place) -> Plan:
             for edit in its:
                 text = config_edit.apply(text, edit, lambda entry: clients.is_ours(entry, client.name))
             if text != before:
-                found.changes.append(Change(file, before, text, its, its[0].alone))
+                found.changes.append(FileChange(file, before, text, its, its[0].alone))
         except (InTheWay, OSError) as error:
             found.in_the_way.append(_sentence(file, error))
     if place.scope == LOCAL and not found.in_the_way:
@@ -91,7 +91,7 @@ def plan(client: Client, place: Place) -> Plan:
     return found
 
 
-def connect(found: Plan) -> None:
+def connect(found: ConnectionPlan) -> None:
     """Make the changes of a plan, each file whole, and keep what was there. Raises InTheWay; nothing is changed then
     that is not kept."""
     client, place = found.client, found.place
@@ -104,9 +104,9 @@ def connect(found: Plan) -> None:
         _write(change)
 
 
-def unplan(client: Client, place: Place) -> Plan:
+def unplan(client: Client, place: Place) -> ConnectionPlan:
     """What disconnects a client in a place."""
-    found = Plan(client, place)
+    found = ConnectionPlan(client, place)
     for file, kept in _record(client, place).items():
         try:
             now = _text(file)
@@ -114,13 +114,13 @@ def unplan(client: Client, place: Place) -> Plan:
                 continue
             after = _restored(client, file, kept, now)
             if after != now:
-                found.changes.append(Change(file, now, after, alone=bool(kept["alone"])))
+                found.changes.append(FileChange(file, now, after, alone=bool(kept["alone"])))
         except (InTheWay, OSError) as error:
             found.in_the_way.append(_sentence(file, error))
     return found
 
 
-def disconnect(found: Plan) -> None:
+def disconnect(found: ConnectionPlan) -> None:
     """Make the changes of such a plan. What is in the way stays, and is kept in mind. Raises InTheWay."""
     record = _record(found.client, found.place)
     stays = {file: kept for file, kept in record.items() if any(file in says for says in found.in_the_way)}
@@ -177,7 +177,7 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
         raise InTheWay(f"What was there before could not be kept: {installation.trouble()}")
 
 
-def _kept(change: Change) -> dict[str, Any]:
+def _kept(change: FileChange) -> dict[str, Any]:
     """What is kept of a change, to take it back."""
     text = change.before or ""
     return {
@@ -197,7 +197,7 @@ def _kept(change: Change) -> dict[str, Any]:
     }
 
 
-def _grown(kept: dict[str, Any], change: Change) -> dict[str, Any]:
+def _grown(kept: dict[str, Any], change: FileChange) -> dict[str, Any]:
     """What is kept when a file that was changed by us is changed again: what was there before the first time stays, as
     far as it can be told."""
     old = {(form, tuple(path)): (before, made) for form, path, _, before, made in kept["edits"]}
@@ -222,7 +222,7 @@ def _restored(client: Client, file: str, kept: dict[str, Any], now: str) -> str 
         return before
     text = now
     for form, path, value, stood, made in reversed(kept["edits"]):
-        edit = Edit(file, form, tuple(path), value)
+        edit = ConfigEdit(file, form, tuple(path), value)
         text = config_edit.take_out(text, edit, lambda entry: clients.is_ours(entry, client.name), stood, made)
     if not kept["there"] and _empty(file, text):
         return None
@@ -251,8 +251,8 @@ def _same(file: str, one: str, other: str) -> bool:
 # files
 
 
-def _by_file(edits: list[Edit]) -> dict[str, list[Edit]]:
-    found: dict[str, list[Edit]] = {}
+def _by_file(edits: list[ConfigEdit]) -> dict[str, list[ConfigEdit]]:
+    found: dict[str, list[ConfigEdit]] = {}
     for edit in edits:
         found.setdefault(edit.file, []).append(edit)
     return found
@@ -276,7 +276,7 @@ def _text(file: str) -> str | None:
         raise InTheWay(f"{file} is not UTF-8 text.") from None
 
 
-def _write(change: Change) -> None:
+def _write(change: FileChange) -> None:
     """Give a file its text, whole, if it still has the one that was looked at. Raises InTheWay."""
     path = os.path.realpath(change.file)  # those who keep their settings elsewhere link them
     try:
@@ -309,7 +309,7 @@ def _write(change: Change) -> None:
         raise InTheWay(_sentence(change.file, error)) from None
 
 
-def _again(change: Change) -> str | None:
+def _again(change: FileChange) -> str | None:
     """A file that its client writes all the time, read again just before it is replaced, and changed as it is now."""
     now = _text(os.path.realpath(change.file))
     if now != change.before and change.edits:
@@ -344,7 +344,7 @@ def _of_the_team(root: str, file: str) -> str:
     return f"{file} is kept in git, so it is the team's. Say --project to change it for all, or --user for you."
 
 
-def _excluded(root: str, files: list[str]) -> list[Change]:
+def _excluded(root: str, files: list[str]) -> list[FileChange]:
     """The change that keeps files of one person out of everybody's git: lines of `.git/info/exclude`."""
     inside = [os.path.relpath(file, root) for file in files if file.startswith(os.path.join(root, ""))]
     try:
@@ -357,7 +357,7 @@ def _excluded(root: str, files: list[str]) -> list[Change]:
     except (GitError, ValueError):
         return []
     file = os.path.join(root, path)
-    lines = [Edit(file, LINE, (), f"/{prefix}{name}") for name in inside if name not in ignored]
+    lines = [ConfigEdit(file, LINE, (), f"/{prefix}{name}") for name in inside if name not in ignored]
     try:
         before = _text(file)
     except (InTheWay, OSError):
@@ -365,7 +365,7 @@ def _excluded(root: str, files: list[str]) -> list[Change]:
     text = before or ""
     for edit in lines:
         text = config_edit.apply(text, edit, lambda entry: False)
-    return [Change(file, before, text, lines)] if text != (before or "") else []
+    return [FileChange(file, before, text, lines)] if text != (before or "") else []
 
 
 def _sentence(file: str, error: Exception) -> str:

@@ -21,7 +21,7 @@ LARGEST = 1_000_000  # bytes of a hook, and of a message
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledHook:
     """What became of one of git's hooks: `state` is added, there (it was there already), removed, none, or refused,
     which `says` why."""
 
@@ -31,7 +31,7 @@ class Installed:
     says: str = ""
 
 
-def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[Installed]:
+def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[InstalledHook]:
     """Add ours to git's hooks of a checkout, behind what is there. Hooks that git keeps for everybody are changed only
     if they are to be `shared`."""
     folder = _folder(root)
@@ -39,12 +39,12 @@ def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[I
         return []
     if not shared and _tracked(root, folder):
         says = f"{folder} is kept in git, so it is the team's: say --project to change it for all."
-        return [Installed(hook, os.path.join(folder, hook), "refused", says) for hook in HOOKS]
+        return [InstalledHook(hook, os.path.join(folder, hook), "refused", says) for hook in HOOKS]
     installation.keep(installation.name_of(KIND, root), "1")
     return [_install(os.path.join(folder, hook), hook, command) for hook in HOOKS]
 
 
-def uninstall(root: str) -> list[Installed]:
+def uninstall(root: str) -> list[InstalledHook]:
     """Take ours out of git's hooks of a checkout; a hook that was nothing else goes."""
     folder = _folder(root)
     installation.drop(installation.name_of(KIND, root))
@@ -86,7 +86,7 @@ def block(hook: str, command: tuple[str, ...], alone: bool) -> str:
     )
 
 
-def _install(path: str, hook: str, command: tuple[str, ...]) -> Installed:
+def _install(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
     try:
         before = _read(path)
         if before is None:
@@ -95,7 +95,7 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> Installed:
             first, _, rest = before.partition("\n")
             if not first.startswith("#!") or not any(word.rsplit("/", 1)[-1] in SHELLS for word in first[2:].split()):
                 says = f"{path} is no shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
-                return Installed(hook, path, "refused", says)
+                return InstalledHook(hook, path, "refused", says)
             if BEGIN in before:
                 own = _without(before)
                 first, _, rest = own.partition("\n")
@@ -105,26 +105,34 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> Installed:
             text = f"{first}\n{block(hook, command, alone)}{rest}"
             mode = stat.S_IMODE(os.stat(path).st_mode) | 0o111
             if text == before:
-                return Installed(hook, path, "there")
+                return InstalledHook(hook, path, "there")
         _write(path, text, mode)
-        return Installed(hook, path, "added")
+        return InstalledHook(hook, path, "added")
     except (OSError, UnicodeDecodeError) as error:
-        return Installed(hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}.")
+        return InstalledHook(
+            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
+        )
 
 
-def _uninstall(path: str, hook: str) -> Installed:
+def _unchangeable(hook: str, path: str, error: Exception) -> InstalledHook:
+    return InstalledHook(hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}.")
+
+
+def _uninstall(path: str, hook: str) -> InstalledHook:
     try:
         before = _read(path)
         if before is None or BEGIN not in before:
-            return Installed(hook, path, "none")
+            return InstalledHook(hook, path, "none")
         after = _without(before)
         if after.strip() in ("#!/bin/sh", ""):
             os.unlink(path)
         else:
             _write(path, after, stat.S_IMODE(os.stat(path).st_mode))
-        return Installed(hook, path, "removed")
+        return InstalledHook(hook, path, "removed")
     except (OSError, UnicodeDecodeError) as error:
-        return Installed(hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}.")
+        return InstalledHook(
+            hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}."
+        )
 
 
 def _without(text: str) -> str:

@@ -41,7 +41,7 @@ RECOVER = "The session before broke off at [{citation}] ({since}): {title}. To g
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PackLine:
     """One record as it may stand in a pack: its citation, our own words before it, its text as it was written, why it
     is there, and the origin of what nobody confirmed ("" of what is known)."""
 
@@ -64,7 +64,7 @@ class Pack:
 
     text: str
     tokens: int
-    lines: tuple[Line, ...]
+    lines: tuple[PackLine, ...]
     event: str
     question: str = ""
 
@@ -139,11 +139,11 @@ def keep(memory: Memory, made: Pack, client: str, session: str) -> int | None:
 # the parts
 
 
-def fact_line(memory: Memory, fact: "Fact", why: str) -> Line:
+def fact_line(memory: Memory, fact: "Fact", why: str) -> PackLine:
     """A fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was confirmed."""
     notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
     notes.append(aged(memory.now, fact))
-    return Line(fact.citation, pack("fact", fact.id), f"- [{fact.citation}] ({'; '.join(notes)}) ", fact.fact, why)
+    return PackLine(fact.citation, pack("fact", fact.id), f"- [{fact.citation}] ({'; '.join(notes)}) ", fact.fact, why)
 
 
 def aged(now: str, fact: "Fact") -> str:
@@ -157,28 +157,28 @@ def aged(now: str, fact: "Fact") -> str:
     return f"{age}, {'aging' if old == 'aging' else 'low priority'}" if old in ("aging", "low") else age
 
 
-def decision_line(memory: Memory, decision: "Decision", why: str) -> Line:
+def decision_line(memory: Memory, decision: "Decision", why: str) -> PackLine:
     """A decision as it is sent: cited, with its day, what was chosen and why."""
     chosen = decision.chosen if decision.chosen != decision.title else ""
     text = ": ".join(filter(None, (decision.title, chosen)))
     text += f" ({decision.rationale})" if decision.rationale else ""
     start = f"- [{decision.citation}] decided {decision.decided_at[:10]}: "
-    return Line(decision.citation, pack("decision", decision.id), start, text, why, unconfirmed(decision))
+    return PackLine(decision.citation, pack("decision", decision.id), start, text, why, unconfirmed(decision))
 
 
-def task_line(task: "Task", why: str, by: str) -> Line:
+def task_line(task: "Task", why: str, by: str) -> PackLine:
     """A task as it is sent, with its state."""
     start = f"- [{task.citation}] task, {task.status.replace('_', ' ')}: "
-    return Line(task.citation, pack("task", task.id), start, task.text, why, by)
+    return PackLine(task.citation, pack("task", task.id), start, task.text, why, by)
 
 
-def summary_line(memory: Memory, summary: "Summary", client: str, why: str) -> Line:
+def summary_line(memory: Memory, summary: "Summary", client: str, why: str) -> PackLine:
     """A summary as it is sent. No person said it."""
     start = f"- [{summary.citation}] session of {summary.created_at[:10]}: "
-    return Line(summary.citation, pack("summary", summary.id), start, summary.line, why, client)
+    return PackLine(summary.citation, pack("summary", summary.id), start, summary.line, why, client)
 
 
-def _facts(memory: Memory, session: str) -> list[Line]:
+def _facts(memory: Memory, session: str) -> list[PackLine]:
     """Pinned facts, the most important first, then preferences, the last one confirmed first."""
     pinned = memory.database.rows(
         "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
@@ -213,25 +213,25 @@ def sendable(memory: Memory, session: str, facts: "Sequence[Fact]") -> "list[Fac
     return found
 
 
-def _decisions(memory: Memory, client: str) -> list[Line]:
+def _decisions(memory: Memory, client: str) -> list[PackLine]:
     """The newest decisions in force: those that a person made or confirmed, and this agent's own."""
     found = memory.decisions.many(memory.decisions.ids(limit=4 * DECISIONS))
     lines = [decision_line(memory, decision, "a decision in force") for decision in found]
     return [line for line in lines if _may_have(line, client)][:DECISIONS]
 
 
-def _tasks(memory: Memory, client: str) -> list[Line]:
+def _tasks(memory: Memory, client: str) -> list[PackLine]:
     """Open tasks: those in progress, then the others."""
     return [line for line in _task_lines(memory, memory.tasks.ids(limit=4 * TASKS)) if _may_have(line, client)][:TASKS]
 
 
-def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[Line]:
+def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
     tasks = memory.tasks.many(numbers)
     yes = worked_on(memory.database, tasks) if any(map(unconfirmed, tasks)) else set[int]()
     return [task_line(task, "an open task", "" if task.id in yes else unconfirmed(task)) for task in tasks]
 
 
-def _last_session(memory: Memory, client: str, session: str) -> list[Line]:
+def _last_session(memory: Memory, client: str, session: str) -> list[PackLine]:
     """What this agent's last other session was about."""
     rows = memory.database.rows(
         "SELECT s.session, a.client FROM summaries s JOIN agent_sessions a ON a.session = s.session"
@@ -255,7 +255,7 @@ def _recovery(memory: Memory) -> str:
     return RECOVER.format(citation=point.citation, since=f"{ago(memory.now, last.at)} ago", title=item("", title))
 
 
-def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[Line]:
+def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[PackLine]:
     """The records of these keys, in their order, that this agent may be sent."""
     from store.base.record_keys import unpack
 
@@ -276,7 +276,7 @@ def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) ->
             lines.append(summary_line(memory, summary, whose, ""))
     place = {key: number for number, key in enumerate(keys)}
     lines = sorted((line for line in lines if _may_have(line, client)), key=lambda line: place[line.key])
-    return [Line(line.citation, line.key, line.start, line.text, keys[line.key], line.by) for line in lines]
+    return [PackLine(line.citation, line.key, line.start, line.text, keys[line.key], line.by) for line in lines]
 
 
 def client_of(memory: Memory, session: str) -> str:
@@ -285,7 +285,7 @@ def client_of(memory: Memory, session: str) -> str:
     return found or ""
 
 
-def _may_have(line: Line, client: str) -> bool:
+def _may_have(line: PackLine, client: str) -> bool:
     """Whether a client may be sent a record: what nobody confirmed only if it wrote it itself."""
     return not line.by or agent(line.by) == agent(client)
 
@@ -301,11 +301,11 @@ def render(lines: Sequence[tuple[str, str]], heading: str) -> str:
 
 
 def packed(
-    lines: Iterable[Line], heading: str, limit: int, event: str, *, question: str = "", after: Sequence[str] = ()
+    lines: Iterable[PackLine], heading: str, limit: int, event: str, *, question: str = "", after: Sequence[str] = ()
 ) -> Pack:
     """A pack of as many lines as fit, the first before the others, and of our own sentences after them."""
     end = "\n\n".join(after)
-    chosen: list[Line] = []
+    chosen: list[PackLine] = []
     rendered: list[tuple[str, str]] = []
     text = end
     for line in lines:

@@ -1,20 +1,19 @@
 """Which records bear on a prompt, above a floor: by their words, and by meaning where a model is loaded.
 
 By words alone the floor is a share of the information (the words' rarity) of the prompt, or of the record itself, that
-both have; a word that no record holds counts too. By meaning it is a calibrated similarity. The floors
+both have; a word that no record holds counts too. By meaning both count, or meaning alone for a long prompt. The floors
 are from the half of the questions that `python -m bench.recall` may be tuned with.
 """
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from store.base.record_keys import ROW
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import parse
-from store.search.verdict import NEAREST
 from store.text import folding
 
 KINDS = ("fact", "decision", "task", "summary")
@@ -27,6 +26,12 @@ RARE = 8  # records: a word that fewer hold tells no more
 KIN = 5  # letters that two forms of a word begin with
 SHORT = 12  # words of a prompt that is a question; a longer one is a task
 NEAR = 0.6  # calibrated similarity of a record to a long prompt
+WEIGHT, ENOUGH = 0.7, 0.46  # of the words against the meaning, for a short prompt, and how much of both is enough
+
+
+# the key of a record, the words of a prompt that it holds, their share of the prompt, by rarity, and of the record, by
+# number; shares from 0 to 1
+Share = tuple[int, list[str], float, float]
 
 
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
@@ -45,45 +50,58 @@ def words_of(prompt: str) -> str:
 
 
 def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
-    """By the search, from a similarity on that is higher for a long prompt: that is near many things."""
-    hits = memory.search(text, POOL, kinds=KINDS).hits
-    floor = NEAR if len(parse(text, memory.now).words) > SHORT else NEAREST
-    near = sorted(((hit.similarity or 0.0, hit.key) for hit in hits), reverse=True)
-    return {key: f"{value:.2f} near the prompt in meaning" for value, key in near if value >= floor}
+    """By the search, where meaning and words together are enough; a long prompt shares few of its words with anything,
+    and is judged by meaning alone."""
+    hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, POOL, kinds=KINDS).hits}
+    shares = {key: of_prompt for key, _, of_prompt, _ in _shares(memory, text, hits)}
+    long = len(text.split()) > SHORT
+    found: list[tuple[float, int, str]] = []
+    for key, near in hits.items():
+        score = near - NEAR if long else WEIGHT * shares.get(key, 0.0) + (1 - WEIGHT) * near - ENOUGH
+        if score >= 0:
+            found.append((score, key, f"{near:.2f} near the prompt in meaning"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
 
 
 def _by_words(memory: Memory, text: str) -> dict[int, str]:
+    found: list[tuple[float, int, str]] = []
+    for key, words, of_prompt, of_record in _shares(memory, text):
+        if of_prompt >= FLOOR or (of_record >= OF_RECORD and len(words) >= TOGETHER):
+            found.append((max(of_prompt, of_record), key, f"shares {', '.join(words[:4])} with the prompt"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
+
+
+def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[Share]:
+    """What records share with a prompt: those of `keys`, or those that its words find. None of those that share no
+    word."""
     index = FullTextIndex(memory.database)
     asked = parse(f"{text} ", memory.now)  # the space: its last word is whole
     asked.kinds = [KINDS]
     terms = index.words(asked)
     if not terms.kept:
-        return {}
+        return
     counts = index.counts(QueryTerms(terms.kept, None, {}))
     total = index.total()
     weights = {word: math.log1p(total / max(RARE, count)) for word, count in counts.items()}
     whole = sum(weights.values())
-    scores = index.find(terms, Filters(memory.database, asked), POOL).scores if whole else {}
-    hits = list(dict.fromkeys(passage & ROW for passage in scores))
+    if not whole:
+        return
+    if keys is None:
+        keys = {passage & ROW for passage in index.find(terms, Filters(memory.database, asked), POOL).scores}
     rows = memory.database.rows(
-        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(hits),)
+        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
     )
-    texts = {key: (title, body) for key, title, body in rows}
     stems = {word: index.stems(word) for word in weights}
-    found: list[tuple[float, int, str]] = []
-    for key in hits:
-        title, body = texts[key]
-        said = index.stems(f"{title}\n{body}")
-        shared = [word for word in weights if stems[word] <= said or _kin(word, said)]
-        share = sum(weights[word] for word in shared) / whole
+    for key, title, body in rows:
+        held = index.stems(f"{title}\n{body}")
+        shared = [word for word in weights if stems[word] <= held or _kin(word, held)]
         if not shared:
             continue
         own = index.stems(title or body)
         covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
-        if share >= FLOOR or (covered >= OF_RECORD and len(shared) >= TOGETHER):
-            found.append((max(share, covered), key, f"shares {', '.join(shared[:4])} with the prompt"))
-    found.sort(key=lambda one: -one[0])
-    return {key: why for _, key, why in found}
+        yield key, shared, sum(weights[word] for word in shared) / whole, covered
 
 
 def _kin(word: str, said: Iterable[str]) -> bool:

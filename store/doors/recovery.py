@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from store.base.citations import parse
 from store.base.clock import ago
-from store.doors.pack import RECOVERY, Line, Pack, client_of, packed
+from store.doors.pack import RECOVERY, Pack, PackLine, client_of, packed
 from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory
 
@@ -22,7 +22,7 @@ def recovery_pack(memory: Memory, client: str, session: str, number: int | None 
     point, held = found.checkpoint, found.held
     whose = client_of(memory, point.session)
     ours = not whose or agent(whose) == agent(client)
-    lines: list[Line] = []
+    lines: list[PackLine] = []
     decisions = memory.decisions.many([int(parse(one["citation"]).target) for one in held.decisions])
     tasks = memory.tasks.many([int(parse(one["citation"]).target) for one in held.tasks])
     yes = worked_on(memory.database, tasks)
@@ -37,20 +37,22 @@ def recovery_pack(memory: Memory, client: str, session: str, number: int | None 
     lines = [line for line in lines if not line.by or agent(line.by) == agent(client)]
     if ours:
         if held.summary:
-            summary = Line(point.citation, 0, f"- [{point.citation}] about: ", held.summary, "", whose or "agent")
+            summary = PackLine(point.citation, 0, f"- [{point.citation}] about: ", held.summary, "", whose or "agent")
             lines.append(summary)
         for turn in reversed(held.turns):
             start = f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: "
-            lines.append(Line(turn["citation"], 0, start, turn["text"], "", "" if turn["role"] == "user" else "agent"))
+            lines.append(
+                PackLine(turn["citation"], 0, start, turn["text"], "", "" if turn["role"] == "user" else "agent")
+            )
     heading = HEADING.format(citation=point.citation, since=f"{ago(memory.now, point.created_at)} ago")
     made = packed(lines, heading, TOKENS, RECOVERY)
     return replace(made, lines=tuple(line for line in made.lines if line.key))
 
 
-def _line(cited: str, what: str, text: str, notes: dict[str, str], by: dict[str, str]) -> Line:
+def _line(cited: str, what: str, text: str, notes: dict[str, str], by: dict[str, str]) -> PackLine:
     from store.base.record_keys import pack
 
     citation = parse(cited)
     note = f" ({notes[cited]})" if cited in notes else ""
     key = pack(citation.kind, int(citation.target))
-    return Line(cited, key, f"- [{cited}] {what}{note}: ", text, "in the checkpoint", by.get(cited, ""))
+    return PackLine(cited, key, f"- [{cited}] {what}{note}: ", text, "in the checkpoint", by.get(cited, ""))

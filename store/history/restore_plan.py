@@ -128,14 +128,14 @@ class Plans:
             _in_force(History(self._database).step(seq))
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
-    def origin(self, origin: str) -> Plan:
-        """What taking back all that an actor wrote, as far as it is in force, would change. Raises NotFound for one who
-        never wrote."""
+    def origin(self, origin: str, session: str = "") -> Plan:
+        """What taking back all that an actor wrote, as far as it is in force, would change; with a `session` of an
+        agent, what it wrote in this one. Raises NotFound for one who never wrote."""
         first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
         with self._database.read_snapshot():
-            found = rewind.without_actor(self._database, origin)
+            found = rewind.without_actor(self._database, origin, session)
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:

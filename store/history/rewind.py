@@ -29,6 +29,12 @@ WRITTEN = """
 SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
 FROM history AS h WHERE actor = ?
 """
+# the steps of an actor in a session of an agent: a call says which it made, or was noted in its very transaction
+IN_SESSION = """
+SELECT step FROM agent_calls WHERE session = ?1 AND step IS NOT NULL
+UNION SELECT seq FROM history WHERE actor = ?2 AND door = 'hook' AND at IN
+  (SELECT at FROM agent_calls WHERE session = ?1 AND door = 'hook')
+"""
 
 
 @dataclass(slots=True)
@@ -141,15 +147,16 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
     return found
 
 
-def without_actor(database: Database, actor: str) -> list[Rewound]:
-    """The records that would be otherwise without anything that `actor` wrote, as far as it is in force.
+def without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
+    """The records that would be otherwise without anything that `actor` wrote, as far as it is in force; with a
+    `session` of an agent, that it wrote in this one.
 
     The actor's changes are taken back one by one, newest first, each from the state that the last one left: A→B by
     them, B→C by me, C→D by them ends in C, which is mine. As in any undo, what a column holds is theirs if it is what
     they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
     clashes.
     """
-    rows = _written(database, actor)
+    rows = _written(database, actor, session)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
     walks: dict[Id, _Walk] = {}
     for table, key, op, before, after in rows:
@@ -166,11 +173,14 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
     return found
 
 
-def _written(database: Database, actor: str) -> list[tuple[str, str, str, str | None, str | None]]:
+def _written(database: Database, actor: str, session: str = "") -> list[tuple[str, str, str, str | None, str | None]]:
     """(table, key, op, before, after) of the rows of an actor's steps that nobody else took back, newest first; an undo
     may have left some records of a step as they were."""
     source = every_row(database)
     steps = database.rows(WRITTEN, (actor,))
+    if session:
+        made = {step for (step,) in database.rows(IN_SESSION, (session, actor))}
+        steps = [step for step in steps if step[0] in made]
     others = {seq: back for seq, back, by in steps if back is not None and by != actor}
     taken = set(
         database.rows(

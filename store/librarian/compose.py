@@ -24,6 +24,7 @@ from store.librarian.answer import CitedSentence, Quote
 from store.librarian.question import WHEN, WHO, WHY, ParsedQuestion
 from store.librarian.sources import Source, moment
 from store.records.ageing import state
+from store.records.commits import GIT
 from store.search.lookup import kind_of
 from store.text.clauses import spans
 from store.text.fence import plain
@@ -87,8 +88,8 @@ class _Writer:
         return self.say("date", day=here.day, month=months[here.month - 1], year=here.year)
 
     def by(self, origin: str) -> str:
-        """Who recorded something, where it was not the person."""
-        return "" if origin in ("", PERSON) else self.say("by", self.name(origin))
+        """Who recorded something, where it was not the person, nor the repository itself."""
+        return "" if origin in ("", PERSON, GIT) else self.say("by", self.name(origin))
 
     def note(self, *notes: str) -> str:
         told = ", ".join(filter(None, notes))

@@ -23,6 +23,7 @@ from store.base.record_keys import NUMBERS, pack
 from store.base.vocabulary import PERSON
 from store.database.database import Database
 from store.records.ageing import state
+from store.records.commits import GIT
 from store.search.lookup import kind_of
 from store.text.prompt_injection import instructs
 
@@ -113,7 +114,8 @@ def _at_the_other_end(link: Link) -> str:
 
 def _said(record: Record, now: str) -> Sequence[str]:
     """What a record says, part by part, each under its name."""
-    by = "" if getattr(record, "origin", PERSON) == PERSON else f"recorded by {getattr(record, 'origin', '')}"
+    origin = getattr(record, "origin", PERSON)
+    by = "" if origin in (PERSON, GIT) else f"recorded by {origin}"
     match record:
         case Fact():
             old = state(now, record.last_confirmed_at, record.confidence, record.pinned)

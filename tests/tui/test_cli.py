@@ -429,7 +429,8 @@ def fields_of(record: type) -> set[str]:
 
 
 def test_every_verb_has_an_example():
-    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME)
+    served = {"mcp"}  # it serves until its input ends
+    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME) - served
 
 
 @named

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import AgentPlace, AgentPlan, InstalledHook
+    from store import AgentPlace, ConnectionPlan, InstalledHook
     from tui.input.argument_parser import ParsedArguments
 
 
@@ -212,12 +212,12 @@ def _listed(session: Session) -> Outcome:
     return Outcome(lines=lines, data=lambda: data)
 
 
-def _refuse(plan: "AgentPlan") -> None:
+def _refuse(plan: "ConnectionPlan") -> None:
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
 
 
-def _done(plan: "AgentPlan", act: "Callable[[AgentPlan], None]") -> None:
+def _done(plan: "ConnectionPlan", act: "Callable[[ConnectionPlan], None]") -> None:
     from store import InTheWay
 
     try:
@@ -230,14 +230,14 @@ def _option(scope: str, before: str = "") -> str:
     return "" if scope == "local" else f"{before} --{scope}"
 
 
-def _diff(plan: "AgentPlan") -> list[str]:
+def _diff(plan: "ConnectionPlan") -> list[str]:
     lines: list[str] = []
     for change in plan.changes:
         lines += map(visible, change.diff)
     return lines
 
 
-def _data(plan: "AgentPlan", dry_run: bool = False) -> dict[str, object]:
+def _data(plan: "ConnectionPlan", dry_run: bool = False) -> dict[str, object]:
     return {
         "agent": plan.client.name,
         "scope": plan.place.scope,

@@ -83,6 +83,8 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") 
 
 
 def undo(session: Session, given: "ParsedArguments") -> Outcome:
+    if given.session and given.all_by is None:
+        raise InvalidInput("A session of whom?", "undo --all-by mcp:codex --session S; memoranda agents names both.")
     if given.all_by is not None:
         if given.seq is not None:
             raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
@@ -129,7 +131,7 @@ def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.theme.escape import visible
 
     plans = session.memory.plans
-    plan = plans.origin(given.all_by)
+    plan = plans.origin(given.all_by, given.session)
     origin = visible(given.all_by)
     chosen = _with_exceptions(plan, plans.proposed(plan), given)
     left = [change for index, change in enumerate(plan.changes) if index not in chosen]

@@ -88,6 +88,7 @@ READING_COMMANDS = (
         "restore.undo",
         Argument("seq", "maybe", "SEQ", "a step of `memoranda history`", whole=True),
         Argument("all-by", "value", "ORIGIN", "instead: all that this one wrote, import:notes"),
+        Argument("session", "value", "S", "with --all-by: only what an agent wrote in this session", ""),
         Argument("keep", "list", "ID", "leave this record as it is (repeatable)"),
         Argument("overwrite", "list", "ID", "undo it although it changed since (repeatable)"),
         DRY_RUN,

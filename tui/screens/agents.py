@@ -1,10 +1,12 @@
 """Agents: who is connected, what each did, and what each was sent and why; live while they work. `x` mutes the facts of
-a text that was sent, `p` silences all doors for an hour, or lets them speak again."""
+a text that was sent, `u` takes back what an agent wrote in a session, `p` silences all doors for an hour, or lets them
+speak again."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -48,7 +50,7 @@ Row = AgentActivity | AgentCall | Injection
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AgentsSeen:
     """What one look found: agents, then what they did, the newest first; until when the doors are silent."""
 
     rows: tuple[Row, ...]
@@ -59,7 +61,7 @@ class Seen:
 class AgentRows(NumberedRows):
     """Agents, then calls and texts that were sent, one a line."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: AgentsSeen) -> None:
         self._seen = seen
 
     def __len__(self) -> int:
@@ -92,7 +94,7 @@ def key(row: Row) -> tuple[str, str | int]:
     return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
 
 
-def look(memory: Memory) -> Seen:
+def look(memory: Memory) -> AgentsSeen:
     """What there is to be seen now."""
     database, now = memory.database, memory.now
     did: list[AgentCall | Injection] = [
@@ -101,15 +103,17 @@ def look(memory: Memory) -> Seen:
     ]
     did.sort(key=lambda row: (row.at, row.id), reverse=True)
     agents = agent_calls.activity(database, now)
-    return Seen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
+    return AgentsSeen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
 
 
-class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
-    """Shows what agents did, looking anew every second on a thread of its own."""
+class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
+    """Shows what agents did, looking anew every second on a thread of its own. Ends with the line of a verb to be run,
+    or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
         Binding("x", "mute", "Mute", id="agents.mute", tooltip="Keep the facts of this text out of every context"),
+        Binding("u", "undo", "Undo", id="agents.undo", tooltip="Take back all that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Silence all doors for an hour, or end that"),
     ]
     DEFAULT_CSS = """
@@ -125,7 +129,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         super().__init__()
         self._location = location
         self._clock = clock
-        self._seen = Seen((), clock(), "")
+        self._seen = AgentsSeen((), clock(), "")
         self._version = -1  # of the file, at the last look
         self._shown: Hashable = None
         self._left = False
@@ -151,11 +155,11 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         with Memory(self._location, "app", self._clock, create=False) as memory:
             self._later(look(memory))
 
-    def _later(self, seen: Seen) -> None:
+    def _later(self, seen: AgentsSeen) -> None:
         if not self._left and self.app.is_running:
             self.app.call_from_thread(self._show, seen)
 
-    def _show(self, seen: Seen) -> None:
+    def _show(self, seen: AgentsSeen) -> None:
         if self._left:
             return
         before, self._seen = self._seen, seen
@@ -175,6 +179,8 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         look = "$footer-key-foreground bold"
         row = self._row()
         mute = [(" x", look, "mute"), (" mutes its facts ", "", "mute")] if _facts(row) else []
+        if isinstance(row, AgentCall) and row.writes:
+            mute = [(" u", look, "undo"), (" takes its session back ", "", "undo")]
         word = " ends the pause " if self._seen.paused else " pauses all for an hour "
         keys = [
             *mute,
@@ -196,6 +202,12 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         self._shown = event.key
         self._title()
         self._preview()
+
+    def action_undo(self) -> None:
+        """Take back all that the agent of the call under the cursor wrote in its session, after a question."""
+        row = self._row()
+        if isinstance(row, AgentCall) and row.writes:
+            self.dismiss(f"undo --all-by {row.door}:{row.client} --session {quote(row.session)}")
 
     def action_pause(self) -> None:
         """Silence all doors for an hour, or let them speak again."""

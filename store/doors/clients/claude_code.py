@@ -3,9 +3,9 @@
 import os
 
 from store.base.location import checkout_root
-from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, Edit, Health, Place, hook_edits
+from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, ConfigEdit, Health, Place, hook_edits
 
-TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
+TOOLS = "Bash|Write|ConfigEdit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
 EVENTS = (  # (event, matcher, timeout in seconds)
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),
@@ -26,13 +26,13 @@ def folder(place: Place) -> str:
     return place.at_home("CLAUDE_CONFIG_DIR", ".claude")
 
 
-def edits(place: Place) -> list[Edit]:
+def edits(place: Place) -> list[ConfigEdit]:
     first, *arguments = place.words("mcp")
     server = {"type": "stdio", "command": first, "args": arguments, "env": {}}
     if place.scope == PROJECT:
         file = os.path.join(place.root, ".claude", "settings.json")
         return [
-            Edit(os.path.join(place.root, ".mcp.json"), SET, ("mcpServers", NAME), server),
+            ConfigEdit(os.path.join(place.root, ".mcp.json"), SET, ("mcpServers", NAME), server),
             *hook_edits(file, CLIENT.name, place, EVENTS),
         ]
     if place.scope == LOCAL:
@@ -41,7 +41,7 @@ def edits(place: Place) -> list[Edit]:
     else:
         key = ("mcpServers", NAME)
         file = os.path.join(folder(place), "settings.json")
-    return [Edit(state_file(place), SET, key, server, alone=True), *hook_edits(file, CLIENT.name, place, EVENTS)]
+    return [ConfigEdit(state_file(place), SET, key, server, alone=True), *hook_edits(file, CLIENT.name, place, EVENTS)]
 
 
 CLIENT = Client(

@@ -51,7 +51,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class ConfigEdit:
     """One change of one file. `form`: `set` the value at `path` (JSON, or TOML by its name), `append` an element to the
     array there, `whole`: the file is ours, `line`: one line more. `alone`: the client writes the file all the time, so
     nothing of it is kept but what stood at the path."""
@@ -80,7 +80,7 @@ class Client:
     name: str
     title: str
     program: str
-    edits: Callable[[Place], list[Edit]]
+    edits: Callable[[Place], list[ConfigEdit]]
     health: Health
     steps: Mapping[str, tuple[str, ...]]
 
@@ -95,14 +95,14 @@ def get(name: str) -> Client:
 
 def hook_edits(
     file: str, client: str, place: Place, events: Sequence[tuple[str, str, int]], named: bool = False
-) -> list[Edit]:
+) -> list[ConfigEdit]:
     """The changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
     edits = []
     for event, matcher, timeout in events:
         hook: dict[str, object] = {"name": NAME} if named else {}
         hook |= {"type": "command", "command": place.line("hook", client), "timeout": timeout}
         entry: dict[str, object] = {"matcher": matcher} if matcher else {}
-        edits.append(Edit(file, APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
+        edits.append(ConfigEdit(file, APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
     return edits
 
 

@@ -10,7 +10,7 @@ from store.doors.clients.client import (
     USER,
     VARIABLES,
     Client,
-    Edit,
+    ConfigEdit,
     Health,
     Place,
     hook_edits,
@@ -31,7 +31,7 @@ def folder(place: Place) -> str:
     return place.at_home("CODEX_HOME", ".codex") if place.scope == USER else os.path.join(place.root, ".codex")
 
 
-def edits(place: Place) -> list[Edit]:
+def edits(place: Place) -> list[ConfigEdit]:
     first, *arguments = place.words("mcp")
     server: dict[str, object] = {"command": first, "args": arguments}
     if place.scope == PROJECT:
@@ -39,7 +39,7 @@ def edits(place: Place) -> list[Edit]:
     elif variables := place.variables():
         server["env"] = variables
     return [
-        Edit(os.path.join(folder(place), "config.toml"), SET, ("mcp_servers", NAME), server),
+        ConfigEdit(os.path.join(folder(place), "config.toml"), SET, ("mcp_servers", NAME), server),
         *hook_edits(os.path.join(folder(place), "hooks.json"), CLIENT.name, place, EVENTS),
     ]
 

@@ -2,7 +2,7 @@
 
 import os
 
-from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, Edit, Health, Place, hook_edits
+from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, ConfigEdit, Health, Place, hook_edits
 
 EVENTS = (  # (event, matcher, timeout in milliseconds)
     ("SessionStart", "", 10_000),
@@ -14,7 +14,7 @@ EVENTS = (  # (event, matcher, timeout in milliseconds)
 )
 
 
-def edits(place: Place) -> list[Edit]:
+def edits(place: Place) -> list[ConfigEdit]:
     first, *arguments = place.words("mcp")
     home = place.at_home("GEMINI_CLI_HOME")
     file = os.path.join(home if place.scope == USER else place.root, ".gemini", "settings.json")
@@ -22,7 +22,7 @@ def edits(place: Place) -> list[Edit]:
     if variables := place.variables():
         server["env"] = variables
     return [
-        Edit(file, SET, ("mcpServers", NAME), server),
+        ConfigEdit(file, SET, ("mcpServers", NAME), server),
         *hook_edits(file, CLIENT.name, place, EVENTS, named=True),
     ]
 

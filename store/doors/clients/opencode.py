@@ -11,7 +11,7 @@ from store.doors.clients.client import (
     USER,
     WHOLE,
     Client,
-    Edit,
+    ConfigEdit,
     Health,
     Place,
     first_of,
@@ -21,7 +21,7 @@ PLUGIN = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
 COMMAND = '["memoranda"]'  # in the plugin: the command that starts us, in words
 
 
-def edits(place: Place) -> list[Edit]:
+def edits(place: Place) -> list[ConfigEdit]:
     own = os.path.join(place.root, ".opencode")
     if place.scope == USER:
         own = os.path.join(place.at_home("XDG_CONFIG_HOME", ".config"), "opencode")
@@ -33,8 +33,8 @@ def edits(place: Place) -> list[Edit]:
     with open(PLUGIN, encoding="utf-8") as plugin:
         source = plugin.read().replace(COMMAND, json.dumps(list(place.command)), 1)
     return [
-        Edit(file, SET, ("mcp", NAME), {"type": "local", "command": place.words("mcp")}),
-        Edit(os.path.join(own, "plugins", f"{NAME}.js"), WHOLE, (), source),
+        ConfigEdit(file, SET, ("mcp", NAME), {"type": "local", "command": place.words("mcp")}),
+        ConfigEdit(os.path.join(own, "plugins", f"{NAME}.js"), WHOLE, (), source),
     ]
 
 

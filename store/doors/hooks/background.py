@@ -3,14 +3,14 @@
 import os
 import sys
 
-from store.doors.hooks.events import END, START, Event
+from store.doors.hooks.events import END, START, HookEvent
 from store.memory import Memory
 
 LEARN_SECONDS = 20.0
 NICE = 10
 
 
-def begin(memory: Memory, event: Event) -> None:
+def begin(memory: Memory, event: HookEvent) -> None:
     """Start that process, and do not wait for it."""
     words = [sys.executable, "-P", "-m", "store.doors.hooks.background"]
     words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]

@@ -37,7 +37,7 @@ SHELLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_com
 TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
 
 
-class Event:
+class HookEvent:
     """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
     that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
     sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where nobody says."""
@@ -77,7 +77,7 @@ _TEXTS = {PROMPT: ("prompt",), STOP: ("last_assistant_message", "prompt_response
 _IDS = ("prompt_id", "turn_id", "turn-id", "tool_use_id", "timestamp", "id")
 
 
-def read(client: str, raw: bytes) -> Event | None:
+def read(client: str, raw: bytes) -> HookEvent | None:
     """The event that a client reports; None for what is not one that we know, or is no report at all."""
     forms = FORMS.get(client)
     if forms is None:
@@ -92,11 +92,11 @@ def read(client: str, raw: bytes) -> Event | None:
     kind = forms.get(name)
     if kind is None:
         return None
-    event = Event(client, kind, name, raw, said)
+    event = HookEvent(client, kind, name, raw, said)
     return event if event.session else None
 
 
-def answer(event: Event, context: str) -> bytes:
+def answer(event: HookEvent, context: str) -> bytes:
     """What the client is to read: the text for its model, in the form that it takes; nothing without one."""
     if not context:
         return b""
@@ -106,7 +106,7 @@ def answer(event: Event, context: str) -> bytes:
     return json.dumps(said).encode("ascii")
 
 
-def _key(event: Event, raw: bytes, said: "dict[str, Any]") -> str:
+def _key(event: HookEvent, raw: bytes, said: "dict[str, Any]") -> str:
     """What tells a report from others, and not from itself when two hooks are told of it."""
     numbered = next((text for name in _IDS if (text := _text(said, name))), "")
     if not numbered:

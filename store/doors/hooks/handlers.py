@@ -6,14 +6,14 @@ import time
 from store.base.errors import Busy, MemorandaError
 from store.base.location import checkout_root
 from store.doors.hooks import background
-from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, Event
+from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, HookEvent
 from store.memory import Memory
 
 COMPACT_USE = 45  # per cent of its window from which Gemini may really compact: it says so before every request
 FLUSH_SECONDS = 0.5  # of learning, before a compaction
 
 
-def handle(memory: Memory, event: Event) -> str:
+def handle(memory: Memory, event: HookEvent) -> str:
     """Do what an event asks for; the text that is to be put into the agent's context, empty for none."""
     started = time.perf_counter()
     text = {START: _start, PROMPT: _prompt, TOOL: _tool, COMPACT: _compact, STOP: _stop, END: _end}[event.kind](
@@ -23,7 +23,7 @@ def handle(memory: Memory, event: Event) -> str:
     return text
 
 
-def _start(memory: Memory, event: Event, started: float) -> str:
+def _start(memory: Memory, event: HookEvent, started: float) -> str:
     """Begin a session, or go on with it: what an agent should know of the memory."""
     from store.doors import pack
     from store.doors.injections import keep
@@ -46,7 +46,7 @@ def _start(memory: Memory, event: Event, started: float) -> str:
     return made.text
 
 
-def _prompt(memory: Memory, event: Event, started: float) -> str:
+def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
     """Keep what the person says as a turn, at once; add what bears on it."""
     from store.doors.hooks import own_words
 
@@ -80,7 +80,7 @@ def _prompt(memory: Memory, event: Event, started: float) -> str:
     return made.text if made else ""
 
 
-def _stop(memory: Memory, event: Event, started: float) -> str:
+def _stop(memory: Memory, event: HookEvent, started: float) -> str:
     """Keep the reply, and which of the records that were sent it used; the rest is done behind the agent's back."""
     from store.doors import injections
     from store.doors.hooks import own_words
@@ -106,7 +106,7 @@ def _stop(memory: Memory, event: Event, started: float) -> str:
     return ""
 
 
-def _tool(memory: Memory, event: Event, started: float) -> str:
+def _tool(memory: Memory, event: HookEvent, started: float) -> str:
     """Keep a commit that was made, and what the agent's own list of tasks says."""
     if event.tool in TASK_TOOLS and not event.inner:
         _follow_tasks(memory, event, started)
@@ -125,7 +125,7 @@ def _tool(memory: Memory, event: Event, started: float) -> str:
     return ""
 
 
-def _compact(memory: Memory, event: Event, started: float) -> str:
+def _compact(memory: Memory, event: HookEvent, started: float) -> str:
     """Make safe what the session holds before its context is cut."""
     from store.services import session_flush
 
@@ -147,7 +147,7 @@ def _compact(memory: Memory, event: Event, started: float) -> str:
     return ""
 
 
-def _end(memory: Memory, event: Event, started: float) -> str:
+def _end(memory: Memory, event: HookEvent, started: float) -> str:
     """Say that a session is over; its snapshot is made behind the client's back, which would not wait for it."""
     from store.conversations.sessions import end
 
@@ -166,13 +166,13 @@ def _end(memory: Memory, event: Event, started: float) -> str:
 # parts
 
 
-def _actor(event: Event) -> str:
+def _actor(event: HookEvent) -> str:
     return f"hook:{event.client}"
 
 
 def _note(
     write: "Transaction",
-    event: Event,
+    event: HookEvent,
     started: float,
     tokens: int = 0,
     reads: "Sequence[str]" = (),
@@ -193,13 +193,13 @@ def _note(
     )
 
 
-def _note_session(write: "Transaction", event: Event) -> None:
+def _note_session(write: "Transaction", event: HookEvent) -> None:
     from store.doors import calls
 
     calls.note_session(write, event.session, event.client, event.model)
 
 
-def _injection(event: Event, made: "Pack") -> "dict[str, Any]":
+def _injection(event: HookEvent, made: "Pack") -> "dict[str, Any]":
     return {
         "client": event.client,
         "session": event.session,
@@ -211,7 +211,7 @@ def _injection(event: Event, made: "Pack") -> "dict[str, Any]":
     }
 
 
-def _recall(memory: Memory, event: Event, said: str) -> "Pack | None":
+def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
     from store.doors.recall import bearing_on
@@ -226,7 +226,7 @@ def _recall(memory: Memory, event: Event, said: str) -> "Pack | None":
         return None
 
 
-def _keep_turn(write: "Transaction", event: Event, role: str, said: str) -> int:
+def _keep_turn(write: "Transaction", event: HookEvent, role: str, said: str) -> int:
     """Put a turn at the end of the session, inside a transaction: its id, or that of the transcript's, told first."""
     from store.conversations import same_turn
     from store.conversations.turns import NewTurn, named, put
@@ -238,7 +238,7 @@ def _keep_turn(write: "Transaction", event: Event, role: str, said: str) -> int:
     return put(write, session, [NewTurn(role, said, at=write.at)], cwd=event.cwd)[0]
 
 
-def _spool(memory: Memory, event: Event, role: str, said: str) -> None:
+def _spool(memory: Memory, event: HookEvent, role: str, said: str) -> None:
     from store.conversations import hook_spool
 
     turn = {"role": role, "text": said, "at": memory.now}
@@ -251,7 +251,7 @@ def _spool(memory: Memory, event: Event, role: str, said: str) -> None:
     )
 
 
-def _follow_tasks(memory: Memory, event: Event, started: float) -> None:
+def _follow_tasks(memory: Memory, event: HookEvent, started: float) -> None:
     from store.doors.hooks import task_list
     from store.doors.trust import OFF, policy
 
@@ -271,7 +271,7 @@ def _follow_tasks(memory: Memory, event: Event, started: float) -> None:
         write.answered()
 
 
-def _window(memory: Memory, event: Event) -> tuple[int, int]:
+def _window(memory: Memory, event: HookEvent) -> tuple[int, int]:
     """(tokens in use, of how many), 0 in use where nobody says."""
     from store.doors.hooks import window_use
 
@@ -279,7 +279,7 @@ def _window(memory: Memory, event: Event) -> tuple[int, int]:
     return tokens, window or event.window or memory.config["context.window"]
 
 
-def _follow_window(memory: Memory, event: Event) -> None:
+def _follow_window(memory: Memory, event: HookEvent) -> None:
     """Take the checkpoint that the use of the context window has made due, and flush before it is full."""
     if not memory.config["checkpoints.automatic"]:
         return
@@ -295,7 +295,7 @@ def _follow_window(memory: Memory, event: Event) -> None:
         background.begin(memory, event)
 
 
-def _follow_state_files(memory: Memory, event: Event) -> None:
+def _follow_state_files(memory: Memory, event: HookEvent) -> None:
     """Look whether a program's file of state says something new: any program may have written it since."""
     project = memory.location.project
     if not project:

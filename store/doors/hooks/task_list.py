@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.doors.hooks.events import Event
+    from store.doors.hooks.events import HookEvent
 
 # tool → (where its list is, what an entry calls its text); a whole list each time
 LISTS = {
@@ -50,7 +50,7 @@ class Item:
         self.number = number
 
 
-def items(event: "Event") -> list[Item]:
+def items(event: "HookEvent") -> list[Item]:
     """What an event says of the list."""
     if event.tool in LISTS:
         place, name = LISTS[event.tool]
@@ -68,7 +68,7 @@ def items(event: "Event") -> list[Item]:
     return [Item(text, known, str(told)[:40])] if isinstance(told, str | int) else []
 
 
-def follow(write: Transaction, event: "Event", listed: list[Item]) -> list[str]:
+def follow(write: Transaction, event: "HookEvent", listed: list[Item]) -> list[str]:
     """Bring the session's tasks to what the agent's list says, inside a transaction; the citations of what changed."""
     known = {
         (number or said): (task, text, status, updated, seen)
@@ -96,7 +96,7 @@ def follow(write: Transaction, event: "Event", listed: list[Item]) -> list[str]:
     return changed
 
 
-def _add(write: Transaction, event: "Event", item: Item) -> list[str]:
+def _add(write: Transaction, event: "HookEvent", item: Item) -> list[str]:
     try:
         tombstones.refuse(write, item.text, again=False)
     except Purged:
@@ -122,7 +122,7 @@ def _add(write: Transaction, event: "Event", item: Item) -> list[str]:
 
 
 def _move(
-    write: Transaction, event: "Event", item: Item, task: int, text: "Any", status: "Any", updated: "Any", seen: str
+    write: Transaction, event: "HookEvent", item: Item, task: int, text: "Any", status: "Any", updated: "Any", seen: str
 ) -> list[str]:
     """Let a task follow its entry, unless somebody else changed it since, or took it away."""
     if text is None or updated != seen:

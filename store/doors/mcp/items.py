@@ -4,7 +4,7 @@ from typing import Any
 
 from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
 from store.context.selection import accepted
-from store.doors.mcp.answers import Item, short
+from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
 from store.doors.pack import aged
 from store.doors.trust import agent, unconfirmed, worked_on
@@ -114,7 +114,7 @@ class Describer:
             found["status"] = status
         return found
 
-    def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> Item:
+    def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> AnswerItem:
         """A record as one item of a list; `more` are further fields."""
         text = snippet or short(body(record))
         fields = {**self.fields(record, text), **more}
@@ -127,4 +127,4 @@ class Describer:
         mark = f"{number}. " if number else "- "
         start = f"{mark}[{record.citation}] ({'; '.join(note for note in notes if note)}) "
         named = isinstance(record, Decision | Commit | Chunk) and not text.startswith(fields["title"])
-        return Item(fields, start, f"{fields['title']}\n{text}" if named else text)
+        return AnswerItem(fields, start, f"{fields['title']}\n{text}" if named else text)

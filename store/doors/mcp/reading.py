@@ -1,4 +1,5 @@
-"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer."""
+"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
+the prompt, which give the same."""
 
 import os
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from store.base.errors import InvalidInput, NotFound
 from store.base.models import Chunk, Fact, Record
 from store.base.vocabulary import DOMAINS, SCOPES
 from store.doors import pack
-from store.doors.mcp.answers import Answer, Item, listed, of_lines, place, short, wrapped
+from store.doors.mcp.answers import AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
 from store.doors.mcp.caller import Caller
 from store.doors.mcp.items import Describer
 from store.doors.recovery import recovery_pack
@@ -22,12 +23,15 @@ from store.search.pipeline import body
 from store.search.query_parser import AGEING
 
 COUNTED = 2_000  # facts that are counted beyond those listed
+SCHEME = "memory://"  # of the resources
+LETTERS = {"facts": "F", "decisions": "D"}
+DECISIONS = 200  # that are listed
 SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
 STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
 
 
-def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_search."""
     limit = given.get("limit") or given.get("maxResults") or 20
     start = place(given.get("cursor", ""))
@@ -76,12 +80,12 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     )
 
 
-def _nothing(query: str) -> Answer:
+def _nothing(query: str) -> ToolAnswer:
     said = "Nothing found in memory: say so, and do not guess."
     return listed("results", [], limit=0, total=0, said=said, more={"signals": []})
 
 
-def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_get."""
     path, cited = given.get("path", ""), given.get("citation", "")
     if bool(path) == bool(cited):
@@ -103,15 +107,15 @@ def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     return _record(memory, describe, record, first, count)
 
 
-def recovery(memory: Memory, caller: Caller, number: int | None) -> Answer:
+def recovery(memory: Memory, caller: Caller, number: int | None) -> ToolAnswer:
     """What a checkpoint holds for whoever goes on; the newest without a number."""
     made = recovery_pack(memory, caller.client, caller.session, number)
     pack.keep(memory, made, caller.client, caller.session)
     text = made.text or "That checkpoint holds nothing for you: no task, no decision, no conversation."
-    return Answer({"text": text, "tokens": made.tokens, "citations": list(made.citations)}, text, made.citations)
+    return ToolAnswer({"text": text, "tokens": made.tokens, "citations": list(made.citations)}, text, made.citations)
 
 
-def _document(memory: Memory, path: str, first: int, count: int | None) -> Answer:
+def _document(memory: Memory, path: str, first: int, count: int | None) -> ToolAnswer:
     """Lines of MEMORY.md or of a file below memory/, as they are on the disk; of nothing else."""
     if path != "MEMORY.md" and not path.startswith("memory/"):
         raise InvalidInput("Only MEMORY.md and memory/**/*.md can be opened.", "Give a path as in a citation.")
@@ -121,10 +125,10 @@ def _document(memory: Memory, path: str, first: int, count: int | None) -> Answe
         raise InvalidInput(f"{path} has {len(lines):,} lines.", "Ask for an earlier one.")
     answer = of_lines(lines, first, count, lambda text: {"path": path, "text": text}, f"{path}, {len(lines):,} lines:")
     cited = str(Citation("document", path, first, max(first, first + answer.data["lines"] - 1)))
-    return Answer({"citation": cited, **answer.data}, answer.text, (cited,))
+    return ToolAnswer({"citation": cited, **answer.data}, answer.text, (cited,))
 
 
-def _record(memory: Memory, describe: Describer, record: Record, first: int, count: int | None) -> Answer:
+def _record(memory: Memory, describe: Describer, record: Record, first: int, count: int | None) -> ToolAnswer:
     """A record whole, with what belongs to it."""
     fields = describe.fields(record, "")
     fields.pop("snippet")
@@ -140,14 +144,14 @@ def _record(memory: Memory, describe: Describer, record: Record, first: int, cou
         said = f"{said}\nWith it: {', '.join(related[:50])}."
     lines = wrapped(body(record))
     answer = of_lines(lines, first, count, lambda text: {**fields, "text": text}, said)
-    return Answer(answer.data, answer.text, (record.citation,))
+    return ToolAnswer(answer.data, answer.text, (record.citation,))
 
 
 def _rows(value: object) -> Iterable[dict[str, Any]]:
     return value if isinstance(value, list) else ()
 
 
-def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_context: what a task brings up, once more however often it is asked."""
     limit = given.get("max_tokens", pack.START_TOKENS)
     query = given.get("query", "")
@@ -155,10 +159,10 @@ def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     number = pack.keep(memory, made, caller.client, caller.session)
     data: dict[str, Any] = {"pack": made.text, "tokens": made.tokens, "citations": list(made.citations)}
     text = made.text or "Nothing in memory bears on that."
-    return Answer({**data, **({"injection": number} if number else {})}, text, made.citations)
+    return ToolAnswer({**data, **({"injection": number} if number else {})}, text, made.citations)
 
 
-def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_facts."""
     status = given.get("status", "active") or "active"
     if status not in STATUSES:
@@ -191,16 +195,18 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     return listed("facts", items, start=start, limit=limit, total=max(start, total), said=said)
 
 
-def _fact(describe: Describer, fact: Fact) -> Item:
+def _fact(describe: Describer, fact: Fact) -> AnswerItem:
     found = describe.fields(fact, "")
     text = short(fact.fact, 1_000)
     names = ("citation", "domain", "confidence", "age", "unconfirmed")
     fields: dict[str, Any] = {name: found[name] for name in names if name in found}
     notes = [fields[name] for name in ("domain", "confidence", "age", "unconfirmed") if name in fields]
-    return Item({**fields, "fact": text, "source": fact.source}, f"- [{fact.citation}] ({'; '.join(notes)}) ", text)
+    return AnswerItem(
+        {**fields, "fact": text, "source": fact.source}, f"- [{fact.citation}] ({'; '.join(notes)}) ", text
+    )
 
 
-def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_get_iteration."""
     if "id" in given:
         found = memory.iterations.get(given["id"])
@@ -209,7 +215,7 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
         newest = memory.iterations.ids(limit=1)
         if active is None and not newest:
             said = "There is no iteration yet: work is not divided into any."
-            return Answer({"iteration": None, "decisions": [], "total_decisions": 0}, said)
+            return ToolAnswer({"iteration": None, "decisions": [], "total_decisions": 0}, said)
         found = active or memory.iterations.get(newest[0])
     describe = Describer(memory, caller)
     fields = {
@@ -237,10 +243,10 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     data.pop("total")
     if "cursor" in data:
         data["cursor"] = str(start + len(rows))
-    return Answer(data, answer.text, answer.reads)
+    return ToolAnswer(data, answer.text, answer.reads)
 
 
-def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_get_timeline."""
     number = given["iteration_id"]
     found = memory.iterations.get(number)
@@ -253,7 +259,7 @@ def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     return listed("events", items, start=start, limit=len(items), total=len(keys), said=said)
 
 
-def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_stats."""
     from store.base.feature_flags import without
     from store.embedding.vectors import Vectors
@@ -281,4 +287,36 @@ def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
             if domain in DOMAINS
         },
     }
-    return Answer(figures, "\n".join(f"{name}: {value}" for name, value in figures.items()))
+    return ToolAnswer(figures, "\n".join(f"{name}: {value}" for name, value in figures.items()))
+
+
+def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
+    """What a resource says: `memory://facts`, `memory://decisions`, each `/12`. Raises NotFound."""
+    name, _, number = uri.removeprefix(SCHEME).partition("/")
+    if not uri.startswith(SCHEME) or name not in LETTERS:
+        raise NotFound("There is no such resource.", "There are memory://facts and memory://decisions, each /ID.")
+    if number:
+        if not (number.isascii() and number.isdigit()):
+            raise InvalidInput("The number of a record follows.", f"For example: {SCHEME}{name}/12")
+        return get(memory, caller, {"citation": f"{LETTERS[name]}#{number}"})
+    if name == "facts":
+        return facts(memory, caller, {"limit": DECISIONS})
+    found = memory.decisions.many(memory.decisions.ids(limit=DECISIONS))
+    total = memory.database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
+    describe = Describer(memory, caller)
+    items = [describe.item(one) for one in found]
+    said = f"{total:,} decisions in force, newest first. memory_search finds one."
+    return listed("decisions", items, limit=DECISIONS, total=total, said=said)
+
+
+def recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, str] | None) -> str:
+    """The text of the prompt `recover`. Raises NotFound, InvalidInput."""
+    wanted = (arguments or {}).get("checkpoint", "").strip()
+    number = None
+    if wanted:
+        citation = parse(wanted, "checkpoint")
+        if citation.kind != "checkpoint":
+            raise InvalidInput("That is no checkpoint.", "Write it as K#3, or leave it out for the newest.")
+        number = int(citation.target)
+    answer = recovery(memory, caller, number)
+    return f"Go on with the work of the last session. What memory holds of it:\n\n{answer.text}"

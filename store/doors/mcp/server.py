@@ -2,7 +2,9 @@
 answers until it is there."""
 
 import asyncio
+import os
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,11 +16,12 @@ from mcp.shared.exceptions import MCPError
 from store import __version__
 from store.base.location import Location
 from store.doors.mcp import schemas
-from store.doors.mcp.answers import Answer
-from store.doors.mcp.session import Session
+from store.doors.mcp.answers import ToolAnswer
+from store.doors.mcp.session import McpSession
 from store.doors.mcp.transport import Streams
 
 Context = ServerRequestContext[Any, Any]
+END_SECONDS = 3.0  # that what is under way may take when the server is to end
 FLUSH_SECONDS = 0.2  # after an answer, until the calls since the last time are noted
 _TOOLS = types.ListToolsResult.model_validate({"tools": list(schemas.TOOLS)})
 _RESOURCES = types.ListResourcesResult.model_validate({"resources": list(schemas.RESOURCES)})
@@ -29,7 +32,7 @@ _PROMPTS = types.ListPromptsResult.model_validate({"prompts": list(schemas.PROMP
 class _Handlers:
     """The SDK's handlers; what they ask of the memory is done on one thread, in the order in which it came."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: McpSession) -> None:
         self._session = session
         self._thread = ThreadPoolExecutor(1, "memoranda")
         self._flush: asyncio.TimerHandle | None = None
@@ -73,10 +76,10 @@ class _Handlers:
         said = types.PromptMessage(role="user", content=types.TextContent(text=answer.text))
         return types.GetPromptResult(description=schemas.PROMPTS[0]["description"], messages=[said])
 
-    async def _on_thread(self, work: Any, *arguments: object) -> Answer:
+    async def _on_thread(self, work: Any, *arguments: object) -> ToolAnswer:
         """Do some work on the memory's thread; what is cancelled before it begins is not done at all."""
         loop = asyncio.get_running_loop()
-        answer: Answer = await loop.run_in_executor(self._thread, work, *arguments)
+        answer: ToolAnswer = await loop.run_in_executor(self._thread, work, *arguments)
         if self._flush is not None:
             self._flush.cancel()
         self._flush = loop.call_later(FLUSH_SECONDS, lambda: self._thread.submit(self._session.flush))
@@ -116,10 +119,10 @@ def _server(handlers: _Handlers) -> Server[Any]:
 def run(location: Location, key: str, streams: Streams) -> None:
     """Serve one client until its input ends, or the process is told to end. `key` is that of its session, if the
     person gave one."""
-    asyncio.run(_serve(Session(location, key), streams))
+    asyncio.run(_serve(McpSession(location, key), streams))
 
 
-async def _serve(session: Session, streams: Streams) -> None:
+async def _serve(session: McpSession, streams: Streams) -> None:
     """Serve one client until its input ends, or the process is told to end."""
     handlers = _Handlers(session)
     server = _server(handlers)
@@ -134,5 +137,13 @@ async def _serve(session: Session, streams: Streams) -> None:
     except asyncio.CancelledError:
         pass
     finally:
+        _end_soon()
         session.interrupt()
         handlers.close()
+
+
+def _end_soon() -> None:
+    """End the process in END_SECONDS at the latest: a client that does not read holds up whoever writes to it."""
+    timer = threading.Timer(END_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()

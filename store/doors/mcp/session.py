@@ -13,8 +13,8 @@ from store.base.errors import Defect, MemorandaError, NotFound
 from store.base.location import Location
 from store.config.files import project_path, user_path
 from store.doors import calls
-from store.doors.mcp import reading, resources, writing
-from store.doors.mcp.answers import Answer
+from store.doors.mcp import reading, writing
+from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.arguments import checked
 from store.doors.mcp.caller import Caller, caller_of
 from store.doors.mcp.schemas import BY_NAME
@@ -22,7 +22,7 @@ from store.doors.pause import paused_until
 from store.doors.trust import denied
 from store.memory import Memory
 
-Tool = Callable[[Memory, Caller, dict[str, Any]], Answer]
+Tool = Callable[[Memory, Caller, dict[str, Any]], ToolAnswer]
 TOOLS: dict[str, Tool] = {
     "memory_search": reading.search,
     "memory_get": reading.get,
@@ -50,7 +50,7 @@ NOTHING = "Nothing found in memory."
 _log = logging.getLogger("memoranda")
 
 
-class Session:
+class McpSession:
     """Answers the calls of one connection, all on one thread. `session` is the key that the person gave to the server,
     empty if none."""
 
@@ -64,27 +64,27 @@ class Session:
         self._notes: list[tuple[Caller, dict[str, Any]]] = []  # calls that are still to be noted
         self.interrupt: Callable[[], None] = lambda: None  # stops what is being read, from another thread
 
-    def call(self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object) -> Answer:
+    def call(self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
         """Answer one call of a tool; never raises for what a client did. Raises KeyError for a tool that there is
         not."""
         tool = BY_NAME[name]
         return self._answer(name, meta, client, lambda memory, who: self._run(memory, who, tool, arguments))
 
-    def read(self, uri: str, meta: Mapping[str, Any] | None, client: object) -> Answer:
+    def read(self, uri: str, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
         """Answer one reading of a resource; as `call`."""
 
-        def run(memory: Memory, who: Caller) -> Answer:
+        def run(memory: Memory, who: Caller) -> ToolAnswer:
             if denied(memory.config, who.client, who.session):
-                return Answer({}, NOTHING)
-            return resources.read(memory, who, uri)
+                return ToolAnswer({}, NOTHING)
+            return reading.resource(memory, who, uri)
 
         return self._answer("resources/read", meta, client, run)
 
-    def recover(self, arguments: dict[str, str] | None, meta: Mapping[str, Any] | None, client: object) -> Answer:
+    def recover(self, arguments: dict[str, str] | None, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
         """The text of the prompt that gives what a session needs; as `call`."""
 
-        def run(memory: Memory, who: Caller) -> Answer:
-            return Answer({}, resources.recover(memory, who, arguments))
+        def run(memory: Memory, who: Caller) -> ToolAnswer:
+            return ToolAnswer({}, reading.recovery_prompt(memory, who, arguments))
 
         return self._answer("prompts/get", meta, client, run)
 
@@ -110,13 +110,13 @@ class Session:
             self._memory.close()
             self._memory = None
 
-    def _run(self, memory: Memory, who: Caller, tool: dict[str, Any], arguments: object) -> Answer:
+    def _run(self, memory: Memory, who: Caller, tool: dict[str, Any], arguments: object) -> ToolAnswer:
         name = tool["name"]
         given = checked(tool, arguments)
         if name in WRITES:
             writing.may_write(memory, who)
         elif denied(memory.config, who.client, who.session):
-            return Answer(dict(EMPTY[name]), NOTHING)
+            return ToolAnswer(dict(EMPTY[name]), NOTHING)
         return TOOLS[name](memory, who, given)
 
     def _answer(
@@ -124,17 +124,19 @@ class Session:
         name: str,
         meta: Mapping[str, Any] | None,
         client: object,
-        run: Callable[[Memory, Caller], Answer],
-    ) -> Answer:
+        run: Callable[[Memory, Caller], ToolAnswer],
+    ) -> ToolAnswer:
         start = time.perf_counter()
-        who = None
+        who = step = None
         problem = ""
         try:
             if until := paused_until(self._location.path, self._clock()):
                 return _error("paused", f"The person paused memory until {local_time(until)}.", "Go on without it.")
             memory = self._opened(name in WRITES)
             who = caller_of(meta, client, self._given, self._made_up, memory.database)
+            before = memory.database.last_step
             answer = run(memory, who)
+            step = memory.database.last_step if memory.database.last_step != before else None
         except MemorandaError as error:
             problem = error.code
             answer = _error(error.code, error.message, error.next)
@@ -150,6 +152,7 @@ class Session:
                 "problem": problem,
                 "reads": answer.reads,
                 "writes": answer.writes,
+                "step": step,
             }
             self._notes.append((who, note))
         return answer
@@ -173,9 +176,9 @@ class Session:
         return self._memory
 
 
-def _error(code: str, message: str, step: str) -> Answer:
+def _error(code: str, message: str, step: str) -> ToolAnswer:
     text = f"{message} {step}".strip()
-    return Answer({"error": {"code": code, "message": message, "next": step}}, text, failed=True)
+    return ToolAnswer({"error": {"code": code, "message": message, "next": step}}, text, failed=True)
 
 
 def _stamp(path: str) -> object:

@@ -10,7 +10,7 @@ from store.base.vocabulary import PERSON
 from store.config.configuration import captures
 from store.context.selection import BELIEVE
 from store.database.tombstones import normal
-from store.doors.mcp.answers import Answer
+from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller
 from store.doors.trust import BELIEVE_QUOTED, HOOK, OFF, policy
 from store.memory import Memory
@@ -28,7 +28,7 @@ def may_write(memory: Memory, caller: Caller) -> None:
         )
 
 
-def remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_remember: a proposal; a fact where the person trusts quotes of this client and this one is true."""
     quote, turn = given.get("quote", ""), given.get("turn", "")
     told = _said(memory, quote, turn) if quote.strip() else None
@@ -69,7 +69,7 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[^\s.,;:!?¡¿\"“”«»()\[\]]+", text)).lower()
 
 
-def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) -> Answer:
+def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) -> ToolAnswer:
     from store.learning.grounding import Ground
 
     said = memory.turns.get(told)
@@ -89,18 +89,18 @@ def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) 
     cited = cite("fact", number)
     state = "active" if new else "confirmed"
     text = f"{cited} is {state}: the person said so in {said.citation}."
-    return Answer({"citation": cited, "waiting": False, "status": state}, text, (), (cited,))
+    return ToolAnswer({"citation": cited, "waiting": False, "status": state}, text, (), (cited,))
 
 
-def _proposed(memory: Memory, number: int, note: str = "") -> Answer:
+def _proposed(memory: Memory, number: int, note: str = "") -> ToolAnswer:
     found = memory.inbox.get(number)
     waiting = found.state == "waiting"
     said = WAITS if waiting else f"It was {found.state} before, and is not asked again."
     data = {"citation": found.citation, "waiting": waiting, "kind": found.kind, "state": found.state}
-    return Answer(data, f"{found.citation} ({found.kind}). {said}{note}", (), (found.citation,) if waiting else ())
+    return ToolAnswer(data, f"{found.citation} ({found.kind}). {said}{note}", (), (found.citation,) if waiting else ())
 
 
-def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_confirm: a proposal that a fact still holds."""
     citation = parse(given["id"], "fact")
     if citation.kind != "fact":
@@ -109,7 +109,7 @@ def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     return _proposed(memory, number)
 
 
-def log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_log_decision. The same again, while it holds, is the decision that is there."""
     if not captures(memory.config, "decisions"):
         raise Unsupported("The person turned off that agents log decisions.", "memoranda config capture_decisions true")
@@ -129,7 +129,7 @@ def log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answe
     said = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
     mine = "" if made.origin == PERSON or made.confirmed_at else " It counts as yours until the person confirms it."
     data = {"citation": cited, "decision_id": number, "iteration": joined, "duplicate": known is not None}
-    return Answer(data, said + mine, (), () if known else (cited,))
+    return ToolAnswer(data, said + mine, (), () if known else (cited,))
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in names if name in given}
 
 
-def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_log_commit. The same sha again is no error: what is linked besides is added."""
     if not captures(memory.config, "commits"):
         raise Unsupported("The person turned off that agents log commits.", "memoranda config capture_commits true")
@@ -158,4 +158,4 @@ def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
     if numbers:
         said = f"{said.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
-    return Answer(data, said, (), (found.citation,) if new or numbers else ())
+    return ToolAnswer(data, said, (), (found.citation,) if new or numbers else ())

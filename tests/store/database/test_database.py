@@ -478,3 +478,14 @@ def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
         assert settled(tmp_path)
         backup.make(memory.database)
         assert settled(path.parent / "backups")
+
+
+@pytest.mark.parametrize("name", ["what?mode=rw", "a#b", "50%25", "ñ é"])
+def test_a_folder_of_any_name_is_read_where_it_is(tmp_path: Path, name: str):
+    """What SQLite's addresses give a meaning to is only a letter of a name."""
+    (tmp_path / name).mkdir()
+    file = make(tmp_path / name / "memory.db")
+    reader = recipe.reading(str(file))
+    assert reader.execute("SELECT fact FROM facts").get == "the team is five"
+    assert reader.filename == str(file)
+    reader.close()

@@ -74,13 +74,13 @@ class World:
                     found[str(path)] = path.read_bytes()
         return found
 
-    def connect(self, name: str, scope: str) -> connection.Plan:
+    def connect(self, name: str, scope: str) -> connection.ConnectionPlan:
         plan = connection.plan(clients.get(name), self.place(scope))
         assert not plan.in_the_way
         connection.connect(plan)
         return plan
 
-    def disconnect(self, name: str, scope: str) -> connection.Plan:
+    def disconnect(self, name: str, scope: str) -> connection.ConnectionPlan:
         plan = connection.unplan(clients.get(name), self.place(scope))
         connection.disconnect(plan)
         return plan

@@ -252,7 +252,7 @@ def test_the_commands_take_times_in_words(told: Memory, clock: Clock) -> None:
 def test_a_count_names_the_few_and_the_ends_of_many(told: Memory) -> None:
     assert ask(told, "¿cuántas tareas hay?").text.startswith("Hay 3 tareas: «write the letter for reminders» [A#1], ")
     assert ask(told, "how many commits did Tomás make?").text == (
-        "There is 1 commit: “store: one file, no server” [C#a1b2c3d]."
+        "There is 1 commit: “store: one file, no server” (recorded by agent) [C#a1b2c3d]."
     )
     for number in range(9):
         told.facts.remember(f"a fact of its own, number {number}")

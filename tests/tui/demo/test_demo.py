@@ -468,7 +468,7 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
         said = terminal.output.decode().rpartition("\x1b[?1049l")[2]
         assert terminal.process.returncode == 0
         assert list(tmp_path.iterdir()) == ([place] if kept else [])
-        assert (f"The demo is kept: {place}/billing-api" if kept else "The demo is gone, with its folder") in said
+        assert (f"The demo is kept: {place}/billing-api" if kept else "Demo deleted, with its folder") in said
 
 
 def test_a_signal_ends_the_demo_too(tmp_path: Path):

@@ -7,7 +7,7 @@ from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
 from store.doors import pack
-from store.doors.mcp.session import Session
+from store.doors.mcp.session import McpSession
 from store.doors.pause import paused_until
 from store.memory import Memory
 from tui.screens.agents import AgentsScreen
@@ -28,7 +28,7 @@ def looking(person: Person) -> bool:
 def act(story: Story, title: str, client: str = "codex-mcp-client") -> None:
     """An agent logs a decision, as it would by its server."""
     with Memory.open(str(story.path)) as memory:
-        session = Session(memory.location)
+        session = McpSession(memory.location)
         answer = session.call("memory_log_decision", {"title": title, "chosen": "so"}, None, client)
         assert not answer.failed, answer.text
         session.call("memory_remember", {"text": f"{title} matters"}, None, client)
@@ -66,6 +66,19 @@ async def test_what_was_sent_is_opened_and_its_facts_muted(story: Story) -> None
     with Memory.open(str(story.path)) as memory:
         assert memory.mutes.among([number]) == {number}
         assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
+
+
+async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> None:
+    act(story, "Use a queue")
+    async with opened(story.folder, size=WIDE) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("codex  at work", "memory_log_decision"))
+        await person.press("j")
+        await person.until(lambda: person.sees("u takes its session back"))
+        await person.press("u")
+        await person.until(lambda: person.sees("Undo all by mcp:codex-mcp-client"))
+        await person.press("y", "enter")
+        await person.until(lambda: any("Undid all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts))
 
 
 async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:

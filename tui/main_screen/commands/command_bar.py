@@ -122,7 +122,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.look_back(given.time)
     elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
         _show_plan(screen, "checkpoint", given.checkpoint)
-    elif verb.name == "undo" and given.all_by and not given.yes:
+    elif verb.name == "undo" and given.all_by and not (given.yes or given.session):
         screen.show_plan("origin", given.all_by)
     elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
         screen.show_plan("step", given.seq)

@@ -82,7 +82,8 @@ class CommandController:
         """Show what agents did, read, wrote and were sent, live while they work."""
         from tui.screens.agents import AgentsScreen
 
-        self.host.app.push_screen(AgentsScreen(self.host.location, self.host.clock))
+        screen = AgentsScreen(self.host.location, self.host.clock)
+        self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_open_memory(self) -> None:
         """Choose among the memories that were open before, or name another."""

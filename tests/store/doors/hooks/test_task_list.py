@@ -4,21 +4,21 @@ from typing import Any
 
 from store.database.tombstones import add_tombstones
 from store.doors.hooks import task_list
-from store.doors.hooks.events import TASK_TOOLS, Event
+from store.doors.hooks.events import TASK_TOOLS, HookEvent
 from store.memory import Memory
 
 
-def event(tool: str, given: dict[str, Any], response: object = None, session: str = "s") -> Event:
+def event(tool: str, given: dict[str, Any], response: object = None, session: str = "s") -> HookEvent:
     said = {"session_id": session, "tool_name": tool, "tool_input": given, "tool_response": response}
-    return Event("claude-code", "tool", "PostToolUse", b"", said)
+    return HookEvent("claude-code", "tool", "PostToolUse", b"", said)
 
 
-def follow(memory: Memory, happened: Event) -> list[str]:
+def follow(memory: Memory, happened: HookEvent) -> list[str]:
     with memory.database.write("hook:claude-code", "task list") as write:
         return task_list.follow(write, happened, task_list.items(happened))
 
 
-def todos(**states: str) -> Event:
+def todos(**states: str) -> HookEvent:
     return event("TodoWrite", {"todos": [{"content": text, "status": state} for text, state in states.items()]})
 
 

@@ -266,6 +266,20 @@ def test_every_way_to_end_ends_it(server: Server, end: str, after: str) -> None:
     assert server.process.wait(PATIENCE) in (0, 130, -signal.SIGTERM, -signal.SIGINT)
 
 
+@pytest.mark.parametrize("end", ["closed input", "SIGTERM"])
+def test_a_client_that_reads_nothing_keeps_no_server(server: Server, end: str) -> None:
+    """Its answers fill the pipe, and whoever writes to it waits for ever."""
+    server.greet()
+    for number in range(2, 1_200):
+        server.call(number, "memory_search", query="cache")
+    if end == "closed input":
+        assert server.process.stdin is not None
+        server.process.stdin.close()
+    else:
+        server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
 def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path) -> None:
     """A print in a module of ours, and a child that writes, land on standard error."""
     program = tmp_path / "noisy.py"
@@ -276,7 +290,7 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
         "def noisy(self, *arguments):\n"
         "    print('a stray line', flush=True); os.system('echo from a child'); os.write(1, b'raw')\n"
         "    return call(self, *arguments)\n"
-        "call, session.Session.call = session.Session.call, noisy\n"
+        "call, session.McpSession.call = session.McpSession.call, noisy\n"
         "from tui.main import main\nmain()\n"
     )
     said = [message("initialize", 1, **HELLO), message("notifications/initialized")]

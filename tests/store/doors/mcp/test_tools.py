@@ -12,25 +12,27 @@ from store.config.configuration import put, user_path
 from store.conversations.turns import NewTurn
 from store.doors import calls, injections
 from store.doors.mcp import schemas
-from store.doors.mcp.answers import LONGEST, Answer
-from store.doors.mcp.session import TOOLS, Session
+from store.doors.mcp.answers import LONGEST, ToolAnswer
+from store.doors.mcp.session import TOOLS, McpSession
 from store.doors.pause import pause
 from store.memory import Memory
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
-Call = Callable[..., Answer]
+Call = Callable[..., ToolAnswer]
 
 
 @pytest.fixture
-def session(memory: Memory, clock: Clock) -> Iterator[Session]:
-    session = Session(memory.location, clock=clock)
+def session(memory: Memory, clock: Clock) -> Iterator[McpSession]:
+    session = McpSession(memory.location, clock=clock)
     yield session
     session.close()
 
 
 @pytest.fixture
-def call(session: Session) -> Call:
-    def call(name: str, client: str = "claude-code", meta: dict[str, Any] | None = None, **arguments: Any) -> Answer:
+def call(session: McpSession) -> Call:
+    def call(
+        name: str, client: str = "claude-code", meta: dict[str, Any] | None = None, **arguments: Any
+    ) -> ToolAnswer:
         answer = session.call(f"memory_{name}", arguments, meta, client)
         session.flush()
         assert max(len(answer.text), len(json.dumps(answer.data, ensure_ascii=False))) <= LONGEST
@@ -262,7 +264,7 @@ def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(
     assert [one["citation"] for one in own.data["facts"]] == ["F#4", "F#3"]
 
 
-def test_the_rules_of_scope_hold_for_every_tool(memory: Memory, call: Call, session: Session) -> None:
+def test_the_rules_of_scope_hold_for_every_tool(memory: Memory, call: Call, session: McpSession) -> None:
     memory.facts.remember("The vault is in the cellar", pinned=True)
     memory.decisions.decide("Vault", "cellar")
     memory.iterations.start("fix", "the vault")
@@ -314,7 +316,7 @@ def test_a_foreign_memory_is_not_served(tmp_path: Path, memory: Memory, clock: C
     known = installation.known(memory.location.path)
     assert known is not None
     installation.unknow(memory.location.path)
-    stranger = Session(locate(memory.location.path, {}, str(tmp_path)), clock=clock)
+    stranger = McpSession(locate(memory.location.path, {}, str(tmp_path)), clock=clock)
     for name, arguments in (
         ("memory_search", {"query": "team"}),
         ("memory_log_decision", {"title": "a", "chosen": "b"}),
@@ -329,7 +331,7 @@ def test_reading_makes_no_memory_and_writing_does(tmp_path: Path, clock: Clock) 
     from store.base.location import locate
 
     path = tmp_path / ".memoranda" / "memory.db"
-    session = Session(locate(str(path), {}, str(tmp_path)), clock=clock)
+    session = McpSession(locate(str(path), {}, str(tmp_path)), clock=clock)
     answer = session.call("memory_search", {"query": "x"}, None, "c")
     assert answer.failed and "no memory of this project yet" in answer.text and not path.exists()
     assert not session.call("memory_log_decision", {"title": "a", "chosen": "b"}, None, "c").failed
@@ -379,7 +381,7 @@ def test_what_a_context_held_can_be_seen_later(memory: Memory, call: Call) -> No
     assert kept.text == answer.text and kept.event == "context" and kept.client == "claude-code"
 
 
-def test_recovery_leaves_out_what_another_agent_did(memory: Memory, call: Call, session: Session) -> None:
+def test_recovery_leaves_out_what_another_agent_did(memory: Memory, call: Call, session: McpSession) -> None:
     memory.decisions.decide("Known", "by the person")
     memory.decisions.decide("Planted", "by codex", actor="mcp:codex-mcp-client")
     memory.decisions.decide("Mine", "by claude", actor="mcp:claude-code")
@@ -420,3 +422,30 @@ def test_the_lists_of_iterations_and_stats_are_whole(memory: Memory, call: Call)
     assert len(events) == answer.data["total"] == 62 and events[-1] == "E#1" and len(set(events)) == 62
     stats = call("stats").data
     assert stats["decisions"] == 60 and stats["path"] == memory.location.path and stats["fts5"] is True
+
+
+def test_what_an_agent_wrote_in_one_session_is_taken_back_at_once(memory: Memory, call: Call) -> None:
+    one, other = {"sessionId": "one"}, {"sessionId": "other"}
+    for title in ("a", "b"):
+        call("log_decision", meta=one, title=title, chosen="so")
+    call("remember", meta=one, text="The team is five")
+    call("log_decision", meta=other, title="c", chosen="so")
+    plan = memory.plans.origin("mcp:claude-code", "one")
+    assert {change.citation for change in plan.changes} == {"D#1", "D#2", "P#1"}
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert memory.decisions.ids() == [3] and memory.inbox.count() == 0
+    memory.history.undo()
+    assert memory.decisions.ids() == [3, 2, 1] and memory.inbox.count() == 1
+
+
+def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> None:
+    memory.database.door = "hook"
+    for session in ("one", "other"):
+        with memory.database.write("hook:codex", "task add") as write:
+            write.insert(
+                "tasks", text=f"task of {session}", status="pending", created_at=write.at, updated_at=write.at,
+                origin="hook:codex",
+            )  # fmt: skip
+            calls.note(write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0)
+    plan = memory.plans.origin("hook:codex", "one")
+    assert [change.citation for change in plan.changes] == ["A#1"]

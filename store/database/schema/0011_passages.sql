@@ -1,4 +1,4 @@
--- Memoranda, schema 10: what can be found is found by passage.
+-- Memoranda, schema 11: what can be found is found by passage.
 
 DROP TRIGGER corpus_insert;
 DROP TRIGGER corpus_update;
