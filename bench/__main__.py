@@ -1,4 +1,4 @@
-"""All benches in turn, each in a process of its own: `python -m bench [NAME …]`; `--list` says what there is."""
+"""Run all benches in turn, each in a process of its own: `python -m bench [NAME …]`; `--list` shows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-UNMEASURED = 3  # a part of a bench wants data that is not here; it said so
+UNMEASURED = 3  # exit status: a part of a bench lacks its data, as reported
 NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
     *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "requests"),

@@ -1,21 +1,20 @@
-"""The agent's tasks and the Librarian on 190 Spanish and English cases: by rule, and with a real Qwen2.5.
+"""The agent's tasks and the librarian on 190 Spanish and English cases: by rule, and with a real Qwen2.5.
 
     python -m bench.agent [--model 1.5b|0.5b|NAME] [--held] [--task NAME …] [--limit N] [--kept FILE] [--show] [--keys]
 
-The cases of `bench/cases/agent.jsonl`, and the memory that the Librarian is asked about, were written before the
-prompts, and parted: prompts are mended by `dev`, and `--held` tells what they are worth. The last 36 questions, held
-too, were written later, by somebody who had seen the memory alone. `--show` prints what went
-wrong, never of the half held back. Without `--model` rules answer alone. `1.5b` and `0.5b` are fetched (`tests.live`)
-and run on one thread; where OLLAMA_HOST names a true Ollama, its models are asked. `--kept` keeps what a model said, so
-that a run that was broken off goes on where it ended; `--keys` measures a key in the application while the model works.
+The cases of `bench/cases/agent.jsonl`, and the librarian's memory, were written before the prompts, and split: prompts
+are tuned on `dev`, and `--held` evaluates them. The last 36 questions, also held out, were written later by a person
+who had seen the memory only. `--show` prints the failures, never those of the held-out half. Without `--model` rules
+alone answer. `1.5b` and `0.5b` are downloaded (`tests.live`) and run on one thread; if OLLAMA_HOST names a real Ollama,
+its models are used. `--kept` caches the model's answers in a file, so that an interrupted run resumes; `--keys`
+measures the latency of a key in the application while the model works.
 
-*Found*: of the facts that a turn holds, those that are remembered or proposed; *false*: what was, and is none of them
-nor anything else that the turn tells; *quiet*: turns that hold nothing, and gave nothing.
-*Grounded*: each number, with what it counts, and each name of what is shown stands in what it rests on, and most of its
-words; nothing is denied that it does not deny. *Cited*: sentences of the Librarian that a record says, with no option
-told as the choice that was not taken. *Valid*: answers of the model that were of the form it was told. *Answered*:
-questions whose answer cites a record that holds it; *refused*: questions about nothing recorded that were told so.
-"""
+*Found*: facts of a turn that are remembered or proposed; *false*: stored facts that are neither expected nor anything
+else that the turn states; *quiet*: turns without facts, from which nothing was stored. *Grounded*: each number, with
+its unit, each name and most words of the output occur in its sources, and it negates only what they negate. *Cited*:
+sentences of the librarian that a record supports, without presenting a rejected option as the chosen one. *Valid*:
+answers of the model in the required format. *Answered*: questions whose answer cites a record that contains it;
+*refused*: questions about unrecorded topics that were answered as such."""
 
 from __future__ import annotations
 
@@ -100,7 +99,7 @@ def _scored(task: asking.Task, cases: Sequence[Case], ask: Callable[[Case], Any]
 
 
 def _told(count: Counter[str]) -> str:
-    """The counts that a task has, each of how many."""
+    """Format the counts of a task, each with its total."""
     parts = []
     for name, whole in asking.COUNTED.items():
         if count[whole]:
@@ -131,7 +130,7 @@ def _latency(heard: Heard) -> None:
 
 @contextlib.contextmanager
 def served(name: str | None) -> Iterator[Heard | None]:
-    """The model of that name, wherever it is; ends the program with one sentence and code 3 where it cannot be had."""
+    """Yield the model of that name; end the program with a sentence and status 3 if it is not available."""
     if name is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""The Librarian as the bench asks it: over a small memory of its own, and what of an answer rests on the records."""
+"""The librarian of the bench, with a small memory of its own; and the check of answers against the records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ready(folder: str, heard: Heard | None) -> Iterator[Callable[[Case], Any]]:
 
 @contextlib.contextmanager
 def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Iterator[Memory]:
-    """A memory of these records, each written at its own time; `embedded` where there is a model of meanings."""
+    """Yield a memory of these records, each written at its own time; `embedded` if there is an embedding model."""
     from store.memory import Memory
     from store.services import background_embedding
 
@@ -87,7 +87,7 @@ def score(case: Case, given: Any) -> Counter[str]:
     good = 0
     for sentence in shown:
         records = [name for name in cited(sentence) if name in known]
-        counted = Counter(name[0] for name in records).values()  # a sentence that counts records names them
+        counted = Counter(name[0] for name in records).values()  # a sentence may count the records that it cites
         below = " ".join([*(known[name] for name in records), *map(str, counted)])
         said = without_citations(sentence)
         good += bool(records) and says(said, below) and all(_as_refused(said, name) for name in records)
@@ -103,13 +103,13 @@ def score(case: Case, given: Any) -> Counter[str]:
 
 
 def answers(case: Case, text: str) -> bool:
-    """Whether a text answers a case: from a record that holds the answer, with what that says."""
+    """Return whether a text answers a case: from a record that contains the answer, with its words."""
     from_these = not case["cites"] or not {*case["cites"], *case["also"]}.isdisjoint(cited(text))
     return from_these and has_all(text, case["has"])
 
 
 def _as_refused(said: str, name: str) -> bool:
-    """Whether a sentence tells no option of a decision as the choice that was not taken."""
+    """Return whether a sentence presents the rejected options of a decision as rejected."""
     letter, _, number = name.partition("#")
     if letter != "D":
         return True

@@ -1,7 +1,6 @@
-"""The agent's tasks as the bench asks them: by rule and with a model, and how an answer is scored.
+"""The agent's tasks in the bench, by rule and with a model, and the scoring of answers.
 
-With a model they are asked as the application does: what rules find stays, and the model adds to it.
-"""
+With a model they run as in the application: the results of rules stay, and the model adds to them."""
 
 from __future__ import annotations
 
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
     from store.llm.chat import Chat, Message
 
 Case = dict[str, Any]
-SECONDS = 300.0  # that the model may take: what is measured is how well it answers, the latency stands beside it
+SECONDS = 300.0  # timeout of a model's answer: this bench measures quality, and prints the latency beside it
 DAY = "2026-10-05"
 NOW = f"{DAY}T12:00:00.000Z"
 VERDICTS = ("none", "propose", "supersede", "confirm")
-# what is counted, of how many
+# what is counted, with its total
 COUNTED = {
     "valid": "asked",
     "found": "wanted",
@@ -54,15 +53,15 @@ COUNTED = {
 
 
 class Task(NamedTuple):
-    """One task: `ready` gives what answers a case, by rule where there is no model; `score` counts the answer."""
+    """One task: `ready` returns the function that answers a case, by rule without a model; `score` counts an answer."""
 
     ready: Callable[[str, Heard | None], contextlib.AbstractContextManager[Callable[[Case], Any]]]
     score: Callable[[Case, Any], Counter[str]]
 
 
 class Heard:
-    """A model that is listened to: the seconds of each answer by task, and how many failed. What it said can be kept in
-    a file, by what it was asked: the same question then has the same answer, and the seconds it took."""
+    """A model client that records the seconds of each answer by task, and failures. Answers can be cached in a file by
+    request: a repeated request then returns the same answer and time."""
 
     def __init__(self, chat: Chat) -> None:
         self.name = chat.name
@@ -93,7 +92,7 @@ class Heard:
         )
 
     def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """Whole, as one piece: what is shown of it does not depend on where it is cut."""
+        """Return the answer in one piece: scores do not depend on chunks."""
 
         def whole() -> str:
             said = []
@@ -105,7 +104,7 @@ class Heard:
         yield self._heard(messages, None, predict, whole)
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """Counted on its own, as `judge`: an answer has several."""
+        """Measure it separately, as `judge`: one answer needs several."""
         task, self.task = self.task, "judge"
 
         def ask() -> str:
@@ -148,7 +147,7 @@ def _asking(heard: Heard, task: str) -> Any:
 
 
 def _tried(heard: Heard, ask: Callable[[], Any]) -> Any:
-    """What a model makes of it; None where it fails, which counts as an answer that is not valid."""
+    """Return the model's result; None on failure, which counts as an invalid answer."""
     try:
         return ask()
     except ModelFailed:
@@ -162,7 +161,8 @@ Asks = Callable[[Case], Any]
 def _plain(
     name: str, rule: Asks, model: Callable[[Heard, Case, Any], Any]
 ) -> Callable[[str, Heard | None], contextlib.AbstractContextManager[Asks]]:
-    """What answers a case: the rule, and where there is a model, what it makes of the case and the rule's answer."""
+    """Return the function that answers a case: the rule, and with a model its result from the case and the rule's
+    answer."""
 
     @contextlib.contextmanager
     def ready(folder: str, heard: Heard | None) -> Iterator[Asks]:
@@ -196,7 +196,7 @@ def _extract_rule(case: Case) -> list[tuple[str, str]]:
 
 
 def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What rules found, and what the model adds to it."""
+    """Return the facts found by rules, with those that the model adds."""
     from store.learning.model_pass import added
 
     turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
@@ -206,7 +206,7 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
 
 @cache
 def _nothing_known() -> Any:
-    """What a memory of nothing knows; it lives as long as the bench."""
+    """Return the context of an empty memory, which lives as long as the bench."""
     from store.learning.fact_index import FactIndex
     from store.memory import Memory
 
@@ -233,8 +233,8 @@ def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
 
 
 def _said(text: str, case: Case) -> bool:
-    """Whether a text is at least a part of a fact of the case, or something that was said beside them (`also`) and
-    holds as well: neither is false, though not all of a fact was found."""
+    """Return whether a text is at least a part of a fact of the case, or of another true statement of the turn
+    (`also`): neither is false, even if not all of a fact was found."""
     return any(has(text, word) for fact in case["facts"] for word in fact["has"]) or any(
         has_all(text, beside) for beside in case["also"]
     )
@@ -249,7 +249,7 @@ def _reconfirm_rule(case: Case) -> str:
 
 
 def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
-    """Asked where the rule leaves it open."""
+    """Ask the model where the rule is undecided."""
     from store.learning.tasks import reconfirm
 
     if ruled != "none":
@@ -262,8 +262,8 @@ def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
 
 
 def _reconfirm_score(case: Case, given: str) -> Counter[str]:
-    """Wrong is what would make a truth of what was not said, or the reverse of what was; missed, a question or nothing
-    in the place of it."""
+    """Count as wrong what confirms an unsaid statement, or the opposite of one; as missed a question or nothing
+    instead."""
     wanted = case["verdict"]
     right = given == wanted or (wanted == "confirm" and given == "propose")
     wrong = not right and (given == "confirm" or (given == "supersede" and wanted != "supersede"))
@@ -299,7 +299,7 @@ def _listed(case: Case) -> list[tuple[int, str]]:
 
 
 def _rank_rule(case: Case) -> list[int]:
-    """The search's own order, as a context brings facts up."""
+    """Rank by the search's own order, as a context does."""
     from store.memory import Memory
     from store.services import background_embedding
 
@@ -338,7 +338,7 @@ def _consolidate_model(heard: Heard, case: Case, ruled: str) -> str:
 
 
 def _consolidate_score(case: Case, given: str) -> Counter[str]:
-    """Right is a sentence that loses nothing of any, or none at all."""
+    """Count as right a sentence that loses nothing of any, or none at all."""
     whole = " ".join(case["facts"])
     right = not given or (rests(given, whole) and all(rests(fact, given) for fact in case["facts"]))
     right = right and (not given or has_all(given, case["keep"]))
@@ -371,7 +371,7 @@ def _summarise_score(case: Case, given: Summarised) -> Counter[str]:
     decided, opened = " ".join(given.decisions), " ".join(given.open_questions)
     met = [has(every, one) for one in case["topic"]]
     met += [has(decided, one) for one in case["decided"]] + [has(opened, one) for one in case["open"]]
-    # an option that was left may be named beside what was taken, never alone
+    # a rejected option may be named beside the chosen one, never alone
     wrong = sum(has(one, left) and not any(has(one, taken) for taken in case["decided"])
                 for one in given.decisions for left in case["refused"])  # fmt: skip
     wrong += sum(has(every, one) for one in case["never"])

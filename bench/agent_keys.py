@@ -1,4 +1,4 @@
-"""A key in the application while it asks the model about turns, and while the model works for others without a rest."""
+"""A key's latency in the application while it sends turns to the model, and while the model serves other requests."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from store.memory import Memory
 FACTS = 10_000
 NAMES = ("down", "page down")
 PRESSES = 30
-FIRST = 60.0  # seconds in which the application is to have its first answer
+FIRST = 60.0  # maximum seconds until the application's first answer
 SLOWER_MS = 10.0
 TURNS = 60
 ENDLESS = [("user", "Tell a very long story, of ten thousand words at least.")]
 
 
 def beside(heard: Heard | None) -> int:
-    """A key's time alone, and while the model works, in the same application."""
+    """Measure a key's latency alone, and while the model works, in the same application."""
     if heard is None:
         print("Not measured: --keys needs a --model.")
         return 3
@@ -43,7 +43,7 @@ def beside(heard: Heard | None) -> int:
         os.chdir(folder)
         own = ours(shutil.copy(memory(FACTS, FACTS), os.path.join(folder, "large.db")))
         heading("keys beside the model", f"{heard.name}, {FACTS:,} facts, {PRESSES} presses")
-        # without the model of meanings, whose progress is drawn as well
+        # without the embedding model, whose progress is drawn as well
         with Terminal(
             [programs.memoranda, "--db", own], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)
         ) as terminal:
@@ -79,7 +79,7 @@ def _pressed(terminal: Terminal) -> dict[str, list[float]]:
 
 
 def _asked(path: str) -> int:
-    """How many answers the application has had, once there is one; it waits for that."""
+    """Wait for the application's first answer, then return the number of its answers."""
     end = time.monotonic() + FIRST
     while time.monotonic() < end:
         with Memory.open(path) as mine:
@@ -90,13 +90,14 @@ def _asked(path: str) -> int:
 
 
 def _told(number: int) -> str:
-    """A turn that the application's own queue asks the model about."""
+    """Return a turn that the application's queue sends to the model."""
     return f"Our client number {number} is in building {number % 9} and pays on day {number % 28 + 1} of each month."
 
 
 @contextlib.contextmanager
 def _working() -> Iterator[list[float]]:
-    """The model tells a story, over and over, from its first piece until this ends; the pieces it said."""
+    """Keep the model generating a story, from its first piece until this context ends; yield the times of the
+    pieces."""
     pieces: list[float] = []
     ended = threading.Event()
 

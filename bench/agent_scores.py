@@ -1,4 +1,4 @@
-"""How what a task gave is held against what a case wants, by none of the agent's own checks: they are judged."""
+"""Score a task's output against a case, independently of the agent's own checks, which are under test."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-SHARE = 0.6  # of the words that tell something, at least, that must stand in what they rest on
-SHORT = 4  # letters; shorter words tell little
-FORM = 3  # letters that a form of a word has, at least
-ALIKE = 4  # letters that two forms of a word begin with
-FEW = 5  # words, of which every one must stand in the record
-MOST = 0.75  # of more words
+SHARE = 0.6  # minimum share of content words that must occur in the sources
+SHORT = 4  # letters; shorter words carry little content
+FORM = 3  # minimum letters of an inflected form
+ALIKE = 4  # letters that two forms of a word share at the start
+FEW = 5  # words, all of which must occur in the record
+MOST = 0.75  # share of the words, if there are more
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;] )[A-ZÁÉÍÓÚÑ][\w&+.-]*\w|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
 _CITED = re.compile(r"\b([A-Z])#([0-9a-f]+)")
 _NO = frozenset("no not never nor without nobody none nothing cannot nunca jamas sin ni nadie nada ningun".split())
-_DENIED = 4  # words after a no, to which it belongs
-_AROUND = 3  # words around a number, among which is what it counts
+_DENIED = 4  # words after a negation that belong to it
+_AROUND = 3  # words around a number that may be its unit
 _COUNTS = re.compile(r"(?<![\w.,:])(\d+(?:[.,:]\d+)*)\s+(?:de\s+|of\s+)?([^\W\d_]{3,})")
 _REFUSED = re.compile(r"\b(?:instead|rather|reject|discard|alternativ|options?|lugar|vez|descart|rechaz|opcion)")
 _RIGHT_BEFORE = re.compile(r"\b(?:over|not|no|ni|considered|considero)\W+(?:an? |the |una? |el |la )?$")
 _RIGHT_AFTER = re.compile(r"\W*(?:was|were|fue|fueron|se) (?:not|consider)")
-_BESIDE = 40  # characters around an option, among which it is said that it was not taken
-# a quotation in the list of what was not taken, however long those before it are
+_BESIDE = 40  # characters around an option within which it must be called rejected
+# a quotation in the list of rejected options, however long the ones before it are
 _LISTED = re.compile(r"(?:instead of|en lugar de) (?:[“«][^”»]*[”»], )*[“«]$")
-# how a sentence is put together, and how one speaks of records: they say nothing of a record
+# function words and words about records, which are not content
 _FRAMING = frozenset(
     """
     the and for from with this that was were are has had have been its our their they which who what when where
@@ -55,13 +55,13 @@ _MONTHS = {
 
 
 def folded(text: str) -> str:
-    """Without accents and capitals."""
+    """Return a text without accents and capitals."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign))
 
 
 def has(text: str, wanted: str) -> bool:
-    """Whether a text has one of the beginnings of words that `wanted` names, `a|b`; a number must be all of one."""
+    """Return whether a text contains a word that starts with one of `wanted`, `a|b`; a number must match completely."""
     plain = folded(text)
     return any(
         re.search(rf"(?<![\w.,]){re.escape(one)}" + (r"(?![\d]|[.,]\d)" if one[-1].isdigit() else ""), plain)
@@ -74,8 +74,8 @@ def has_all(text: str, wanted: Iterable[str]) -> bool:
 
 
 def rests(text: str, ground: str, share: float = SHARE) -> bool:
-    """Whether what is said rests on its ground: every number with what it counts and every name verbatim, what is
-    denied there and nothing else denied, and most words."""
+    """Return whether a text is grounded: every number with its unit and every name occur in its ground verbatim,
+    exactly the same is negated, and so do most words."""
     below = folded(ground)
     numbers = set(_NUMBER.findall(below))
     if any(number not in numbers for number in _NUMBER.findall(text)):
@@ -90,8 +90,8 @@ def rests(text: str, ground: str, share: float = SHARE) -> bool:
 
 
 def says(text: str, ground: str) -> bool:
-    """Whether a record says what a sentence about it says: it rests on it, and but for how a sentence is put together
-    its words are the record's: all of few, most of many."""
+    """Return whether a record supports a sentence: it is grounded in it, and its content words are the record's: all of
+    a few, most of many."""
     if not rests(text, ground, 0):
         return False
     there = {word for word in re.findall(r"[^\W\d_]+", folded(ground)) if len(word) >= FORM}
@@ -103,8 +103,8 @@ def says(text: str, ground: str) -> bool:
 
 
 def refused(text: str, options: Iterable[str], chosen: str, reason: str) -> bool:
-    """Whether each option that a sentence names, and that is no word of what was chosen, is named as not taken; what
-    the reason says of one may be said."""
+    """Return whether each option that a sentence names is called rejected, unless it is part of the chosen one; the
+    reason may mention options."""
     said = folded(text)
     for option in map(folded, options):
         for match in re.finditer(rf"\b{re.escape(option)}\b", said) if option not in folded(chosen) else ():
@@ -121,7 +121,7 @@ def refused(text: str, options: Iterable[str], chosen: str, reason: str) -> bool
 
 
 def _counts_alike(text: str, below: str) -> bool:
-    """Whether the word after each number stands beside that number in the ground, a year's aside."""
+    """Return whether the word after each number occurs beside that number in the ground, except for years."""
     words = re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", below)
     for number, thing in _COUNTS.findall(text):
         if re.fullmatch(r"(?:19|20)\d\d", number) or thing in _FRAMING:
@@ -134,7 +134,7 @@ def _counts_alike(text: str, below: str) -> bool:
 
 
 def _denies_alike(text: str, below: str) -> bool:
-    """Whether no word is denied here that nowhere is there, or the other way round."""
+    """Return whether text and ground negate the same words."""
     said, denied = _denied(text)
     known, refused = _denied(below)
     mine = {word: word in denied for word in said | denied if len(word) >= SHORT and word not in _FRAMING}
@@ -147,7 +147,7 @@ def _denies_alike(text: str, below: str) -> bool:
 
 
 def _denied(text: str) -> tuple[set[str], set[str]]:
-    """(the words of a text that it says, those that it denies)."""
+    """Return (the words that a text asserts, those that it negates)."""
     said, denied = set[str](), set[str]()
     for stretch in re.split(r"[.,;:!?«»“”\"]+", re.sub(r"n['’]t\b", " not", text)):
         left = 0
@@ -161,13 +161,13 @@ def _denied(text: str) -> tuple[set[str], set[str]]:
 
 
 def _akin(one: str, other: str) -> bool:
-    """Whether two words begin alike, as forms of one do: `pay`, `pays`."""
+    """Return whether two words start alike, as inflected forms do: `pay`, `pays`."""
     size = min(ALIKE, len(one), len(other))
     return one[:size] == other[:size]
 
 
 def cited(text: str) -> list[str]:
-    """The records that a text cites."""
+    """Return the records that a text cites."""
     return [f"{letter}#{number}" for letter, number in _CITED.findall(text)]
 
 
@@ -176,8 +176,8 @@ def without_citations(text: str) -> str:
 
 
 def grounds(content: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
-    """What each record of the memory says, by its citation: all its fields, how it is linked, its days in words, and
-    how many there are of its kind."""
+    """Return the full content of each record by its citation: all fields, links, dates in words, and the number of
+    records of its kind."""
     found: dict[str, str] = {}
     for letter, kind in (("I", "iterations"), ("D", "decisions"), ("F", "facts"), ("C", "commits")):
         for number, record in enumerate(content[kind], 1):
@@ -206,7 +206,7 @@ def _values(record: Mapping[str, Any]) -> list[str]:
 
 
 def _days(at: str) -> str:
-    """A day as people write it."""
+    """Return a date as people write it."""
     year, month, day = at[:10].split("-")
     es, en = _MONTHS[int(month)]
     return f"{at[:10]} {int(day)} {day} {es} {en} {en[:3]} {es[:3]} {year} {int(month)}"

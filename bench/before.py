@@ -1,10 +1,9 @@
-"""Start-up, first paint, write and search of this tree against an earlier checkout of it, in turn.
+"""Start-up, first paint, write and search of this tree against an earlier checkout of it, alternating.
 
     python -m bench.before FOLDER [--runs 15]
 
-Both run in this environment's Python, each on a file that it made itself. Aims: 1.05 × the earlier state, and a first
-paint of 1.3 × an empty Textual application.
-"""
+Both run in this environment's Python, each on a file that it created. Aims: 1.05 × the earlier state, and a first paint
+of 1.3 × an empty Textual application."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ COMMAND = "import sys; from tui.main import main; main()"
 
 
 def timed(tree: str, code: str, *arguments: str) -> float:
-    """Run a few lines of Python on a tree; the seconds that it prints."""
+    """Run a few lines of Python on a tree; return the seconds that they print."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], env=_of(tree), check=True, capture_output=True, text=True
     )
@@ -61,7 +60,7 @@ def timed(tree: str, code: str, *arguments: str) -> float:
 
 
 def painted(tree: str, argv: Sequence[str]) -> float:
-    """Seconds from starting an application to its first whole frame."""
+    """Return the seconds from starting an application to its first complete frame."""
     with Terminal(argv, {**CLEAN, "PYTHONPATH": tree}, SIZE) as terminal:
         return terminal.wait_for(LAST_ROW) - terminal.started
 
@@ -92,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         empty = []
         times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in rows}
-        for run in range(-1, options.runs):  # the first warms the disk's cache
+        for run in range(-1, options.runs):  # the first run warms the page cache
             for name, measure in rows.items():
                 for which in (0, 1) if run % 2 else (1, 0):
                     value = measure(which, run)

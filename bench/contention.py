@@ -1,16 +1,14 @@
-"""Many writers and a reader on one file, each a process of its own, through the public interface: is anything refused?
+"""Many writers and a reader on one file, each a process of its own, through the public API: is any write refused?
 
     python -m bench.contention [--seconds 8] [--writers 20] [--held 15]
 
-The aim is that of a writer's wait: 99.9 of 100 writes are acknowledged within 250 ms, each writer writing one thing
-after another without a pause. Every process has written once before it counts, for the first write also loads its
-code. Every write commits to the disk, so the load of the machine and the time of a sync, which are printed, bound what
-can be had.
+Aim: 99.9 % of the writes are acknowledged within 250 ms, while each writer writes without a pause. Every process writes
+once before counting, since the first write also imports code. Every write commits to the disk, so the result is bounded
+by the machine's load and the duration of a sync, which are printed.
 
-Then another program keeps a reading transaction open for `held` seconds (0: not at all), beside as many writers and
-beside one who writes long texts as fast as it can, and the log must stay within bounds all the same. In the end every
-fact that was acknowledged must be there, and the file be whole. It takes a minute and a half by default.
-"""
+Then another program holds a read transaction for `held` seconds (0: not at all), beside as many writers and beside one
+that writes long texts as fast as possible; the WAL must stay bounded. At the end every acknowledged fact must be there,
+and the file intact. It takes a minute and a half by default."""
 
 from __future__ import annotations
 
@@ -27,10 +25,10 @@ from bench.store import environment, heading, installed, quantile, verdict
 from store.database import wal
 from store.memory import Memory
 
-WAIT = 250  # ms in which 99.9 of 100 writes are to be done beside 19 others
-LOG = 256 << 20  # bytes that the log may reach beside a reader that stays
+WAIT = 250  # milliseconds for 99.9 % of the writes beside 19 other writers
+LOG = 256 << 20  # maximum bytes of the WAL beside a reader that stays
 LONG = 15_000  # characters of a long text
-HOOK = 300  # ms that an agent's hook has in all; a write past that goes to the spool
+HOOK = 300  # milliseconds for the whole of an agent's hook; later writes are spooled
 HOLDER = """
 import sys
 import apsw
@@ -110,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(python: str, name: str, writers: int, seconds: float, held: bool, length: int = 0) -> None:
-    """Let so many write, of texts so long (0: short ones), beside a reader of ours; print what they met."""
+    """Run so many writers, with texts of this length (0: short ones), beside a reader of ours; print the result."""
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         path = os.path.join(folder, "shared.db")
         Memory.open(path).close()
@@ -150,7 +148,7 @@ def _run(python: str, name: str, writers: int, seconds: float, held: bool, lengt
 
 
 def _sync() -> float:
-    """Milliseconds that a sync of one page takes, the median of 50."""
+    """Return the median milliseconds of 50 syncs of one page."""
     taken = []
     with tempfile.TemporaryFile() as file:
         for _ in range(50):
@@ -163,7 +161,7 @@ def _sync() -> float:
 
 
 def _hold(python: str, path: str, folder: str) -> subprocess.Popen[str]:
-    """A program that reads the memory as it is now until its standard input ends."""
+    """Start a program that reads the memory's present state until its standard input ends."""
     process = subprocess.Popen(
         [python, "-c", HOLDER, path],
         stdin=subprocess.PIPE,
@@ -191,7 +189,7 @@ def _start(
 
 
 def _wrong(path: str, writers: Sequence[list[list[int]]]) -> str:
-    """What is not as it must be; empty when all is well."""
+    """Return what is wrong with the result; empty if nothing is."""
     with Memory.open(path) as memory:
         value = memory.database.value
         said = {number for _, _, numbers in writers for number in numbers}

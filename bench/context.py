@@ -1,15 +1,14 @@
-"""What building a context costs, what it holds, and how near the estimated tokens are to a real model's.
+"""What building a context costs, what it contains, and how accurate the estimated tokens are.
 
     python -m bench.context [--facts 10000] [--turns 200] [--questions 200] [--meaning] [--gguf PATH]
 
-A store of so many facts, confirmed over two years, and a session of so many turns with its summaries; questions made of
-the words of both. By words, unless `--meaning` lets the model that comes with the package read all of it first (some
-minutes). A context over its budget ends this with 1. The last table sets `store/base/token_count.py` beside the
-tokenizer of Qwen2.5, which is read from the head of a GGUF file of that model: the one that the tests of the real model
-keep, or `--gguf`. Above 1 the estimate is too high, and some of the model's window stays empty; below 1 it is too low.
+A memory of so many facts, confirmed over two years, and a session of so many turns with its summaries; the questions
+use words of both. By keywords, unless `--meaning` lets the bundled model embed everything first (some minutes). The
+exit status is 1 if a context exceeds its budget. The last table compares `store/base/token_count.py` with the tokenizer
+of Qwen2.5, which is read from the header of a GGUF file of that model: the one cached by the tests of the real model,
+or `--gguf`. Above 1 the estimate is too high, and a part of the model's window stays empty; below 1 it is too low.
 
-Aim: a context in 50 ms, none over its budget.
-"""
+Aim: a context in 50 ms, none over its budget."""
 
 from __future__ import annotations
 
@@ -65,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _talk(opened: Memory, turns: int) -> None:
-    """A session in both languages, as long as such turns are, an hour ago to now, and its summaries."""
+    """Write a session in both languages, with turns of realistic length, from an hour ago until now, and its
+    summaries."""
     writer, chance = Writer(3), random.Random(3)
     start = to_ms(opened.now) - 3_600_000
     said = []
@@ -80,7 +80,7 @@ def _talk(opened: Memory, turns: int) -> None:
 
 
 def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
-    """Build one for each question, and print what they took and held: (how many were over, their texts)."""
+    """Build one for each question, and print time and content; return (how many exceeded the budget, their texts)."""
     chance, writer = random.Random(5), Writer(5)
     ids = opened.facts.ids(opened.now)
     times, whole, texts = [], [], []
@@ -91,7 +91,7 @@ def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
         question = f"{writer.sentence(2, 6)} {' '.join(chance.sample(words, min(4, len(words))))}?"
         built = opened.context(question, "session")
         if number < 3:
-            continue  # what is read from the disk for the first time
+            continue  # the first read from the disk
         times.append(built.milliseconds)
         whole.append(built.tokens)
         texts.append(built.text)
@@ -130,7 +130,7 @@ def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
 
 
 def _texts() -> Iterator[tuple[str, list[str]]]:
-    """Texts that somebody wrote, of the kinds a context holds."""
+    """Yield texts that people wrote, of the kinds that a context contains."""
     from store.text.language import language
     from tui.demo.conversations import TALK
     from tui.demo.facts import FACTS

@@ -1,10 +1,8 @@
-"""What of damage the doctor notices, and how much of a damaged memory is salvaged.
+"""Which damage the doctor detects, and how much of a damaged memory is salvaged.
 
-Flipped bits, torn pages, cut files, headers of zeroes, logs that are not the file's own:
-`python -m bench.damage [ROUNDS] [SEED]`. A round is missed when what can be read of the file has changed and the doctor
-says nothing; 1 if any is. Of the rows that did not come through it says which stood on a page that was damaged: those
-that stood on none were lost needlessly.
-"""
+Flipped bits, torn pages, truncated files, zeroed headers, WALs of another file: `python -m bench.damage [ROUNDS]
+[SEED]`. A round is missed if the readable content of the file has changed and the doctor reports nothing; the exit
+status is 1 if any is. Of the rows not recovered it counts those on damaged pages; the others were lost needlessly."""
 
 from __future__ import annotations
 
@@ -41,8 +39,8 @@ TABLES = (*RECORDED, *JOURNAL)
 
 Rows = dict[str, Counter[str]]
 Hurt = Callable[[str, random.Random], None]
-Damage = tuple[str, str, Hurt | None, Rows]  # the memory, whose log is beside it, what happens to it, what it held
-Homes = dict[tuple[str, str], set[int]]  # the pages that a row, as text, of a table stands on
+Damage = tuple[str, str, Hurt | None, Rows]  # the memory, whose WAL is beside it, the damage, the content
+Homes = dict[tuple[str, str], set[int]]  # the pages of each row, as text, of a table
 
 
 def live(memory: Memory, seed: int, count: int) -> None:
@@ -74,14 +72,14 @@ def live(memory: Memory, seed: int, count: int) -> None:
 
 
 def contents(path: str) -> Rows:
-    """Every row of the recorded and journal tables, as text, as SQLite reads it. Raises apsw.Error."""
+    """Return every row of the recorded and journal tables, as text, as SQLite reads it. Raises apsw.Error."""
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return {table: Counter(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}
 
 
 class Followed(PageReader):
-    """Pages that remember which of them were asked for."""
+    """A page source that records which pages were read."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -93,7 +91,7 @@ class Followed(PageReader):
 
 
 def homes(path: str) -> Homes:
-    """The pages that hold each row of an undamaged memory: its leaf, and those that a long one goes on on."""
+    """Return the pages of each row of an undamaged memory: its leaf, and the overflow pages of a long one."""
     pages = Followed(path)
     standing: dict[tuple[str, str], set[int]] = {}
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
@@ -119,7 +117,7 @@ def homes(path: str) -> Homes:
 
 
 def changed(path: str, hurt: str) -> set[int]:
-    """The pages of a memory that are others, or not there, in a damaged copy of it."""
+    """Return the pages of a memory that differ, or are missing, in a damaged copy of it."""
     before, after = PageReader(path), PageReader(hurt)
     return {number for number in range(1, len(before) + 1) if before.page(number) != after.page(number)}
 
@@ -137,7 +135,7 @@ def bits(path: str, dice: random.Random, most: int = 20) -> None:
 
 
 def torn(path: str, dice: random.Random) -> None:
-    """Some sectors of up to three pages: zeroes, noise, or another page's."""
+    """Overwrite some sectors of up to three pages: with zeroes, noise, or another page's."""
     size = os.path.getsize(path)
     with open(path, "r+b") as file:
         for _ in range(dice.randint(1, 3)):
@@ -150,25 +148,25 @@ def torn(path: str, dice: random.Random) -> None:
 
 
 def cut(path: str, dice: random.Random) -> None:
-    """The end of the file, up to four pages of it, is gone."""
+    """Cut off the end of the file, up to four pages."""
     os.truncate(path, os.path.getsize(path) - dice.randint(1, 4 * PAGE))
 
 
 def header(path: str, dice: random.Random) -> None:
-    """The first hundred bytes, or the whole first page, are zeroes."""
+    """Zero the first hundred bytes, or the whole first page."""
     with open(path, "r+b") as file:
         file.write(bytes(dice.choice((16, 100, SECTOR, PAGE))))
 
 
 def log(path: str, dice: random.Random) -> None:
-    """A bit of the log is flipped, or it is cut in its middle."""
+    """Flip a bit of the WAL, or cut it in its middle."""
     bits(f"{path}-wal", dice, 3)
 
 
 @dataclass
 class Memories:
-    """The memories that are damaged: one with all its pages in the file, one with a log; another's log, and one of an
-    earlier day."""
+    """The memories to damage: one with all its pages in the file, one with a WAL; another's WAL, and one of an earlier
+    day."""
 
     folder: str
     facts: int = FACTS
@@ -187,7 +185,7 @@ class Memories:
             self._keep_log(memory)
         shutil.copy(self.path("early"), self.path("logged"))
         shutil.copy(f"{self.path('early')}-wal", f"{self.path('logged')}-wal")
-        with self._open("early") as memory:  # whose log is now that of an earlier day
+        with self._open("early") as memory:  # its WAL is now the one of an earlier day
             memory.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             live(memory, 3, 60)
         with self._open("other") as memory:
@@ -210,7 +208,7 @@ class Memories:
         memory.database.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
     def copy(self, name: str, log: str, to: str) -> None:
-        """`name` as `to`, beside the log of `log` if one is named."""
+        """Copy `name` to `to`, with the WAL of `log` if one is named."""
         for ending in ("", "-wal", "-shm"):
             if os.path.exists(to + ending):
                 os.unlink(to + ending)
@@ -224,18 +222,18 @@ class Memories:
 
 @dataclass
 class Score:
-    """What became of the rounds of one kind of damage."""
+    """The results of one kind of damage."""
 
     noticed: int = 0
     harmless: int = 0
     missed: list[str] = field(default_factory=list)
     came: list[float] = field(default_factory=list)
-    hurt: int = 0  # rows on pages that were damaged
+    hurt: int = 0  # rows on damaged pages
     lost: int = 0  # of those
     needlessly: int = 0  # lost rows of other pages
 
     def weigh(self, lost: Rows, rows: Rows, damaged: set[tuple[str, str]]) -> None:
-        """Take down what a salvage did not bring, of which these rows stood on damaged pages."""
+        """Count the rows that a salvage lost, of which `rows` stood on damaged pages."""
         gone = [(table, row) for table, found in lost.items() for row in found.elements()]
         self.came.append(1 - len(gone) / sum(found.total() for found in rows.values()))
         self.hurt += len(damaged)
@@ -244,7 +242,7 @@ class Score:
 
 
 def look(path: str) -> list[str]:
-    """What the doctor finds wrong, or so that salvage is the next step."""
+    """Return the problems that the doctor finds, or for which salvage is the next step."""
     return [
         f"{found.subject}: {found.says}"
         for found in examine(locate(path, {}, "/"))
@@ -253,13 +251,13 @@ def look(path: str) -> list[str]:
 
 
 def share(path: str, rows: Rows) -> float:
-    """The share of these rows that a salvage of the file brings, each as it was."""
+    """Return the share of these rows that a salvage of the file recovers unchanged."""
     lost = sum(found.total() for found in missing(path, rows).values())
     return 1 - lost / sum(found.total() for found in rows.values())
 
 
 def missing(path: str, rows: Rows) -> Rows:
-    """The rows that a salvage of the file does not bring as they were."""
+    """Return the rows that a salvage of the file does not recover unchanged."""
     into = f"{path}.new"
     if os.path.exists(into):
         os.unlink(into)
@@ -269,7 +267,7 @@ def missing(path: str, rows: Rows) -> Rows:
 
 
 def bytes_of(path: str) -> list[bytes]:
-    """The file's, and its log's if it has one that is not empty."""
+    """Return the bytes of the file, and of its WAL if it is not empty."""
     found = []
     for name in (path, f"{path}-wal"):
         if os.path.exists(name) and os.path.getsize(name):
@@ -279,7 +277,7 @@ def bytes_of(path: str) -> list[bytes]:
 
 
 def round_of(memories: Memories, damage: Damage, seed: int, score: Score) -> None:
-    """Damage a copy; look, and salvage."""
+    """Damage a copy; run doctor and salvage."""
     name, beside, hurt, rows = damage
     path = os.path.join(memories.folder, "hurt.db")
     memories.copy(name, beside, path)
@@ -309,7 +307,7 @@ def round_of(memories: Memories, damage: Damage, seed: int, score: Score) -> Non
 
 
 def kinds(memories: Memories) -> dict[str, Damage]:
-    """Each kind of damage by its name."""
+    """Return each kind of damage by its name."""
     whole, logged = memories.rows, memories.logged
     return {
         "one bit flipped": ("whole", "", lambda path, dice: bits(path, dice, 1), whole),

@@ -1,4 +1,4 @@
-"""Conversations and questions with known answers, from a folder of the person's own: none of it is in this repository.
+"""Load conversations and questions with known answers from a folder of the user; no such data is in this repository.
 
 LoCoMo (a list of conversations, each with its `qa`), XQuAD (`en*.json`, `es*.json`: the same paragraphs and questions
 in both languages) and BEAM (a folder with `chat.json` and `probing_questions.json` for each chat) are recognised by
@@ -21,7 +21,7 @@ _SPOKEN = "%I:%M %p on %d %B, %Y"
 
 
 class Spoken(NamedTuple):
-    """One turn of a conversation; `name` is how questions cite it."""
+    """One turn of a conversation; questions cite it by `name`."""
 
     name: str
     session: str
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
 
 class Dialogue(NamedTuple):
-    """A conversation and what is asked of it."""
+    """A conversation and its questions."""
 
     name: str
     turns: list[Spoken]
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 
 
 def need(folder: str | None, what: str) -> str:
-    """The folder of --data; ends the program with one sentence and code 3 where there is none."""
+    """Return the folder of --data; end the program with a sentence and status 3 if there is none."""
     if folder and os.path.isdir(folder):
         return folder
     print(f"Not measured: {what} needs a folder of conversations, --data DIR.", file=sys.stderr)
@@ -69,7 +69,7 @@ def _files(folder: str) -> list[str]:
 
 
 def dialogues(folder: str) -> list[Dialogue]:
-    """Every LoCoMo conversation below the folder; a turn's name is `number of the conversation:dia_id`."""
+    """Return every LoCoMo conversation below the folder; a turn's name is `number of the conversation:dia_id`."""
     found: list[Dialogue] = []
     for path in _files(folder):
         with open(path, encoding="utf-8") as file:
@@ -105,7 +105,7 @@ def _dialogue(content: dict[str, Any], name: str) -> Dialogue:
 
 
 def readings(folder: str) -> list[Reading]:
-    """XQuAD in the languages that are there."""
+    """Return XQuAD in the available languages."""
     found = []
     for path in _files(folder):
         with open(path, encoding="utf-8") as file:
@@ -123,7 +123,7 @@ def readings(folder: str) -> list[Reading]:
 
 
 def recall(found: Sequence[str], wanted: Sequence[str], depth: int) -> float:
-    """The share of what was wanted that is among the first `depth`."""
+    """Return the share of the wanted items among the first `depth` found."""
     return len(set(found[:depth]) & set(wanted)) / len(wanted)
 
 

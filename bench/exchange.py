@@ -1,14 +1,13 @@
-"""What leaving and coming back cost: export and import against a plain dump of the same tables and its load.
+"""What export and import cost, against a plain dump of the same tables and its load.
 
     python -m bench.exchange [--facts 100000] [--folder PATH]
 
-The memory holds so many facts, each told through the write door in steps of a hundred, with all of its history. The
-dump is what SQLite itself would make of the same tables: INSERT statements with quoted values, written to a file. Its
-load runs them in a new memory, through the same triggers, in one transaction. All take turns on the same disk, so the
-ratios of one run are under the same load. The backup is made, restored and compared row by row, as always.
+The memory has so many facts, each written through the door in steps of a hundred, with full history. The dump is what
+SQLite itself would make of the same tables: INSERT statements with quoted values, written to a file. Its load runs them
+in a new memory, through the same triggers, in one transaction. All alternate on the same disk, so the ratios of one run
+are under the same load. The backup is created, restored and compared row by row, as always.
 
-Aims: export at most 1.5 × the dump, import at most 3 × its load.
-"""
+Aims: export at most 1.5 × the dump, import at most 3 × its load."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ from store.memory import Memory
 from store.records.fact_rows import text_hash
 
 EXPORT_AIM, IMPORT_AIM = 1.5, 3.0
-STEP = 100  # facts told in one step
+STEP = 100  # facts of one step
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _tell(path: str, count: int) -> None:
-    """A memory of `count` facts, with every one of them in history."""
+    """Write a memory of `count` facts, all of them in history."""
     writer = Writer(5)
     with Memory.open(path) as memory:
         memory.database.connection.pragma("synchronous", 0)
@@ -134,7 +133,7 @@ def _load(path: str, target: str) -> None:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("PRAGMA defer_foreign_keys = ON")
         statement = ""
-        for line in file:  # a text may hold line breaks
+        for line in file:  # texts may contain line breaks
             statement += line
             if line.endswith(");\n"):
                 connection.execute(statement)
@@ -162,7 +161,7 @@ def _backup(source: str) -> None:
 
 
 def _import_alone(path: str) -> None:
-    """Import in a process of its own, and say how much memory that took at the most."""
+    """Import in a process of its own, and print its peak memory."""
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         _import(path, os.path.join(folder, "memory.db"))
     print(

@@ -1,20 +1,18 @@
-"""Extraction: how many of the facts in 250 turns are found by rule, how many are false, and what a repetition does.
+"""Extraction: how many facts of 250 turns are found by rule, how many are false, and the effect of repetitions.
 
     python -m bench.extraction [--show] [--chat FILE] [--facts 10000]
 
-The cases of `bench/cases/extraction.jsonl` were written before the rules and parted by a hash of their text: the rules
-are made with one half, `dev`, and the other, `held`, tells what they are worth. The third part, `later`, was written
-after the rules, in the manner of people at work; at first sight 18 of its 21 facts were found, and 5 false ones, before
-the rules were mended by it. `--show` prints what went wrong, never of the half that was held back. `--chat` reads a
-LoCoMo file, small talk of friends of which nothing should be remembered by anybody's order: what is found there is
-false or nearly so.
+The cases of `bench/cases/extraction.jsonl` were written before the rules and split by a hash of their text: the rules
+are tuned on one half, `dev`, and evaluated on the other, `held`. The third part, `later`, was written after the rules,
+in the manner of people at work; at first 18 of its 21 facts were found, and 5 false ones, before the rules were
+corrected by it. `--show` prints the failures, never those of the held-out half. `--chat` reads a LoCoMo file, small
+talk of friends in which nobody asks to remember anything: almost everything found there is false.
 
-Facts: *found* are those of the expected text, *false* what was remembered and should not have been, *asked* what was
-wrongly put to the person, which costs a key and no truth. Repetitions: *wrong* are confirmations of what was not said
-again; *missed* are questions, or nothing, in the place of a confirmation or a question.
+Facts: *found* are those of the expected text, *false* those remembered wrongly, *asked* those put to the user wrongly,
+which costs a key and stores nothing. Repetitions: *wrong* are confirmations of what was not repeated; *missed* are
+questions, or nothing, instead of a confirmation or a question.
 
-Speed: all these turns are read into a memory that holds so many facts, by keywords alone.
-"""
+Speed: all these turns are read into a memory with so many facts, by keywords alone."""
 
 import argparse
 import json

@@ -1,13 +1,11 @@
-"""The way of `memoranda[fastembed]` as a person goes it: install, choose, download, index, find.
+"""`memoranda[fastembed]` as a user sets it up: install, choose, download, index, find.
 
     python -m bench.fastembed [--model FOLDER] [--folder PATH]
 
 A new virtual environment gets this tree with its extra `fastembed` from the package index, a new home gets a memory of
-three facts, and the commands are run one after the other; what each says is printed. The model (0.5 GB) comes from
-Hugging Face, which not every machine reaches: then that is said, with what the application said of it, and the exit
-status is 2. `--model` is a folder with `model.onnx`, `tokenizer.json` and `tokenizer_config.json` that is there
-already: nothing is downloaded then.
-"""
+three facts, and the commands run one after the other; their output is printed. The model (0.5 GB) is downloaded from
+Hugging Face; if that cannot be reached, the application's message is printed and the exit status is 2. `--model` is an
+existing folder with `model.onnx`, `tokenizer.json` and `tokenizer_config.json`; then nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def _tried(folder: str, model: str) -> int:
     if model:
         run(command, "config", "embedding.model", model)
     else:
-        run(command, "index")  # says that the model is not here, and how to fetch it
+        run(command, "index")  # reports the missing model, and how to download it
         if run(command, "index", "download").returncode:
             print(
                 "\nThe model could not be fetched here; see what was said above. Where Hugging Face cannot be reached,"

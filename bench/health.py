@@ -3,11 +3,10 @@
     python -m bench.health [--facts 1000 100000 1000000] [--turns 20] [--runs 5]
 
 Memories with so many facts, confirmed over two years, as many turns in sessions of `--turns`, 500 contexts of twenty
-records and 200 searches. The rows are written past the triggers: what can be searched is only counted. `gap` is the
-longest time for which another thread of the process had no turn meanwhile: what a key would have waited.
+records and 200 searches. The rows are inserted without the triggers: searchable rows are only counted. `gap` is the
+longest time that another thread of the process could not run meanwhile: the delay of a key.
 
-Aim: a gap of 15 ms at any size, and a second at a million.
-"""
+Aim: a gap of 15 ms at any size, and a second at a million."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def _fill(memory: Memory, count: int, turns: int) -> None:
 
 
 def _timed(memory: Memory) -> tuple[float, float]:
-    """(milliseconds that the figures took, the longest gap between two turns of another thread)."""
+    """Return (milliseconds for the figures, the longest gap between two runs of another thread)."""
     over, gaps = threading.Event(), [0.0]
 
     def tick() -> None:

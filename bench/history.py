@@ -1,15 +1,14 @@
-"""What history costs: taking back, looking back, its size, packed and not, and whether a long one slows anything.
+"""What history costs: undo, past views, its size, packed and not, and its effect on everything else.
 
     python -m bench.history [--changes 100000] [--rounds 5] [--quick] [--only PART…]
 
-One memory is lived through the same calls that a person's keys make: 10,000 facts are remembered, then confirmed,
-corrected, pinned, tagged and forgotten. Aims: the undo of a step takes at most 3 times the write that it undoes (`bare`
-is the least that could take it back: the statements alone, through the same door); a restore of 10,000 changed records
-2 s; the view of any moment 300 ms at 100,000 changes, packed or not; 600 bytes an edit with all indexes, 150 of its
-rows once they are packed (who made a step, when and why is never packed); and no figure of writing, of a command's
-process, of start and of keys is worse with 100,000 changes behind it than with none (the same facts, and no history: at
-most 1.15 times, which is what two runs of the same differ by here). `--quick` leaves out processes and the application.
-"""
+One memory is written by the calls behind a user's keys: 10,000 facts are remembered, then confirmed, corrected, pinned,
+tagged and forgotten. Aims: the undo of a step takes at most 3 times the write that it undoes (`bare` is the minimum:
+the statements alone, through the same door); a restore of 10,000 changed records 2 s; the view of any moment 300 ms at
+100,000 changes, packed or not; 600 bytes an edit with all indexes, 150 of its rows once they are packed (author, time
+and reason of a step are never packed); and no figure of writing, of a command's process, of start and of keys is worse
+with 100,000 changes than with none (the same facts without history: at most 1.15 times, the difference between two
+equal runs here). `--quick` skips processes and the application."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     source = lived(options.changes)
     heading("history", f"{options.changes:,} changes of {FACTS:,} facts, {options.rounds} rounds")
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         paths = {name: copy(source, os.path.join(folder, f"{name}.db")) for name in ("none", "plain", "packed")}
         _forget_history(paths["none"])
         with Memory.open(paths["packed"]) as memory:
@@ -83,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             parts[name]()
 
 
-# what is measured
+# measurements
 
 
 def _size(paths: dict[str, str]) -> None:
@@ -141,7 +140,7 @@ def _undo(paths: dict[str, str]) -> None:
     with Memory.open(paths["packed"]) as memory:
         wrote, undone = {}, {}
         ids = memory.facts.ids(memory.now, limit=400)
-        for start in range(0, len(ids), 100):  # of each hundred, the newest two dozen are taken back
+        for start in range(0, len(ids), 100):  # undo the newest two dozen of each hundred
             acts = [_acts(memory, number)[place % 4] for place, number in enumerate(ids[start : start + 100])]
             for kind, act, _ in acts:
                 wrote.setdefault(kind, []).append(_timed(act))
@@ -161,7 +160,7 @@ def _said(what: str, wrote: list[float], bare: list[float], undone: list[float])
 
 
 def _acts(memory: Memory, number: int) -> list[tuple[str, Callable[[], object], Callable[[], object]]]:
-    """What a person does with a fact, and the least that could take it back: the bare statements, through the door."""
+    """Return the operations on a fact, each with its minimal undo: the bare statements, through the door."""
     was: str = memory.database.value("SELECT last_confirmed_at FROM facts WHERE id = ?", (number,))
 
     def bare(*statements: str) -> Callable[[], None]:
@@ -187,7 +186,7 @@ def _acts(memory: Memory, number: int) -> list[tuple[str, Callable[[], object], 
 
 
 def _confirmed(memory: Memory, count: int) -> list[int]:
-    """Steps here and there in history that confirmed a fact which nobody touched since."""
+    """Return steps throughout history that confirmed a fact which has not changed since."""
     found = []
     for number in random.Random(7).sample(memory.facts.ids(memory.now)[400:], count * 4):
         step = memory.history.steps(record=("fact", number), limit=1)[0]
@@ -222,7 +221,7 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
 
 
 def _doctor(paths: dict[str, str]) -> None:
-    """A process each, for what a process once took it keeps; Linux says how much that was."""
+    """Measure in a process each, since a process keeps its peak memory; Linux reports it."""
     print(f"\n{'memoranda doctor':34} seconds   most memory, MB   with --quick")
     for name in ("plain", "packed"):
         seconds, peaks = 0.0, []
@@ -254,11 +253,11 @@ def _processes(paths: dict[str, str]) -> None:
 
 
 def _application(paths: dict[str, str]) -> None:
-    """With none, and with a packed history: what is not packed is, when the application starts."""
+    """Measure without history, and with a packed one: the application packs it at its start."""
     program = installed().memoranda
     chosen = {name: paths[name] for name in ("none", "packed")}
     for path in chosen.values():
-        _writes(path)  # or the pane of history would be empty in one of them
+        _writes(path)  # or the history pane would be empty in one of them
     starts: dict[str, list[float]] = {name: [] for name in chosen}
     for _ in range(9):
         for name, path in chosen.items():
@@ -294,7 +293,7 @@ def _timed(act: Callable[[], object]) -> float:
 
 
 def lived(changes: int) -> str:
-    """The path of a memory with so many steps of history, made once. Do not write to it: take a `copy`."""
+    """Return the path of a cached memory with so many steps of history. Do not write to it: take a `copy`."""
     path = os.path.join(CACHE, f"history-{changes}-{shape()}.db")
     with locked():
         if not os.path.exists(path):
@@ -341,7 +340,7 @@ def _live(path: str, changes: int) -> None:
 
 
 def _forget_history(path: str) -> None:
-    """The same facts, with nothing behind them."""
+    """Remove the history, and keep the facts."""
     with Memory.open(path) as memory:
         connection = memory.database.connection
         connection.pragma("foreign_keys", 0)

@@ -1,13 +1,12 @@
-"""What an agent's hook costs as a whole process, event by event; what a session is told against a MEMORY.md.
+"""What an agent's hook costs as a process, by event; and the tokens of a session against a MEMORY.md.
 
     python -m bench.hooks [--runs 31] [--sizes 10000,100000]
 
-Each event is reported as Claude Code does, on standard input of `memoranda hook claude-code`, and takes turns with the
-floor, a Python that opens SQLite. Prompts are recalled by words: a hook loads no model; meaning is for `memoranda mcp`.
-The process that an event leaves behind it (learning, summaries) is not waited for, and shares the processor with the
-next. Tokens are those of a session of ten prompts, against a file that is loaded whole at its start: each fact and
-decision of the memory as a line. The aim stands in the table.
-"""
+Each event is sent as Claude Code does, on standard input of `memoranda hook claude-code`, alternating with the floor, a
+Python that opens SQLite. Prompts are searched by keywords: a hook loads no model; `memoranda mcp` does. The process
+that an event starts in the background (learning, summaries) is not waited for, and shares the CPU with the next event.
+Tokens are those of a session of ten prompts, against a file that is loaded completely at its start, with each fact and
+decision of the memory as a line. The aims are in the table."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = installed()
     sizes = [int(size) for size in options.sizes.split(",")]
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout
+        os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
         print(f"\n{'ms':34} median    p95  aim")
         floor: list[float] = []
@@ -58,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             path = os.path.join(folder, f"{size}.db")
             copy(memory(size * 2 // 3, size // 3), path)
             times: dict[str, list[float]] = {name: [] for name in EVENTS}
-            for run in range(-2, options.runs):  # the first two warm the disk's cache
+            for run in range(-2, options.runs):  # the first two runs warm the page cache
                 for name in EVENTS:
                     seconds = _report(programs.memoranda, path, folder, name, run)
                     if run >= 0:
@@ -88,7 +87,7 @@ def _timed(argv: Sequence[str], given: bytes) -> float:
 
 
 def _session(program: str, path: str, folder: str) -> tuple[int, int]:
-    """(tokens that a session of ten prompts was told, tokens of the facts and decisions as lines of one file)."""
+    """Return (tokens sent in a session of ten prompts, tokens of the facts and decisions as lines of one file)."""
     session = f"told-{os.getpid()}"
     for number, prompt in enumerate(("", *PROMPTS)):
         said = {"session_id": session, "cwd": folder, "prompt_id": f"told-{number}", "prompt": prompt}

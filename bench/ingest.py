@@ -1,10 +1,9 @@
-"""Conversations brought in: MB and turns a second, memory at its peak, and a key's first frame in the app beside it.
+"""Importing conversations: MB and turns a second, peak memory, and a key's first frame in the app meanwhile.
 
     python -m bench.ingest [--mb 100] [--facts 10000] [--presses 40] [--without-keys]
 
-The transcripts are generated in the form of Claude Code's, in sessions of 2 MB: nine tenths are what tools gave, as in
-real ones. Aims: memory below 200 MB whatever is read, a key at most 10 ms slower while it goes on.
-"""
+The transcripts are generated in the format of Claude Code's, in sessions of 2 MB: nine tenths are output of tools, as
+in real ones. Aims: memory below 200 MB at any size, a key at most 10 ms slower meanwhile."""
 
 from __future__ import annotations
 
@@ -63,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], float]:
-    """(seconds, the report, MB at its peak) of one ingest, in a process of its own."""
+    """Run one ingest in a process of its own; return (seconds, the report, MB at its peak)."""
     with tempfile.TemporaryFile() as said:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -81,7 +80,7 @@ def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], fl
 
 
 def beside(program: str, source: str, large: str, presses: int) -> None:
-    """A key's time alone, and while conversations are brought into the same memory by another process."""
+    """Measure a key's latency alone, and while another process imports conversations into the same memory."""
     # without a model, whose progress is drawn as well
     with Terminal([program, "--db", large], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)) as terminal:
         terminal.wait_for(r"F#\d+", timeout=60)
@@ -115,8 +114,8 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
 
 
 def frame(terminal: Terminal, key: str) -> float:
-    """Milliseconds from a key to the first frame after it. Not to the last byte: what another process writes is drawn
-    too, every second or so."""
+    """Return the milliseconds from a key to the first frame after it. Not to the last byte, because other processes'
+    writes are drawn too, every second or so."""
     terminal.quiet(0.1, timeout=0.5)
     start = terminal.write(key)
     terminal.read(5.0)
@@ -124,7 +123,7 @@ def frame(terminal: Terminal, key: str) -> float:
 
 
 def transcripts(folder: str, size: int) -> int:
-    """Transcripts of `size` bytes, the same ones each time; how many bytes they are."""
+    """Write the same transcripts of `size` bytes each time; return their bytes."""
     os.makedirs(folder)
     chance = random.Random(1)
     tools = [_words(chance, 1_400) for _ in range(64)]

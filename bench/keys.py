@@ -1,12 +1,11 @@
-"""How long a key takes, from the key to the last byte of what it changes, the preview following the cursor.
+"""A key's latency, from the key to the last byte of its effect, with the preview following the cursor.
 
     python -m bench.keys [--presses 60] [--facts 100000] [--entries 200000] [--attribute]
 
-Aims: a cursor key 4 ms, a page 15 ms, at 100,000 facts. `CPU` is what a press cost the process, its timers and the
-terminal's encoding included; unlike the rest it hardly depends on what else the machine does. The floor is a list of
-100,000 rows with a Static for a preview (`bench.screen_floor`): what this machine could do at best. With `--attribute`
-the same presses are made with clocks inside the application, which says where the milliseconds go, and costs some.
-"""
+Aims: a cursor key 4 ms, a page 15 ms, at 100,000 facts. `CPU` is the processor time of a press, including timers and
+the terminal's encoding; unlike the rest it hardly depends on the machine's load. The floor is a list of 100,000 rows
+with a Static for a preview (`bench.screen_floor`): the best that this machine could do. With `--attribute` the same
+presses are timed inside the application, which shows where the milliseconds are spent, and costs some."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from bench.terminal import Terminal, key_latency
 
 SIZES = ((120, 40), (80, 24))
 KEYS = {"down": ("\x1b[B", 4.0), "page down": ("\x1b[6~", 15.0), "up": ("\x1b[A", 4.0), "page up": ("\x1b[5~", 15.0)}
-SETTLE = 0.25  # seconds without a byte after which a key has had its effect, on a busy machine too
+SETTLE = 0.25  # seconds without a byte after which a key's effect is complete, on a busy machine too
 FLOOR = "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)"
 COUNTED = r"[\d,]{4,} facts"
 
@@ -40,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = installed()
     large = memory(options.facts, options.entries)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         time.sleep(1)
         heading("keys", f"{options.facts:,} facts, {options.entries:,} entries, {options.presses} presses")
         print(f"\n{'key to last byte, ms':32}    least median    p95    CPU   bytes  aim (median)")
@@ -66,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def open_pane(terminal: Terminal, pane: str) -> None:
-    """Wait until the lists are whole and all is quiet, then go to `pane`."""
+    """Wait until the lists are complete and the app is idle, then focus `pane`."""
     terminal.wait_for(COUNTED, timeout=60)
     terminal.quiet(1.0)
     terminal.write("2" if pane == "timeline" else "1")
@@ -74,7 +73,7 @@ def open_pane(terminal: Terminal, pane: str) -> None:
 
 
 def measured(terminal: Terminal, key: str, presses: int) -> tuple[list[float], float, int]:
-    """(milliseconds of each press, milliseconds of processor for one, bytes for one)."""
+    """Return (milliseconds of each press, processor milliseconds of one, bytes of one)."""
     before, worked = len(terminal.output), on_processor(terminal.process.pid)
     times = press(terminal, key, presses)
     worked = (on_processor(terminal.process.pid) - worked) / presses
@@ -90,12 +89,13 @@ def _line(name: str, times: Sequence[float], worked: float, written: int, aim: f
 
 
 def press(terminal: Terminal, key: str, presses: int) -> list[float]:
-    """Milliseconds of each press of `key`."""
+    """Return the milliseconds of each press of `key`."""
     return [key_latency(terminal, key, SETTLE) * 1e3 for _ in range(presses)]
 
 
 def on_processor(process: int) -> float:
-    """Milliseconds that all threads of a process have run, whatever else the machine did; 0 where Linux is not."""
+    """Return the processor milliseconds of all threads of a process, independent of the machine's load; 0 except on
+    Linux."""
     spent = 0
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -104,7 +104,7 @@ def on_processor(process: int) -> float:
     return spent / 1e6
 
 
-# where the milliseconds go
+# attribution
 
 CLOCKS = (
     ("read the record", "tui.workers.engine:Engine.read_facts"),
@@ -123,7 +123,7 @@ CLOCKS = (
 
 
 def clocked() -> None:
-    """Run Memoranda with clocks around `CLOCKS`; for each F12 a line of JSON goes to the file named by $CLOCKS."""
+    """Run Memoranda with clocks around `CLOCKS`; at each F12 write a line of JSON to the file named by $CLOCKS."""
     from importlib import import_module
 
     spent: dict[str, float] = {}
@@ -147,7 +147,7 @@ def clocked() -> None:
         *parents, last = path.split(".")
         for parent in parents:
             owner = getattr(owner, parent)
-        setattr(owner, last, wrap(name, getattr(owner, last)))  # raises if the code has moved on: mend CLOCKS
+        setattr(owner, last, wrap(name, getattr(owner, last)))  # raises if the code has changed: update CLOCKS
 
     log = open(os.environ["CLOCKS"], "a")  # noqa: SIM115  open as long as the process
 
@@ -184,7 +184,7 @@ def _attribute(python: str, path: str, size: tuple[int, int], pane: str, presses
 
 
 def _source() -> str:
-    """The code of a process that runs `clocked` on the installed package, where `bench` is not."""
+    """Return the code of a process that runs `clocked` on the installed package, which lacks `bench`."""
     import inspect
 
     return (

@@ -1,17 +1,15 @@
-"""The Librarian by rule: how many questions on two memories are answered, from the right records, and how many about
-what nobody recorded are refused; with the model of meanings, and by keywords alone.
+"""The librarian by rule on two memories: answered and refused questions, with embeddings and by keywords alone.
 
     python -m bench.librarian [--show] [--model 1.5b|0.5b|NAME [--kept FILE]]
 
-The questions of `bench/cases/librarian.jsonl` were written before the rules; those on even lines are what the rules and
-their thresholds were made with (`dev`), the odd ones tell what they are worth (`held`). *Answered* are questions whose
-answer cites one of the records that hold it; *other* those that were answered from other records; *refused* those about
-nothing recorded that got "there are no records". `--show` prints what went wrong, never of the half held back.
+The questions of `bench/cases/librarian.jsonl` were written before the rules; those on even lines were used to tune the
+rules and their thresholds (`dev`), the odd ones evaluate them (`held`). *Answered* are questions whose answer cites one
+of the records that contain it; *other* those answered from other records; *refused* those about unrecorded topics that
+got "there are no records". `--show` prints the failures, never those of the held-out half.
 
-`demo` is the demo's memory; `clinic` that of another team, which with its questions (`bench/cases/clinic.jsonl`) was
-written after the rules by somebody who had seen none of them: most ask in other words than the record's, or in the
-other language. With `--model` the clinic's are asked with a model too, as `bench.agent` asks it; `--kept` is as there.
-"""
+`demo` is the demo's memory; `clinic` that of another team, written with its questions (`bench/cases/clinic.jsonl`)
+after the rules by a person who had not seen them: most questions use other words than the record, or the other
+language. With `--model` the clinic's are also answered by a model, as in `bench.agent`; `--kept` is as there."""
 
 import argparse
 import json
@@ -35,7 +33,7 @@ from store.services import background_embedding
 from tui.demo import build
 
 CASES = os.path.join(os.path.dirname(__file__), "cases")
-ANY = "*"  # any record will do, if the answer holds a word
+ANY = "*"  # any record suffices, if the answer contains a word
 
 
 def main() -> None:
@@ -112,7 +110,7 @@ def _row(
 
 
 def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
-    """Whether an answer is what the case wants."""
+    """Return whether an answer is what the case expects."""
     if "on" not in case:
         return answer.nothing if case["sort"] == "nothing" else not answer.nothing and answers(case, answer.text)
     wanted = case["on"]
@@ -128,7 +126,7 @@ def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
 
 @contextmanager
 def _without(model: bool) -> Iterator[None]:
-    """With `MEMORANDA_WITHOUT=model`, if asked for."""
+    """Set `MEMORANDA_WITHOUT=model` while the context is active, if `model` is true."""
     before = os.environ.get("MEMORANDA_WITHOUT")
     if model:
         os.environ["MEMORANDA_WITHOUT"] = "model"

@@ -1,11 +1,10 @@
-"""The application beside somebody who writes: its share of a core, and how soon the last change is shown.
+"""The application beside a continuous writer: its share of a core, and the delay until the last change is shown.
 
     python -m bench.live_updates [--seconds 30] [--rate 20] [--facts 200] [--size 120x40]
 
 The real application in a pseudo-terminal shows the facts, the timeline and a third list while another process remembers
-`rate` facts a second. The share is what the system counted for the application's process, all its threads, over that
-time, against the seconds that passed. Then it is left alone, and must show the last fact soon.
-"""
+`rate` facts a second. The share is the CPU time of the application's process, all its threads, divided by the elapsed
+time. Then the writer stops, and the last fact must be shown soon."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from store.memory import Memory
 
 AIM = 10.0  # per cent of a core
 SIZES = ((80, 24), (120, 40), (180, 50))
-READY = 60.0  # seconds at most until what was there before is embedded
+READY = 60.0  # maximum seconds until existing texts are embedded
 SHOWN_AIM = 2.0  # seconds from the last write to its line on the screen
 WRITER = """
 import sys, time
@@ -57,14 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 memory.database.connection.pragma("synchronous", 0)
                 for number in range(facts):
                     memory.facts.remember(f"Fact number {number} of those that were there before.")
-            home = {**environment(), "PYTHONPATH": os.getcwd()}  # whoever made the memory opens it
+            home = {**environment(), "PYTHONPATH": os.getcwd()}  # the memory opens as this installation's own
             with Terminal([*application, "--db", path], home, size) as terminal:
                 terminal.wait_for(rf"\b{facts:,} facts", timeout=60)
                 ready = time.monotonic() + READY
                 while time.monotonic() < ready and (
                     terminal.quiet(2.0, 5) is not None or "meaning" in " ".join(terminal.screen[:2])
                 ):
-                    pass  # it embeds what was there before
+                    pass  # wait until existing texts are embedded
                 before, start = _cpu(terminal.process.pid), time.perf_counter()
                 writer = [sys.executable, "-c", WRITER, path, str(options.seconds), str(options.rate)]
                 with subprocess.Popen(writer, env=home, stdout=subprocess.DEVNULL) as process:
@@ -87,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _cpu(process: int) -> float:
-    """Seconds of processor time that a process took, all its threads."""
+    """Return the seconds of processor time of a process, all its threads."""
     with open(f"/proc/{process}/stat", encoding="ascii") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

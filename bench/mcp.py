@@ -1,12 +1,11 @@
-"""What the MCP server costs: start, calls, memory, processor, tokens; and other memory servers beside it.
+"""What the MCP server costs: start, calls, memory, CPU, tokens; and other memory servers beside it.
 
     python -m bench.mcp [--starts 7] [--calls 100] [--sizes 10000,100000] [--idle 30] [--rival NAME=COMMAND …]
 
-A rival is a server that you installed, by the command that starts it, as in
---rival "server-memory=npx -y @modelcontextprotocol/server-memory". Start is from the start of the process to the whole
-answer to `tools/list`, for a client that sends its opening lines at once; tokens are a quarter of the bytes of all
-tool definitions; memory is resident, as the system counts it. The aims stand in the table.
-"""
+A rival is a server that you installed, given by the command that starts it, as in --rival "server-memory=npx -y
+@modelcontextprotocol/server-memory". Start is from the start of the process to the complete answer to `tools/list`, for
+a client that sends its opening lines at once; tokens are a quarter of the bytes of all tool definitions; memory is
+resident, as reported by the system. The aims are in the table."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ QUERIES = (
     "which database do we use", "why postgres", "deploy", "migración de la base", "who owns the ledger", "tests fail",
     "cache of the sessions", "what did we decide about the queue", "release", "factura",
 )  # fmt: skip
-ALONE = "import mcp.server.lowlevel, time; time.sleep(3)"  # what the SDK takes by itself
+ALONE = "import mcp.server.lowlevel, time; time.sleep(3)"  # the memory of the SDK alone
 
 
 class Server:
@@ -62,7 +61,7 @@ class Server:
         self.process.stdin.flush()
 
     def answer(self, number: int) -> Any:
-        """The result of a request. Raises RuntimeError for an error."""
+        """Return the result of a request. Raises RuntimeError for an error."""
         assert self.process.stdout is not None
         while line := self.process.stdout.readline():
             found = json.loads(line)
@@ -73,7 +72,7 @@ class Server:
         raise RuntimeError("the server ended")
 
     def call(self, number: int, name: str, **arguments: Any) -> float:
-        """Milliseconds of one call of a tool."""
+        """Return the milliseconds of one call of a tool."""
         start = time.perf_counter()
         params = {"name": name, "arguments": arguments}
         self.say({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
@@ -86,7 +85,7 @@ class Server:
 
     @property
     def busy(self) -> float:
-        """Seconds of processor that it took so far."""
+        """Return the seconds of processor time so far."""
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -97,7 +96,7 @@ class Server:
 
 
 def resident(pid: int) -> float:
-    """Megabytes that a process holds in memory, with those of its children."""
+    """Return the resident megabytes of a process and its children."""
     with open(f"/proc/{pid}/statm", encoding="utf-8") as file:
         own = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
     with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
@@ -143,7 +142,7 @@ def _servers(commands: dict[str, list[str]], folder: str, starts: int, idle: flo
                 continue
             seconds[name].append(server.seconds)
             if not run:
-                time.sleep(6)  # what it does right after its start is over
+                time.sleep(6)  # until its start-up work is over
                 before, began = server.busy, time.perf_counter()
                 time.sleep(idle)
                 share = (server.busy - before) / (time.perf_counter() - began) * 100

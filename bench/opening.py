@@ -1,13 +1,12 @@
-"""How long it takes to open a memory of one's own, and what a look at somebody else's costs.
+"""How long it takes to open one's own memory, and to check one of another installation.
 
     python -m bench.opening [--facts 45000] [--runs 21] [--before FOLDER]
 
-Own: opening and closing one of some 100 MB, in a process of its own that did so once before; with `--before`, a
-checkout of an earlier state, in turn with that one, on a file that each made. Foreign: its schema compared with ours,
-by digest and row by row, SQLite's quick check, and the first paint of the application, which waits for neither.
+Own: opening and closing one of some 100 MB, in a process that did so once before; with `--before`, a checkout of an
+earlier state, alternating with that one, on a file that each created. Foreign: its schema compared with ours, by digest
+and row by row, SQLite's quick check, and the first paint of the application, which waits for neither.
 
-Aims: 1.1 × the state before, 10 ms, 1 s, and a first paint as with one's own (1.1 ×).
-"""
+Aims: 1.1 × the state before, 10 ms, 1 s, and a first paint as with one's own (1.1 ×)."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ new.executemany("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", kept)
 
 
 def run(tree: str, code: str, *arguments: str) -> list[float]:
-    """Run a few lines of Python on the `store` of a tree; the numbers it prints."""
+    """Run a few lines of Python on the `store` of a tree; return the numbers that they print."""
     environment = {**os.environ, **CLEAN, "PYTHONPATH": tree}
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=tree, env=environment, check=True, capture_output=True, text=True
@@ -64,7 +63,7 @@ def run(tree: str, code: str, *arguments: str) -> list[float]:
 
 
 def opened(trees: Sequence[str], source: str, folder: str, runs: int) -> list[list[float]]:
-    """Seconds of every opening, by tree; they take turns, so that a change of load meets all."""
+    """Return the seconds of every opening, by tree; they alternate, so that a change of load affects all."""
     paths = []
     for number, tree in enumerate(trees):
         paths.append(os.path.join(folder, f"{number}.db"))
@@ -78,7 +77,7 @@ def opened(trees: Sequence[str], source: str, folder: str, runs: int) -> list[li
 
 
 def took(work: Callable[[], object], runs: int) -> float:
-    """The median of so many runs, in milliseconds."""
+    """Return the median of so many runs, in milliseconds."""
     times = []
     for _ in range(runs):
         start = time.perf_counter()
@@ -88,7 +87,7 @@ def took(work: Callable[[], object], runs: int) -> float:
 
 
 def painted(program: str, path: str, says: str) -> float:
-    """Seconds from starting the application on a memory to its first frame."""
+    """Return the seconds from starting the application on a memory to its first frame."""
     with Terminal([program, "--db", path], CLEAN, SIZE) as terminal:
         paint = terminal.wait_for(LAST_ROW)
         terminal.wait_for(says)

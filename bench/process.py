@@ -2,8 +2,7 @@
 
     python -m bench.process [--runs 31]
 
-An agent's hook starts a process for each fact, so the floor is a Python that can open SQLite. All take turns.
-"""
+An agent's hook starts a process for each fact, so the floor is a Python that opens SQLite. All alternate."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = installed()
     source = memory(100_000, 200_000)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         small, large = os.path.join(folder, "small.db"), copy(source, os.path.join(folder, "large.db"))
         with Memory.open(small) as new:
             for number in range(20):
@@ -49,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         times: dict[str, list[float]] = {name: [] for name in commands}
         time.sleep(1)
         heading("process", f"{options.runs} runs each in turn")
-        for run in range(-2, options.runs):  # the first two warm the disk's cache
+        for run in range(-2, options.runs):  # the first two runs warm the page cache
             for name, argv in commands.items():
                 seconds = _run([word.replace("{}", str(run + 1000)) for word in argv])
                 if run >= 0:
@@ -66,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(argv: Sequence[str]) -> float:
-    """Seconds from starting a process to its end. Raises if it failed."""
+    """Return the seconds from starting a process to its end. Raises if it failed."""
     start = time.perf_counter()
     subprocess.run(argv, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - start

@@ -1,13 +1,12 @@
-"""What a purge costs: working it out, the transaction, merging the index, emptying the log, reading every byte.
+"""What a purge costs: planning, the transaction, merging the index, emptying the WAL, searching every byte.
 
     python -m bench.purge [--facts 10000] [--purges 40] [--folder PATH]
 
 A memory of so many facts, each remembered by a step of its own; then single facts are purged, one after the other, and
 each part is timed. The index is merged after each purge in many small transactions; `optimize`, which does the same in
-one, is measured beside it on a copy.
+one, is measured on a copy.
 
-Aim: the purge itself, without the index, at most 50 ms (median) at 10,000 facts.
-"""
+Aim: the purge itself, without the index, at most 50 ms (median) at 10,000 facts."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = os.path.join(folder, ".memoranda", "memory.db")
         with Memory.open(path) as opened:
             writer = Writer(7)
-            opened.database.connection.pragma("synchronous", 0)  # while it is built
+            opened.database.connection.pragma("synchronous", 0)  # while building it
             for number in range(options.facts):
                 opened.facts.remember(f"{writer.sentence(6, 24)} ({number})")
             opened.database.connection.pragma("synchronous", 2)
@@ -72,12 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
-    """The milliseconds of each part of each purge."""
+    """Return the milliseconds of each part of each purge."""
     parts: dict[str, list[float]] = {name: [] for name in PARTS}
     writer = Writer(8)
     numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts WHERE status = 'active' ORDER BY id")]
     for number in numbers[:: len(numbers) // purges][:purges]:
-        opened.facts.remember(f"{writer.sentence(6, 24)} after {number}")  # the index has something new to merge
+        opened.facts.remember(f"{writer.sentence(6, 24)} after {number}")  # gives the index something new to merge
         plan, spent = timed(lambda number=number: opened.purge.plan([("fact", number)]))  # type: ignore[misc]
         parts["plan"].append(spent)
         _, spent = timed(lambda plan=plan: opened.purge.erase(plan, plan.proposed()))  # type: ignore[misc]
@@ -96,7 +95,7 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
 
 
 def _many(opened: Memory, count: int) -> dict[str, float]:
-    """The milliseconds of each part of one purge of so many facts, with a backup beside the memory."""
+    """Return the milliseconds of each part of one purge of so many facts, with a backup beside the memory."""
     make(opened.database)
     numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts ORDER BY id LIMIT ?", (count,))]
     plan, worked = timed(lambda: opened.purge.plan([("fact", number) for number in numbers]))
@@ -109,7 +108,7 @@ def _many(opened: Memory, count: int) -> dict[str, float]:
 
 
 def _optimize(opened: Memory) -> float:
-    """FTS5's own, after as much as one purge changes."""
+    """Measure FTS5's own `optimize`, after as many changes as one purge makes."""
     database: Database = opened.database
     opened.facts.remember("one more, so that there is something to merge")
     with database.write("agent", "purge") as write:
@@ -117,7 +116,7 @@ def _optimize(opened: Memory) -> float:
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """What it gave, and how many milliseconds it took."""
+    """Return the result of `work`, and its milliseconds."""
     start = time.perf_counter()
     result = work()
     return result, (time.perf_counter() - start) * 1e3

@@ -1,12 +1,12 @@
-"""What is added to a prompt: how often it holds the record that answers, and how often it says something for nothing.
+"""What is added to a prompt: how often it contains the answering record, and how often it is unnecessary.
 
     python -m bench.recall [--show]
 
-The questions of `bench/cases/librarian.jsonl` on the demo's memory, as prompts: those on even lines are what the floor
-of `store/doors/recall.py` was set with, the odd ones tell what it is worth. *Held* are packs with one of the records
-that hold the answer, *as ask* those with a decision or fact from which the Librarian's rule answers, *for nothing* are
-packs that are not empty where nothing is recorded. `--show` prints what was missed, never of the half held back.
-"""
+The questions of `bench/cases/librarian.jsonl` on the demo's memory, as prompts: those on even lines were used to set
+the threshold of `store/doors/recall.py`, the odd ones evaluate it. *Held* are packs with one of the records that
+contain the answer, *as ask* those with a decision or fact from which the librarian's rule answers, *for nothing* are
+packs that are not empty although nothing is recorded. `--show` prints the failures, never those of the held-out
+half."""
 
 import argparse
 import json

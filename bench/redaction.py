@@ -2,19 +2,17 @@
 
     python -m bench.redaction [--runs 9] [--data DIR] [--source DIR ...]
 
-Time: microseconds per KB for five kinds of text, each line by line and in pieces of about a KB, which are the sizes of
-what people and agents store; the best of RUNS passes, in time of the processor, since what else the machine
-does only adds. False findings:
-Python's standard library, and the files of other folders, read file by file; what is found is to be checked by hand, as
-some of it is a password of a test. Recall and precision: the lines of `dev.jsonl.gz.b64` in DIR, each labelled 1 (it
-holds a secret) or 0, with its family and whether that is one of the core; a line counts as found if anything in it is
-cut. The families are also measured in two halves, by a digest of their names: rules are written with an eye on the
-first alone, so that the second tells how they fare with families that nobody looked at. Without --data this part is not
-measured, and the command ends with 3. No line of the data is printed.
+Time: microseconds per KB for five kinds of text, each line by line and in pieces of about a KB, the sizes of what
+people and agents store; the best of RUNS passes, in processor time, which the machine's load only increases. False
+findings: Python's standard library, and the files of other folders, file by file; check them by hand, as some are
+passwords of tests. Recall and precision: the lines of `dev.jsonl.gz.b64` in DIR, each labelled 1 (it contains a secret)
+or 0, with its family and whether that is one of the core; a line counts as found if anything in it is redacted. The
+families are also measured in two halves, by a digest of their names: the rules are written for the first alone, and the
+second evaluates them on unseen families. Without --data this part is skipped, and the exit status is 3. No line of the
+data is printed.
 
 Aims: 50 µs/KB for prose, source, messages and Spanish, short or long; 0.5 false findings per MB; recall .95 at
-precision .90.
-"""
+precision .90."""
 
 import argparse
 import base64
@@ -67,7 +65,7 @@ Acción: escribir el guión, probarlo con datos pequeños y después con los del
 
 
 def _dense() -> str:
-    """Secrets made here, so that this file holds none."""
+    """Generate secrets, so that this file contains none."""
     body = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
     lines = [
         "aws: " + "AKIA" + "QX7T" * 4,
@@ -101,7 +99,7 @@ def _lines(text: str) -> list[str]:
 
 
 def measure(pieces: list[str], runs: int = RUNS) -> tuple[float, int]:
-    """The best microseconds per KB (1,024 characters) of some passes, and how many secrets one pass finds."""
+    """Return the best microseconds per KB (1,024 characters) of some passes, and the secrets found by one pass."""
     size = sum(map(len, pieces)) / 1024
     found = sum(len(findings(piece)) for piece in pieces)  # also compiles the patterns
     times = []
@@ -133,7 +131,7 @@ def _time(runs: int) -> None:
 
 
 def _false_findings(name: str, folder: pathlib.Path) -> None:
-    """What is cut out of source code in which nobody left a secret."""
+    """Measure what is redacted from source code without secrets."""
     size = 0
     found: Counter[str] = Counter()
     start = time.process_time()
@@ -176,7 +174,7 @@ def _labelled(folder: str) -> None:
 
 
 def _row(name: str, rows: list[dict[str, object]]) -> tuple[float, float]:
-    """Print a line of the table; (recall, precision), 1.0 where there is nothing to find or nothing was found."""
+    """Print a line of the table; return (recall, precision), 1.0 if there is nothing to find or nothing was found."""
     secrets = sum(bool(row["label"]) for row in rows)
     cut = [bool(row["label"]) for row in rows if findings(str(row["text"]))]
     found = sum(cut)

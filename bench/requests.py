@@ -2,14 +2,13 @@
 
     python -m bench.requests [--show] [--half dev|dev2|held]
 
-The cases were written by people who do not know the rules. The rules are made with `dev` and `dev2`, and `held` tells
-what they are worth. `--show` prints what went wrong, never of `held`.
+The cases were written by people who do not know the rules. The rules are tuned on `dev` and `dev2`, and evaluated on
+`held`. `--show` prints the failures, never those of `held`.
 
-Each case is a turn of a person (after one of the assistant, where a case has one) in a new memory, read by rule. *fact*
-and *proposal* count the turns of which something was kept, *dropped* those of which nothing was. *covered* counts what
-was to be kept (`items`) and stands within one of the kept texts, each in another; *exact*, what is one of them. Of
-questions and of turns that ask for nothing, *false facts* and *false proposals* count the turns that left one.
-"""
+Each case is a turn of a user (after one of the assistant, if the case has one) in a new memory, read by rule. *fact*
+and *proposal* count the turns from which something was kept, *dropped* those from which nothing was. *covered* counts
+expected items (`items`) contained in one of the kept texts, each in another; *exact*, those equal to one. Of questions
+and of turns without a request, *false facts* and *false proposals* count the turns that left one."""
 
 import argparse
 import json
@@ -44,7 +43,7 @@ def main() -> int:
 
 
 def table(half: str, cases: list[dict], show: bool = False) -> str:
-    """What was kept of these cases, by kind and language."""
+    """Return the table of what was kept of these cases, by kind and language."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for case in cases:
         facts, proposals = kept(case)
@@ -73,7 +72,7 @@ def table(half: str, cases: list[dict], show: bool = False) -> str:
 
 
 def kept(case: dict) -> tuple[list[str], list[str]]:
-    """(the facts, the proposals) that a case leaves in a new memory."""
+    """Return (the facts, the proposals) that a case leaves in a new memory."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(os.path.join(folder, "memory.db")) as memory:
         said = [NewTurn("assistant", case["previous"])] if case.get("previous") else []
         memory.turns.add("case", [*said, NewTurn("user", case["text"])])
@@ -83,7 +82,7 @@ def kept(case: dict) -> tuple[list[str], list[str]]:
 
 
 def judged(case: dict, facts: list[str], proposals: list[str]) -> Counter[str]:
-    """What a case counts."""
+    """Return the counts of a case."""
     texts = [_plain(text) for text in (*facts, *proposals)]
     items = [_plain(text) for text in case["keep"]]
     free, covered = list(texts), 0
@@ -107,7 +106,7 @@ def judged(case: dict, facts: list[str], proposals: list[str]) -> Counter[str]:
 
 
 def _plain(text: str) -> str:
-    """A text as it is compared: without capitals and without marks at its ends."""
+    """Normalise a text for comparison: without capitals and without punctuation at its ends."""
     return normal(text).strip(".!?;,:… \"'").casefold()
 
 

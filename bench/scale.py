@@ -1,12 +1,11 @@
-"""Whether a million facts and a million timeline entries behave as a thousand do: one table, both sizes side by side.
+"""Whether a million facts and a million timeline entries behave as a thousand do: both sizes in one table.
 
     python -m bench.scale [--starts 5] [--presses 40] [--facts 1000000] [--entries 1000000]
 
 The large memory takes minutes to build, once, and 2.5 GB of the temporary directory, and as much again for the copy
-that is written to: so this is no part of `python -m bench`. A key's latency ends with the first byte of what it
-changes, for while another process writes there is no last one. `seen` is the time from another process's commit to the
-count of facts that knows it. Aims: keys and echo as in `bench.keys` and `bench.typing`, memory 80 MB.
-"""
+that is written to, so this is not part of `python -m bench`. A key's latency ends with the first byte of its effect,
+because while another process writes there is no last one. `seen` is the time from another process's commit to the
+updated count of facts. Aims: keys and echo as in `bench.keys` and `bench.typing`, memory 80 MB."""
 
 from __future__ import annotations
 
@@ -43,7 +42,7 @@ with Memory.open(sys.argv[1], "mcp") as memory:
         print(number, flush=True)
         time.sleep(float(sys.argv[3]))
 """
-"""Another process: a fact and an event, so often, with so many seconds between."""
+"""Another process, which writes a fact and an event so many times, with so many seconds in between."""
 
 Figures = dict[str, float]
 
@@ -59,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = {"small": SMALL, "large": (options.facts, options.entries)}
     paths = {name: memory(*size) for name, size in sizes.items()}
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         for name, path in paths.items():
             paths[name] = shutil.copyfile(path, os.path.join(folder, f"{name}.db"))
             os.chmod(paths[name], 0o600)
@@ -83,7 +82,7 @@ def _aim(line: str, value: float) -> str:
 
 
 def _empty(programs: Installed) -> float:
-    """Megabytes of an empty Textual application."""
+    """Return the megabytes of an empty Textual application."""
     with Terminal([programs.python, "-c", EMPTY], CLEAN, SIZE) as terminal:
         terminal.quiet(1.0)
         return _megabytes(terminal, "VmRSS")
@@ -99,7 +98,7 @@ def _starts(programs: Installed, path: str, count: int) -> Figures:
 
 
 def _session(programs: Installed, path: str, presses: int) -> Figures:
-    """One long use of the application, measured as it goes."""
+    """Run one long session of the application, measuring throughout."""
     figures: Figures = {}
     with Terminal([programs.memoranda, "--db", path], CLEAN, SIZE) as terminal:
         terminal.wait_for(COUNTED, timeout=120)
@@ -143,7 +142,8 @@ def _latencies(figures: Figures, name: str, times: Sequence[float]) -> None:
 
 
 def _first(terminal: Terminal, key: str, settle: float) -> float:
-    """Milliseconds from a key to the first byte after it; then wait until all is quiet for `settle` seconds."""
+    """Return the milliseconds from a key to the first byte after it; then wait until nothing arrives for `settle`
+    seconds."""
     while terminal.read(0):
         pass
     before, pressed = len(terminal.arrivals), terminal.write(key)
@@ -155,7 +155,7 @@ def _first(terminal: Terminal, key: str, settle: float) -> float:
 
 
 def _busy(terminal: Terminal, path: str, key: str, presses: int) -> list[float]:
-    """Presses while another process writes four times a second."""
+    """Measure presses while another process writes four times a second."""
     writer = _writer(path, presses, 0.25)
     times = []
     try:
@@ -170,7 +170,7 @@ def _busy(terminal: Terminal, path: str, key: str, presses: int) -> list[float]:
 
 
 def _seen(terminal: Terminal, path: str) -> float:
-    """Seconds from another process's new fact to the count of facts that knows it."""
+    """Return the seconds from another process's new fact to the updated count of facts."""
     before = len(terminal.output)
     writer = _writer(path, 1, 0)
     assert writer.stdout is not None
@@ -190,7 +190,7 @@ def _writer(path: str, count: int, pause: float) -> subprocess.Popen[str]:
 
 
 def _megabytes(terminal: Terminal, name: str) -> float:
-    """Resident memory of the program, now (VmRSS) or at most since it started (VmHWM); 0 where Linux is not."""
+    """Return the program's resident memory, now (VmRSS) or its peak (VmHWM); 0 except on Linux."""
     try:
         with open(f"/proc/{terminal.process.pid}/status") as status:
             found = re.search(rf"{name}:\s+(\d+) kB", status.read())

@@ -1,9 +1,8 @@
-"""What the screen costs at least: an empty Textual application, a list of 100,000 rows, the same with a preview.
+"""The minimum cost of the screen: an empty Textual application, a list of 100,000 rows, the same with a preview.
 
     python -m bench.screen_floor [--presses 60] [--starts 7]
 
-Figures of one run compare with each other only. Every number ends at the last byte in the pseudo-terminal.
-"""
+Compare figures of one run only. Every number ends at the last byte in the pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from bench.terminal import Terminal, first_paint, key_latency
 SIZE = (120, 40)
 ROWS = 100_000
 EMPTY = "from textual.app import App\nclass Empty(App):\n    pass\nEmpty().run()"
-# The list as Memoranda runs it, and as it would run on Textual's own screen.
+# the list as Memoranda runs it, and on Textual's own screen
 APPS = {
     "list": "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo()",
     "list and preview": "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)",
@@ -28,7 +27,7 @@ KEYS = {"down": "\x1b[B", "page down": "\x1b[6~"}
 
 
 class DemoRows:
-    """`ROWS` facts that never were."""
+    """`ROWS` generated facts."""
 
     def __len__(self) -> int:
         return ROWS
@@ -97,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{os.cpu_count()} cores, load {load}, Python {sys.version.split()[0]}, {SIZE[0]}×{SIZE[1]}, {ROWS:,} rows\n")
 
     paints: dict[str, list[float]] = {name: [] for name in ("empty", *APPS)}
-    for _ in range(options.starts):  # by turns, so that a change of load meets all
+    for _ in range(options.starts):  # alternating, so that a change of load affects all
         for name, code in {"empty": EMPTY, **APPS}.items():
             marker = None if name == "empty" else f"F#{SIZE[1] - 1} "
             paints[name].append(first_paint([sys.executable, "-c", code], size=SIZE, marker=marker) * 1e3)

@@ -2,10 +2,9 @@
 
     python -m bench.start [--starts 11] [--facts 100000] [--entries 200000]
 
-First paint is the last byte of the first whole frame; the rows are there when the cursor's row is painted, and the
-whole order of the lists is known when the top line counts the facts. The three take turns, so that a change of load
-meets all. The aims stand in the table.
-"""
+First paint is the last byte of the first complete frame; the rows are there when the cursor's row is painted, and the
+lists are complete when the top line counts the facts. The three alternate, so that a change of load affects all. The
+aims are in the table."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ PAINT_AIM, SIZE_AIM, ROWS_AIM = 1.3, 1.1, 1.6
 
 
 class Start(NamedTuple):
-    """Seconds from starting the process to each of three things a person sees."""
+    """Seconds from starting the process to each of three visible events."""
 
     paint: float
     rows: float
@@ -36,7 +35,7 @@ class Start(NamedTuple):
 
 
 def start(argv: Sequence[str], title: str = "", rows: str = "", counted: str = "") -> Start:
-    """One start; `title`, `rows` and `counted` are regular expressions of what only this program shows."""
+    """Measure one start; `title`, `rows` and `counted` are regular expressions of output that only this program has."""
     with Terminal(argv, CLEAN, SIZE) as terminal:
         paint = terminal.wait_for(LAST_ROW)
         if title:
@@ -55,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = installed()
     large = memory(options.facts, options.entries)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         small = os.path.join(folder, "small.db")
         Memory.open(small).close()
         time.sleep(1)
@@ -80,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _line(name: str, times: Sequence[float], floor: Sequence[float], aim: float | None) -> None:
-    """A line of the table; times in milliseconds."""
+    """Print a line of the table; times in milliseconds."""
     ratio = statistics.median(times) / statistics.median(floor)
     print(
         f"{name:34} {statistics.median(times) * 1e3:6.1f} {quantile(times, 0.95) * 1e3:6.1f} {ratio:5.2f}"

@@ -1,9 +1,8 @@
-"""What the benches stand on: the installed package, a large memory, and the form of their tables.
+"""What the benches share: the installed package, a large memory, and the format of their tables.
 
-Measured is what a person installs: `installed` makes a virtual environment of the tree, once, compiled as pip leaves
-it. `memory` builds a large memory once. Both are kept in a private folder of the temporary directory (`CACHE`), by
-what they were made from.
-"""
+The installed package is measured: `installed` creates a virtual environment of the tree, once, compiled as pip leaves
+it. `memory` builds a large memory once. Both are cached in a private folder of the temporary directory (`CACHE`), by
+their sources."""
 
 from __future__ import annotations
 
@@ -38,49 +37,50 @@ from store.trust.ownership import remember
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
 CLEAN = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": "", "MEMORANDA_DB": ""}
-# no model embeds a new memory meanwhile: what it says of its progress would be taken for the last byte of a key
+# without embedding, whose progress output would be taken for the last byte of a key
 ALONE = {**CLEAN, "MEMORANDA_WITHOUT": "model"}
-"""What a measured process finds in its environment: nothing of ours. An empty variable counts as none."""
+"""The environment of a measured process: none of our variables. An empty variable counts as unset."""
 
 
-# the table
+# tables
 
 
 def heading(name: str, about: str = "") -> None:
-    """The line above a bench's table: figures of one run compare with each other only, so it says where they arose."""
+    """Return the line above a bench's table: it names the machine, because figures of different runs are not
+    comparable."""
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
     version = sys.version.split()[0]
     print(f"{name}: Python {version}, {os.cpu_count()} CPUs, load {load}{', ' if about else ''}{about}", flush=True)
 
 
 def verdict(value: float, aim: float | None, unit: str = "") -> str:
-    """`≤ 4 ms  ok`, `≤ 4 ms  MISS`, or nothing where no aim was set."""
+    """Return `≤ 4 ms  ok`, `≤ 4 ms  MISS`, or nothing without an aim."""
     return "" if aim is None else f"≤ {aim:g}{unit}  {'ok' if value <= aim else 'MISS'}"
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value that `share` of the values do not exceed."""
+    """Return the value that `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def pairs(values: Sequence[float], floor: Sequence[float]) -> float:
-    """The median ratio of runs that were made side by side, so under the same load."""
+    """Return the median ratio of runs made side by side, under the same load."""
     return statistics.median(value / under for value, under in zip(values, floor, strict=True))
 
 
-# the package, as a person has it
+# installed package
 
 
 class Installed(NamedTuple):
-    """A virtual environment that holds Memoranda, compiled."""
+    """A virtual environment with Memoranda, compiled."""
 
     python: str
     memoranda: str
 
 
 def installed() -> Installed:
-    """The package of this tree, installed; made again when its sources change. Takes 20 seconds the first time."""
+    """Return this tree installed; reinstalled when its sources change. Takes 20 seconds the first time."""
     digest = hashlib.sha256(sys.version.encode())
     for path in _sources():
         with open(path, "rb") as source:
@@ -101,7 +101,7 @@ def installed() -> Installed:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a measured process."""
+    """Return the environment of a measured process."""
     return {**os.environ, **CLEAN}
 
 
@@ -115,7 +115,7 @@ def _sources() -> list[str]:
 
 @contextmanager
 def locked() -> Iterator[None]:
-    """One process at a time builds in CACHE."""
+    """Allow one process at a time to build in CACHE."""
     os.makedirs(CACHE, mode=0o700, exist_ok=True)
     with open(os.path.join(CACHE, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -123,21 +123,21 @@ def locked() -> Iterator[None]:
 
 
 def _discard(prefix: str, older_than_days: float) -> None:
-    """Remove what was built from sources that are gone."""
+    """Remove what was built from sources that no longer exist."""
     for name in os.listdir(CACHE):
         path = os.path.join(CACHE, name)
         if name.startswith(prefix) and os.stat(path).st_mtime < time.time() - older_than_days * 86_400:
             shutil.rmtree(path, ignore_errors=True)
 
 
-# a large memory
+# large memory
 
 BATCH = 10_000
 SHARES = {"commits": 0.6, "events": 0.25, "decisions": 0.15}  # of the timeline
 YEARS_DAYS = 730
-EVENT_DAYS = 320  # younger than the retention, or the first start would drop them
+EVENT_DAYS = 320  # younger than the retention, or the first start would delete them
 
-# the words that carry no meaning come first in the order of frequency, as they do in any text
+# stop words come first in the order of frequency, as in any text
 STOP_WORDS = {
     "es": "de la que el en y a los se del las un por con no una su para es al lo como más o pero sus le ya".split(),
     "en": "the to of and a in is that it for on with as was be by this not are from at or an have but".split(),
@@ -177,13 +177,13 @@ Lucía Íñigo Begoña Grace Tom Ada Marta Diego staging production sandbox fron
 
 
 class Writer:
-    """Writes Spanish and English whose words are as unevenly frequent as in real texts (Zipf), always the same."""
+    """Generates the same Spanish and English texts each time, with word frequencies as in real texts (Zipf)."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
         self.words: dict[str, list[str]] = {}
         self._weights: dict[str, list[float]] = {}
-        shuffled = random.Random(1)  # the vocabulary is the same whatever the seed
+        shuffled = random.Random(1)  # the vocabulary does not depend on the seed
         for language, stems in _STEMS.items():
             content = [stem + ending for stem in dict.fromkeys(stems) for ending in _ENDINGS[language]]
             content += _NAMES + [f"{name}-{number}" for name in _NAMES for number in range(20)]
@@ -192,7 +192,7 @@ class Writer:
             self._weights[language] = list(accumulate(1 / (rank + 2.7) for rank in range(len(self.words[language]))))
 
     def sentence(self, least: int, most: int, language: str = "") -> str:
-        """`least` to `most` words and a full stop."""
+        """Return `least` to `most` words and a full stop."""
         chance = self.chance
         language = language or ("es" if chance.random() < 0.55 else "en")
         count = chance.randint(least, most)
@@ -207,7 +207,7 @@ class Writer:
 
 
 def shape(*sources: str) -> str:
-    """What tells apart memories that were built of other sources, or in another schema of the same number."""
+    """Return a key that distinguishes memories built of other sources, or in another schema of the same number."""
     digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
     for path in (*sources, *(path for _, path in migrations())):
         with open(path, "rb") as source:
@@ -216,11 +216,10 @@ def shape(*sources: str) -> str:
 
 
 def memory(facts: int, entries: int) -> str:
-    """The path of a memory with so many facts and entries of the timeline. Do not write to it: take a `copy`.
+    """Return the path of a cached memory with so many facts and timeline entries. Do not write to it: take a `copy`.
 
-    It is new each month, for its records age: facts were confirmed, and things decided, over two years. Its rows passed
-    the schema's triggers, as all do; they have no history, which no list or search reads.
-    """
+    It is rebuilt each month, because ages matter: its facts were confirmed and its decisions made over two years. Its
+    rows passed the schema's triggers, as all do; they have no history, which no list or search reads."""
     digest = hashlib.sha256(f"{shape(__file__)} {datetime.now(UTC):%Y-%m}".encode())
     folder = os.path.join(CACHE, f"memory-{facts}-{entries}-{digest.hexdigest()[:16]}")
     path = os.path.join(folder, "memory.db")
@@ -236,7 +235,7 @@ def memory(facts: int, entries: int) -> str:
 
 
 def own(path: str) -> str:
-    """A memory that was made past the front doors, or copied from one, as this installation's own; its path."""
+    """Register a memory that was created without the doors, or copied, as this installation's own; return its path."""
     if known(path) is None:
         connection = apsw.Connection(path)
         remember(connection, path, os.urandom(16).hex())
@@ -245,7 +244,7 @@ def own(path: str) -> str:
 
 
 def copy(source: str, target: str) -> str:
-    """A copy of a memory, to write to; its path."""
+    """Copy a memory, to write to; return its path."""
     with (
         Memory.open(target) as new,
         Memory.open(source) as old,
@@ -253,7 +252,7 @@ def copy(source: str, target: str) -> str:
     ):
         while not backup.done:
             backup.step(10_000)
-    unknow(target)  # it holds the other's identity now
+    unknow(target)  # it has the other's identity
     return own(target)
 
 
@@ -371,5 +370,5 @@ def _events(writer: Writer, now: int, count: int) -> Iterator[tuple[object, ...]
 
 
 def _spread(now: int, number: int, count: int, days: int) -> str:
-    """The moment of the `number`th of `count` things that happened evenly over `days`."""
+    """Return the time of the `number`th of `count` things spread evenly over `days`."""
     return from_ms(now - (count - number) * days * DAY_MS // count)

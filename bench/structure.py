@@ -1,10 +1,9 @@
-"""How the tree stands: modules, packages, circles, repeated code, words per docstring, and what an import costs.
+"""Figures of the source tree: modules, packages, import cycles, repeated code, docstring lengths, import times.
 
     python -m bench.structure [--runs 21]
 
-Repeated code is two runs of ten or more equal lines of code, blank lines, comments and imports left out. Guesses are
-of readers who saw the names of packages and modules and nothing of their contents (bench/cases/guesses.json).
-"""
+Repeated code is two runs of ten or more equal lines of code, ignoring blank lines, comments and imports. Guesses are of
+readers who saw the names of packages and modules only (bench/cases/guesses.json)."""
 
 from __future__ import annotations
 
@@ -72,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def circles() -> list[list[str]]:
-    """The sets of modules that import each other, what is imported lazily counted in."""
+    """Return the sets of modules that import each other, including lazy imports."""
     graph = grimp.build_graph("store", "tui", exclude_type_checking_imports=True)
     order: list[str] = []
     seen: set[str] = set()
@@ -89,7 +88,7 @@ def circles() -> list[list[str]]:
 
 
 def _visit(module: str, neighbours: object, seen: set[str], order: list[str]) -> None:
-    """Add what is reached from a module and was not seen to `order`, the last first."""
+    """Append the unvisited modules reached from a module to `order`, the last first."""
     assert callable(neighbours)
     stack = [(module, iter(sorted(neighbours(module))))] if module not in seen else []
     seen.add(module)
@@ -104,7 +103,7 @@ def _visit(module: str, neighbours: object, seen: set[str], order: list[str]) ->
 
 
 def repeated(paths: Sequence[Path]) -> Iterator[str]:
-    """Each longest run of equal lines of code that stands twice, as `file:line = file:line, lines`."""
+    """Yield each longest run of equal lines of code that occurs twice, as `file:line = file:line, lines`."""
     code = {path: list(_code(path)) for path in paths}
     places: dict[tuple[str, ...], list[tuple[Path, int]]] = defaultdict(list)
     for path, lines in code.items():
@@ -140,7 +139,7 @@ def _docstrings(path: Path) -> Iterator[int]:
 
 
 def guesses() -> Iterator[tuple[str, int, int]]:
-    """Of each reader: its name, how many behaviours it looked for in the right package, and how many it was asked."""
+    """Yield (name, behaviours located in the right package, behaviours asked) for each reader."""
     if not GUESSES.exists():
         return
     told = json.loads(GUESSES.read_text(encoding="utf-8"))
@@ -153,7 +152,7 @@ def guesses() -> Iterator[tuple[str, int, int]]:
 
 
 def _same(guess: str, place: str) -> bool:
-    """Whether a guess is the module itself, or lies in the package that the place names with a `/` at its end."""
+    """Return whether a guess is the module itself, or lies in a package given with a `/` at its end."""
     return guess == place or (place.endswith("/") and guess.startswith(place))
 
 

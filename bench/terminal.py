@@ -1,8 +1,8 @@
-"""A real pseudo-terminal around a command, with a clock on every byte.
+"""Run a command in a pseudo-terminal, and timestamp every byte.
 
-A key's latency is what a person sees: from the key being written to the last byte of what it changed. Bytes are stamped
-as they are read; the screen they paint (pyte) is only computed when asked for, so that it does not slow the reading.
-"""
+A key's latency is measured as the user sees it: from writing the key to the last byte of its effect. Bytes are
+timestamped as they are read; the screen that they paint (pyte) is computed only on request, so that it does not slow
+the reading."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from collections.abc import Mapping, Sequence
 import pyte
 from wcwidth import wcwidth
 
-# What Textual asks of a terminal, and what a current one answers: synchronized output yes, in-band resize no.
+# Textual's queries and the replies of a current terminal: synchronized output yes, in-band resize no.
 ANSWERS = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y", b"\x1b[6n": b"\x1b[1;1R"}
 _QUERY = re.compile(b"|".join(re.escape(query) for query in ANSWERS))
 
 
 class Silent(AssertionError):
-    """The program wrote nothing, or not what was waited for, in the time it had."""
+    """The program wrote nothing, or not the expected output, in time."""
 
 
 def _own_terminal() -> None:
-    """For the new process: the terminal must be the controlling one, or a resize reaches nobody; and its end must be
-    heard, though whoever started us (nohup, say) ignores it."""
+    """Make the terminal the new process's controlling one, or it would get no resize; and restore the default action of
+    SIGHUP, which the parent (nohup, for example) may ignore."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Terminal:
-    """`argv` running in a terminal of `size` (columns, rows); a context manager that ends it."""
+    """Runs `argv` in a terminal of `size` (columns, rows); a context manager that ends it."""
 
     def __init__(
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, size: tuple[int, int] = (120, 40)
@@ -73,7 +73,7 @@ class Terminal:
         self.close()
 
     def close(self) -> None:
-        """End the program: by a hang-up, as when a terminal is closed, and by force after a second."""
+        """End the program by SIGHUP, as when a terminal is closed; kill it after a second."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGHUP)
             try:
@@ -90,26 +90,26 @@ class Terminal:
         fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size; the program is told by SIGWINCH."""
-        self.screen  # noqa: B018  what came before belongs to the old size
+        """Resize the terminal; the program gets SIGWINCH."""
+        self.screen  # noqa: B018  earlier output belongs to the old size
         self.size = (columns, rows)
         self._screen.resize(rows, columns)
         self._winsize(self._master)
 
     def write(self, data: str | bytes) -> float:
-        """Type `data`; the moment of it."""
+        """Write keys; return the time."""
         os.write(self._master, data.encode() if isinstance(data, str) else data)
         return time.perf_counter()
 
     def read(self, timeout: float) -> bool:
-        """Take what arrives within `timeout` seconds; False if nothing did or the program has ended."""
-        waiting = select.poll()  # not `select`, which knows no descriptor above 1,023
+        """Read what arrives within `timeout` seconds; return False if nothing did or the program has ended."""
+        waiting = select.poll()  # not `select`, which fails for descriptors above 1,023
         waiting.register(self._master, select.POLLIN)
         if not waiting.poll(max(0.0, timeout) * 1000):
             return False
         try:
             data = os.read(self._master, 1 << 16)
-        except OSError:  # Linux says EIO where others say end of file
+        except OSError:  # Linux raises EIO at end of file
             return False
         if not data:
             return False
@@ -121,14 +121,15 @@ class Terminal:
         return True
 
     def quiet(self, settle: float = 0.15, timeout: float = 10.0) -> float | None:
-        """Read until nothing has come for `settle` seconds; the moment of the last byte, None if there was none."""
+        """Read until nothing has arrived for `settle` seconds; return the time of the last byte, None if there was
+        none."""
         last, end = None, time.perf_counter() + timeout
         while time.perf_counter() < end and self.read(settle):
             last = self.arrivals[-1][0]
         return last
 
     def wait_for(self, marker: bytes | str, timeout: float = 10.0, start: int = 0) -> float:
-        """The moment at which `marker`, a regular expression over the bytes since `start`, had arrived."""
+        """Return the time at which `marker`, a regular expression over the bytes since `start`, had arrived."""
         pattern = re.compile(marker.encode() if isinstance(marker, str) else marker)
         end = time.perf_counter() + timeout
         while not (found := pattern.search(self.output, start)):
@@ -138,14 +139,14 @@ class Terminal:
 
     @property
     def screen(self) -> list[str]:
-        """The lines a person sees now."""
+        """Return the lines of the screen."""
         self._stream.feed(bytes(self.output[self._fed :]))
         self._fed = len(self.output)
         return [self._line(y) for y in range(self._screen.lines)]
 
     def _line(self, y: int) -> str:
-        """A line, as long as the terminal is wide. What is left of a wide character after something was written over
-        its other half is a space, as on terminals; pyte's own `display` fails on it."""
+        """Return a line, padded to the terminal's width. If one half of a wide character was overwritten, the other
+        half is a space, as on terminals; pyte's own `display` fails on it."""
         cells = [self._screen.buffer[y][x].data for x in range(self._screen.columns)]
         line = []
         for x, text in enumerate(cells):
@@ -164,11 +165,11 @@ def first_paint(
     size: tuple[int, int] = (120, 40),
     marker: bytes | str | None = None,
 ) -> float:
-    """Seconds from starting `argv` to the end of its first full frame.
+    """Return the seconds from starting `argv` to the end of its first complete frame.
 
-    Textual paints a frame from the top, addressing each row: the frame is there when the last row has been painted and
-    `marker`, a regular expression of what only this program shows, has come too. Without a marker any frame counts.
-    """
+    Textual paints a frame from the top, addressing each row: it is complete when the last row has been painted and
+    `marker`, a regular expression of output that only this program has, has arrived too. Without a marker any frame
+    counts."""
     with Terminal(argv, env, size) as terminal:
         moment = terminal.wait_for(rb"\x1b\[%d;1H[^\x1b]*(?:\x1b\[[0-9;]*m[^\x1b]*)+" % size[1])
         if marker is not None:
@@ -177,7 +178,7 @@ def first_paint(
 
 
 def key_latency(terminal: Terminal, key: str | bytes, settle: float = 0.15) -> float:
-    """Seconds from writing `key` to the last byte of output it causes (then quiet for `settle` seconds)."""
+    """Return the seconds from writing `key` to the last byte of its output (then nothing for `settle` seconds)."""
     while terminal.read(0):
         pass
     pressed = terminal.write(key)

@@ -1,12 +1,11 @@
-"""Search as you type: how soon a letter stands on the screen, and how soon after the last one what it found.
+"""Search as you type: the delay until a letter is echoed, and from the last letter until the hits are shown.
 
     python -m bench.typing [--runs 5] [--calls 15]
 
-Every query is typed letter by letter, each letter 200 ms after the one before: so a search starts, and is interrupted,
-for each beginning of a word. A letter's echo ends with the last byte before the search can start (the debounce); what
-was found counts from the end of the debounce to the last byte of the frame that shows it. Aims: 10 ms and 100 ms, at
-100,000 records and at 300,000. Then the same queries as calls of `Search`, without a screen.
-"""
+Every query is typed letter by letter, 200 ms apart, so that a search starts, and is interrupted, for each prefix of a
+word. A letter's echo ends with the last byte before the search can start (the debounce); the hits' delay counts from
+the end of the debounce to the last byte of the frame that shows them. Aims: 10 ms and 100 ms, at 100,000 records and at
+300,000. Then the same queries as calls of `Search`, without a screen."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ SIZES = ((40_000, 60_000), (100_000, 200_000))
 
 
 def queries() -> dict[str, list[str]]:
-    """Queries by class, of the large memories' own words; the first of each language are the most frequent."""
+    """Return queries by class, of the large memories' own words; the first of each language are the most frequent."""
     words = Writer(0).words
     es, en = (words[language][len(STOP_WORDS[language]) :] for language in ("es", "en"))
     stop_es, stop_en = STOP_WORDS["es"], STOP_WORDS["en"]
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     paths = [memory(*size) for size in SIZES]
     asked = queries()
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
-        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        os.chdir(folder)  # outside any checkout, whose commits would be read into the memory
         time.sleep(1)
         heading("typing", f"{SIZE[0]}×{SIZE[1]}, a letter every {PACE * 1e3:.0f} ms")
         for size, path in zip(SIZES, paths, strict=True):
@@ -105,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _type(terminal: Terminal, query: str) -> tuple[list[float], float]:
-    """(milliseconds of each letter's echo, milliseconds from the end of the debounce to what was found)."""
+    """Return (milliseconds of each letter's echo, milliseconds from the end of the debounce to the hits)."""
     _empty(terminal)
     echoes = []
     pressed = 0.0
@@ -118,7 +117,7 @@ def _type(terminal: Terminal, query: str) -> tuple[list[float], float]:
         echoes.append(_echo(terminal, pressed))
     while (left := pressed + DEBOUNCE - time.perf_counter()) > 0:
         terminal.read(left)
-    before = len(terminal.output)  # what was found until now answers an older question
+    before = len(terminal.output)  # earlier hits belong to an older query
     try:
         shown = terminal.wait_for(r"[\d,]+ found", timeout=10, start=before)
     except Silent:
@@ -128,7 +127,7 @@ def _type(terminal: Terminal, query: str) -> tuple[list[float], float]:
 
 
 def _echo(terminal: Terminal, pressed: float) -> float:
-    """Milliseconds to the last byte of the first thing that a letter changed, before its search can start."""
+    """Return the milliseconds to the last byte of a letter's first effect, before its search can start."""
     last = pressed
     while (left := pressed + DEBOUNCE - 0.005 - time.perf_counter()) > 0:
         if not terminal.read(min(left, 0.02 if last > pressed else left)):
@@ -140,7 +139,7 @@ def _echo(terminal: Terminal, pressed: float) -> float:
 
 
 def _empty(terminal: Terminal) -> None:
-    """Take what was typed back, and let all come to rest."""
+    """Clear the query, and wait until the app is idle."""
     terminal.write("\x15")
     terminal.quiet(0.25, timeout=3)
 

@@ -1,16 +1,15 @@
-"""The forms of sqlite-vec against numpy: how fast, how right, how large, and how long to build.
+"""Index types of sqlite-vec against numpy: speed, recall, size, and build time.
 
     python -m bench.vectors [--sizes 10000,100000] [--million] [--extension PATH] [--folder PATH]
 
-Made-up unit vectors of 384 numbers in 400 clusters around a common mean, in directions of unequal weight, as the
-vectors of real texts are. Each form is a file of its own, asked for the ten nearest of 50 questions after one to warm
-up; `recall` is the share of the ten that an exact comparison finds. `first` is a new connection's
-first question, with what it must read into memory. The forms that only choose which vectors are compared exactly read
-those from the plain table in which all of them lie. `MB` is what a form takes on the disk beside that table.
+Synthetic unit vectors of 384 numbers in 400 clusters around a common mean, in directions of unequal weight, like the
+vectors of real texts. Each type has a file of its own, and gets 50 queries for the ten nearest, after one to warm up;
+`recall` is the share of the ten that an exact comparison finds. `first` is a new connection's first query, including
+what it must read into memory. Types that only preselect vectors for an exact comparison read those from the plain table
+of all vectors. `MB` is a type's size on the disk beside that table.
 
-`--extension` takes another build of sqlite-vec (the path of its `vec0` without its ending), for the forms that only
-newer versions know; a form that this version does not know is left out, and said.
-"""
+`--extension` loads another build of sqlite-vec (the path of its `vec0` without its suffix), for types that only newer
+versions support; a type that this version does not support is skipped with a message."""
 
 from __future__ import annotations
 
@@ -32,17 +31,17 @@ from store.database.integer_list import integers
 from store.embedding import binary_index
 
 DIMENSION, CLUSTERS, NEAREST, QUESTIONS = 384, 400, 10, 50
-PART = 10_000  # vectors made and written at once
-BLOCK = 1_024  # vectors whose signs are kept in one row
-PARTS = 10  # kinds of record that a partition key parts
-FALL = 0.5  # how fast the directions of the made-up vectors lose weight: those of real ones are not even either
-PATIENCE = 600.0  # seconds that a build may take
+PART = 10_000  # vectors generated and written at once
+BLOCK = 1_024  # vectors whose signs are stored in one row
+PARTS = 10  # kinds of record, for a partition key
+FALL = 0.5  # how fast the synthetic vectors' directions lose weight, like those of real ones
+PATIENCE = 600.0  # maximum seconds of a build
 Found = Callable[[np.ndarray], "list[int]"]
 
 
 class Form(NamedTuple):
-    """A way to keep and to ask: the columns of its `vec0` table, how a vector is written (SQL around one `?`), how the
-    table is asked, and how many of what it finds are compared exactly (0: it is exact itself)."""
+    """An index type: the columns of its `vec0` table, how a vector is written (SQL around one `?`), how the table is
+    queried, and how many of its results are compared exactly (0: it is exact itself)."""
 
     name: str
     columns: str
@@ -169,7 +168,7 @@ def _through(connection: apsw.Connection, form: Form, vector: np.ndarray) -> lis
 
 
 def _best(connection: apsw.Connection, ids: np.ndarray, vector: np.ndarray) -> list[int]:
-    """The nearest of these, by the vectors as they are stored."""
+    """Return the nearest of these, by the stored vectors."""
     rows = connection.execute(
         "SELECT p.id, p.vector FROM carray(?) c JOIN plain p ON p.id = c.value", (integers(np.sort(ids)),)
     ).fetchall()
@@ -202,7 +201,8 @@ def _pack(connection: apsw.Connection, into: apsw.Connection, size: int) -> None
 
 
 def _signs(connection: apsw.Connection, packed: apsw.Connection, rescored: int) -> Found:
-    """As the application does it: the signs in memory, read from their blocks, choose what is compared exactly."""
+    """Search as the application does: the signs, read from their blocks into memory, preselect vectors for an exact
+    comparison."""
     every = b"".join(blob for (blob,) in packed.execute("SELECT signs FROM packed ORDER BY first"))
     rows = np.frombuffer(every, "<u8").reshape(-1, binary_index.width(DIMENSION) // 64)
     matrix = binary_index.Matrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
@@ -210,7 +210,7 @@ def _signs(connection: apsw.Connection, packed: apsw.Connection, rescored: int) 
 
 
 def _timed(ready: Callable[[], Found], asked: np.ndarray, right: list[set[int]]) -> tuple[float, list[float], float]:
-    """(recall, ms of each question, ms of the first with what goes before it)."""
+    """Return (recall, ms of each query, ms of the first including its preparation)."""
     start = time.perf_counter()
     find = ready()
     find(asked[-1])
@@ -233,7 +233,7 @@ def _row(name: str, recall: float, times: list[float], first: float, size: int, 
 
 
 def _exact(connection: apsw.Connection, asked: np.ndarray, kind: int | None = None) -> list[set[int]]:
-    """The ids of the nearest of each question."""
+    """Return the ids of the nearest of each query."""
     best = [np.empty((0, 2)) for _ in asked]
     where = "" if kind is None else f"WHERE id % {PARTS} = {kind}"
     cursor = connection.execute(f"SELECT id, vector FROM plain {where}")
@@ -249,7 +249,8 @@ def _exact(connection: apsw.Connection, asked: np.ndarray, kind: int | None = No
 
 @cache
 def _space() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(what all vectors have in common, the centres of the clusters, what turns even noise into theirs)."""
+    """Return (the common mean of all vectors, the centres of the clusters, the transformation of uniform noise to
+    theirs)."""
     dice = np.random.default_rng(5)
     turn, _ = np.linalg.qr(dice.normal(size=(DIMENSION, DIMENSION)))
     reach = np.arange(1, DIMENSION + 1) ** -FALL
@@ -267,7 +268,7 @@ def _made(dice: np.random.Generator, size: int) -> np.ndarray:
 
 @cache
 def _mean() -> bytes:
-    """Of the vectors, as the calibration of a model measures it."""
+    """Return the mean of the vectors, as a model's calibration measures it."""
     return bytes(_made(np.random.default_rng(3), 200).mean(axis=0).astype("<f4").tobytes())
 
 
@@ -279,7 +280,7 @@ def _crowd(size: int) -> Iterator[tuple[range, np.ndarray]]:
 
 
 def _questions() -> np.ndarray:
-    """Vectors of the same clusters that are not among those that are stored."""
+    """Return vectors of the same clusters that are not stored."""
     return _made(np.random.default_rng(23), QUESTIONS + 1)
 
 

@@ -1,8 +1,7 @@
-"""The tokenizer that a GGUF file of a language model carries, read from its head: nothing of the model is loaded.
+"""Read the tokenizer from the header of a language model's GGUF file, without loading the model.
 
-The form is documented with ggml: a magic word, a version, two counts, then keys with typed values. Texts are cut before
-they are paired as Qwen2's published tokenizer cuts them, which is all that is read here (`tokenizer.ggml.pre`: qwen2).
-"""
+The format is documented with ggml: a magic number, a version, two counts, then keys with typed values. Texts are split
+before merging as by Qwen2's published tokenizer, the only type supported (`tokenizer.ggml.pre`: qwen2)."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-# of a value's type: how it is unpacked; 8 is a text, 9 a list
+# struct format by value type; 8 is a string, 9 an array
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _TEXT, _LIST = 8, 9
 WANTED = ("tokenizer.ggml.model", "tokenizer.ggml.pre", "tokenizer.ggml.tokens", "tokenizer.ggml.merges")
@@ -18,7 +17,8 @@ _CUT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}
 
 
 def counter(path: str) -> Callable[[str], int]:
-    """How many tokens a text takes in the model of this file. Raises ValueError for a file of another kind."""
+    """Return a function that counts a text's tokens in the model of this file. Raises ValueError for a file of another
+    kind."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
     held = _head(path)

@@ -1,9 +1,9 @@
-"""What a write costs: a bare insert of one row against `Facts.remember`, and what each part of the difference is.
+"""What a write costs: an INSERT of one row against `Facts.remember`, with the parts of the difference.
 
     python -m bench.write [--writes 500] [--folder PATH]
 
-Seven ways to write the same facts take turns on the same disk, each with the connection settings of a memory
-(synchronous=FULL among them). Each adds one part to the one before it, so differences of medians are the parts:
+Seven ways to write the same facts alternate on the same disk, each with the connection settings of a memory
+(synchronous=FULL among them). Each adds one part to the previous one, so differences of medians are the parts:
 
     bare        one INSERT into the table alone, in a transaction
     indexes     the same with the table's indexes
@@ -13,8 +13,7 @@ Seven ways to write the same facts take turns on the same disk, each with the co
     redaction   the same, and its texts are redacted
     remember    `Facts.remember`: the same, and its checks and the search for the same fact
 
-Aim: redaction, corpus and history together add at most 0.5 ms to the bare insert.
-"""
+Aim: redaction, corpus and history together add at most 0.5 ms to the bare insert."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ AIMED = ("corpus", "history", "redaction")
 
 
 class Plain(Transaction):
-    """A write whose session is taken and thrown away."""
+    """A write whose session is recorded and discarded."""
 
     def _commit(self) -> None:
         self._connection.execute("COMMIT")
@@ -83,7 +82,7 @@ def _table(title: str, folder: str, source: str | None, writes: int) -> None:
     names = list(ways)
     for number, text in enumerate(texts):
         turn = number % len(names)
-        for name in names[turn:] + names[:turn]:  # each begins in its turn: what one leaves to the disk meets all
+        for name in names[turn:] + names[:turn]:  # rotate the order: each affects the disk state of the next
             start = time.perf_counter()
             ways[name](text)
             times[name].append((time.perf_counter() - start) * 1e3)
@@ -103,12 +102,12 @@ def _table(title: str, folder: str, source: str | None, writes: int) -> None:
 
 
 def _between(more: Sequence[float], less: Sequence[float]) -> float:
-    """The median difference of writes made side by side."""
+    """Return the median difference of writes made side by side."""
     return statistics.median(a - b for a, b in zip(more, less, strict=True))
 
 
 def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], object], Callable[[], None]]:
-    """(a function that writes one fact, a function that closes its file)."""
+    """Return (a function that writes one fact, a function that closes its file)."""
     if source:
         copy(source, path)
     opened = Memory.open(path, "cli")
@@ -135,7 +134,7 @@ def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], obje
 
     def redaction(text: str) -> None:
         with Transaction(database, "user", "remember") as write:
-            fixed = {1, 9, 10, 11, 12, 13}  # the text, its numbers, the origin and the lists; the rest is ours
+            fixed = {1, 9, 10, 11, 12, 13}  # text, numbers, origin and lists; the rest is ours
             values = [v if i in fixed else Verbatim(v) for i, v in enumerate(row(write.at, text))]
             values[12] = values[13] = Json([])
             write.execute(INSERT, values)  # type: ignore[arg-type]
@@ -148,7 +147,7 @@ def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], obje
 
 
 def _strip(connection: apsw.Connection, indexes: bool) -> None:
-    """Leave the table of facts its shape and its rows, and take its triggers, and its indexes, away."""
+    """Remove the triggers, and optionally the indexes, from the table of facts; keep its columns and rows."""
     kinds = "'trigger', 'index'" if indexes else "'trigger'"
     found = connection.execute(
         f"SELECT type, name FROM sqlite_schema WHERE tbl_name = 'facts' AND type IN ({kinds}) AND sql NOTNULL"
@@ -158,7 +157,7 @@ def _strip(connection: apsw.Connection, indexes: bool) -> None:
 
 
 def _commit_alone(folder: str) -> float:
-    """Seconds that a transaction of one small row takes: what the disk asks of every writer."""
+    """Return the seconds of a transaction of one small row: the disk's minimum for every writer."""
     path = os.path.join(folder, "commit.db")
     connection = apsw.Connection(path)
     connection.pragma("journal_mode", "wal")

@@ -1,1 +1,1 @@
-"""The two ways in for people: the application and the command line."""
+"""The two interfaces for people: the application and the command line."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
 DEFAULT_THEME = "textual-dark"
-HOLD_SECONDS = 2.0  # that keys are kept at the most
+HOLD_SECONDS = 2.0  # maximum time that keys are buffered
 
 
 def _everything() -> type[Provider]:
@@ -44,14 +44,14 @@ def _everything() -> type[Provider]:
 
 
 class Memoranda(SaysDefects, App[int]):
-    """Memoranda, on one memory; `open` puts another in its place."""
+    """The application on one memory; `open` replaces it by another."""
 
     TITLE = "memoranda"
-    # its key is in the table: Textual's own would be heard before the letters that came before it
+    # its key is in the table: Textual's binding would run before letters typed earlier
     ENABLE_COMMAND_PALETTE = False
     COMMANDS = {_everything}  # noqa: RUF012 - as App declares it
-    # where there are only the terminal's own colours, or none, Textual's cursors are reversed or underlined: its list
-    # of options knows no reversed text
+    # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
+    # reversed text
     CSS = """
     Toast { padding: 0 1; }  /* one line says most of it */
     Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
@@ -65,14 +65,14 @@ class Memoranda(SaysDefects, App[int]):
         self.use_command_palette = True
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
-        self._held: list[events.Event] | None = None  # keys that are kept; None while they go their way
+        self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on
         self._hold: Timer | None = None
         self._plain = only_plain()
-        # Textual draws on standard error; where that is no terminal, TERM says nothing
+        # Textual draws on standard error; if that is no terminal, TERM is meaningless
         at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
         self._sixteen = at_terminal and self.console.color_system == "standard"
-        self._asked = ""  # the theme that the configuration asks for
-        self._unkept = ""  # a theme that was chosen and is not yet in the file
+        self._asked = ""  # the theme set in the configuration
+        self._unkept = ""  # a chosen theme that is not saved yet
         self.config = config.load(location, BY_ID, FIXED)
         self.modeller = ModelWorker(self._model_told)
         self._main = MainScreen(location, cwd, clock)
@@ -80,19 +80,19 @@ class Memoranda(SaysDefects, App[int]):
 
     @property
     def remapped(self) -> dict[str, str]:
-        """The keys that were given to other letters: id → keys."""
+        """Return the remapped keys: id → keys."""
         return self._remapped
 
     def get_default_screen(self) -> Screen[None]:
         return self._main
 
     def get_line_filters(self) -> list[LineFilter]:
-        """The second layer against hostile text, behind every widget; plain letters for our glyphs where a
-        person or their terminal wants them; and no colour that it has not."""
+        """Return the second layer against hostile text, behind every widget; ASCII for our glyphs if the user or the
+        terminal needs it; and a limit to the colours available."""
         filters = [*super().get_line_filters(), self._clean]
         if self._plain or self.config["badges"] == "ascii":
             filters.append(self._ascii)
-        if self.no_color:  # Textual's own would still write greys
+        if self.no_color:  # Textual's own filter would still emit greys
             filters = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
             filters.append(self._colourless)
         elif self.native_ansi_color:
@@ -100,7 +100,7 @@ class Memoranda(SaysDefects, App[int]):
         return filters
 
     def get_css_variables(self) -> dict[str, str]:
-        """The theme's variables, so that what is written in them can be read."""
+        """Return the theme's variables, corrected for readability."""
         variables = super().get_css_variables()
         self.theme_variables = mended(self.theme, variables)
         return self.theme_variables
@@ -108,7 +108,7 @@ class Memoranda(SaysDefects, App[int]):
     # configuration
 
     def _configure(self) -> None:
-        """Do what the configuration says."""
+        """Apply the configuration."""
         self._remapped, problems = remap(self.config.keys)
         self.config.problems += problems
         self.set_keymap(self._remapped)
@@ -124,13 +124,13 @@ class Memoranda(SaysDefects, App[int]):
         self.animation_level = "none" if self.config["motion"] == "none" else TEXTUAL_ANIMATIONS
 
     def _shown(self, theme: str) -> str:
-        """The theme in whose place this terminal can show `theme`: one of its own colours where it has no others."""
+        """Return the theme to show for `theme` in this terminal: an ANSI one if it has only its own colours."""
         if self.no_color or self._sixteen:
             return "ansi-dark" if self.available_themes[theme].dark else "ansi-light"
         return theme
 
     def configure_again(self) -> None:
-        """Take the configuration as it is now, after a change of it."""
+        """Apply the configuration again, after a change."""
         self.config = config.load(self._main.location, BY_ID, FIXED)
         self._configure()
         self._main.configured()
@@ -138,12 +138,12 @@ class Memoranda(SaysDefects, App[int]):
         self._complain()
 
     def _complain(self) -> None:
-        """Say what of the configuration could not be done."""
+        """Report settings that could not be applied."""
         for problem in self.config.problems:
             self.notify(visible(problem), severity="warning", timeout=10, markup=False)
 
     def _watch_theme(self, theme_name: str) -> None:
-        """Keep a theme that was chosen here for the next start."""
+        """Save a theme that was chosen here."""
         super()._watch_theme(theme_name)
         if self.is_running and theme_name not in (self._asked, self._shown(self._asked)):
             self._asked = self._unkept = theme_name
@@ -170,16 +170,16 @@ class Memoranda(SaysDefects, App[int]):
         if said and self.is_running:
             self.call_from_thread(self.notify, visible(said), severity="warning", timeout=8, markup=False)
 
-    # keys that come too early
+    # buffering of keys
 
     def hold_keys(self) -> None:
-        """Keep what is typed from now on, until `release_keys`: what it is for is not there yet."""
+        """Buffer keys from now on, until `release_keys`: their target is not there yet."""
         if self._held is None:
             self._held = []
             self._hold = self.set_timer(HOLD_SECONDS, self.release_keys)
 
     def release_keys(self) -> None:
-        """Give the keys that were kept to what has the focus now."""
+        """Pass the buffered keys to the focused widget."""
         if self._hold is not None:
             self._hold.stop()
         held, self._held = self._held or [], None
@@ -187,7 +187,7 @@ class Memoranda(SaysDefects, App[int]):
             self.post_message(event)
 
     async def on_event(self, event: events.Event) -> None:
-        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # it comes back as it bubbles
+        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
         if typed and self._main.engine is not None:
             self._main.engine.embedder.pressed()
         if typed and self._held is not None:
@@ -195,20 +195,20 @@ class Memoranda(SaysDefects, App[int]):
             return
         ends = typed and isinstance(self.focused, Field) and getattr(event, "key", "") == "enter"
         await super().on_event(event)
-        if ends:  # what is typed next is for what comes of it
+        if ends:  # later keys are for its result
             self.hold_keys()
 
     def action_command_palette(self) -> None:
-        """The palette holds what the main screen does; the others name all their keys themselves."""
+        """Open the palette, if the main screen is shown; other screens show all their keys."""
         if isinstance(self.screen, MainScreen):
             super().action_command_palette()
 
     # the agent's model
 
     def _model_told(self) -> None:
-        """On a thread of the modeller: show what it knows."""
+        """Show the model's status; called on a thread of the model worker."""
         if self.is_running:
-            with suppress(RuntimeError):  # it closes meanwhile
+            with suppress(RuntimeError):  # the application may be closing
                 self.call_later(self._show_model)
 
     def _show_model(self) -> None:
@@ -216,10 +216,10 @@ class Memoranda(SaysDefects, App[int]):
             if hasattr(screen, "model_told"):
                 screen.model_told()
 
-    # another memory
+    # change of memory
 
     async def open(self, location: Location, cwd: str) -> None:
-        """Show another memory in the place of this one."""
+        """Show another memory instead of this one."""
         await self._close_engine()
         self.config = config.load(location, BY_ID, FIXED)
         self._configure()
@@ -228,19 +228,19 @@ class Memoranda(SaysDefects, App[int]):
         await self.switch_screen(self._main)
         self._complain()
 
-    # the beginning and the end
+    # start and end
 
     def on_ready(self) -> None:
         forget_startup()
         self._complain()
         if not self.is_headless and hasattr(signal, "SIGTERM") and os.name == "posix":
-            # asked to end from outside: the terminal is given back as it was found
+            # terminated from outside: restore the terminal
             status = 128 + signal.SIGTERM
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Textual's: what nobody caught. What the disk or the file did ends the application with a sentence; only a
-        defect is shown with its traceback."""
+        """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a
+        sentence; only a defect shows its traceback."""
         from rich.text import Text
 
         from store import understood_error as understood
@@ -260,5 +260,5 @@ class Memoranda(SaysDefects, App[int]):
     async def _close_engine(self) -> None:
         self._main.close()
         if self._main.engine is not None:
-            # on a thread: the writer may be waiting for this loop to show what it wrote, and would wait for ever
+            # in a thread: the writer may be waiting for this loop, which would deadlock
             await asyncio.to_thread(self._main.engine.close)

@@ -1,9 +1,8 @@
-"""The command line: reads arguments, opens the memory, runs a verb, prints what it gave.
+"""The command line: parse arguments, open the memory, run a verb, print its result.
 
-Prints one object or list with --json; errors are one sentence on standard error, or one object; exit 0 done, 1 cannot,
-2 usage. Nothing is asked where standard input is not a terminal. All that is printed is made visible first, names of
-folders and of checkpoints too: strangers may have chosen them.
-"""
+With --json print one object or list; errors are one sentence on standard error, or one object; exit status 0 success, 1
+failure, 2 usage. Ask nothing if standard input is not a terminal. All output is escaped first, including names of
+folders and checkpoints, which may be untrusted."""
 
 import os
 import sys
@@ -28,14 +27,14 @@ from tui.input.command import Verb
 from tui.input.command_table import BY_NAME, VERBS
 
 HELP = ("-h", "--help", "help")
-SERVE_AGENTS = ("context", "recover")  # verbs that give what an agent is sent
-BACKUP_BYTES = 16 << 20  # of the largest file that a command makes the daily backup of
+SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
+BACKUP_BYTES = 16 << 20  # largest file that a command backs up daily
 TRY_AGAIN = "Nothing was changed by halves; look at what the system is short of, and try again."
-WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the documents catch up first
+WAIT_SECONDS = 2.0  # maximum time that a read command spends to sync the timeline and the documents first
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; the exit status."""
+    """Run one command; return the exit status."""
     letters_for_glyphs()
     as_json = "--json" in _before_dashes(list(arguments))
     try:
@@ -46,9 +45,9 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader, such as `| head`, closed the pipe
         return 0
-    except OSError as error:  # too many open files, say, while a module of ours was to be read
+    except OSError as error:  # too many open files, for example, while importing a module
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
         complain(reason, as_json)
         return reason.exit_status
@@ -103,8 +102,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open(place: location.Location, verb: Verb) -> Memory:
-    """The memory; on a disk too full to open it, a verb that only takes away gets the room of the ballast. One that may
-    be of an earlier version is the person's own if they say so."""
+    """Open the memory. On a full disk, a verb that only frees space may use that of the ballast. Ask before opening one
+    that an earlier version may have made."""
     try:
         return Memory(place, "cli")
     except NotOurs as error:
@@ -139,7 +138,7 @@ def _before_dashes(words: list[str]) -> list[str]:
 
 
 def overall_help() -> str:
-    """What `memoranda --help` prints."""
+    """Return the text of `memoranda --help`."""
     width = max(len(verb.name) for verb in VERBS)
     verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in VERBS]
     return "\n".join(
@@ -159,7 +158,7 @@ def overall_help() -> str:
 
 
 def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]]:
-    """--db, --json and --look, which go anywhere before a `--`, taken out of the arguments."""
+    """Extract --db, --json and --look, which may be anywhere before a `--`, from the arguments."""
     option, as_json, look, rest = None, False, False, []
     words = iter(arguments)
     for word in words:
@@ -171,7 +170,7 @@ def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]
             look = True
         elif word == "--db" or word.startswith("--db="):
             option = word.removeprefix("--db=") if "=" in word else next(words, None)
-            if not option:  # `--db "$UNSET"` must not come to mean another file
+            if not option:  # an empty `--db "$UNSET"` must not open another file
                 raise Usage("--db wants the path of a memory file.", "memoranda --db PATH facts")
         else:
             rest.append(word)
@@ -189,15 +188,15 @@ def _unknown(word: str) -> Usage:
 
 
 def _at_a_terminal(as_json: bool) -> bool:
-    """Whether there is a terminal to draw the application in, and somebody at it."""
+    """Return whether input and output are a terminal that the application can run in."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
 
 
 def _application(place: location.Location, cwd: str) -> int:
-    """Run the application on a memory until it is left; the exit status."""
+    """Run the application on a memory; return the exit status."""
     import gc
 
-    gc.disable()  # until the first frame is painted: `tui.screens.base_screen`
+    gc.disable()  # until the first frame: see `tui.screens.base_screen`
     from tui.app import Memoranda
 
     app = Memoranda(place, cwd)
@@ -206,7 +205,7 @@ def _application(place: location.Location, cwd: str) -> int:
 
 
 def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
-    """Print what there is, where there is no terminal to draw in."""
+    """Print the overview, if there is no terminal for the application."""
     from tui.commands.browse import figures, overview
 
     with Memory(place, "cli") as memory:
@@ -218,7 +217,7 @@ def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
 
 
 def _announce(memory: Memory) -> None:
-    """Say once where a new memory was made, and what a person should know of the file."""
+    """Report once where a new memory was created, with notes on the file."""
     if memory.created:
         say(f"Started a memory: {memory.location.path}")
     for warning in memory.database.warnings:
@@ -226,7 +225,7 @@ def _announce(memory: Memory) -> None:
 
 
 def _finish_purge(memory: Memory) -> None:
-    """Finish a purge that was cut off or had to wait; without one, a look at one row."""
+    """Finish a purge that was interrupted or had to wait; without one this reads one row."""
     from store import pending_purge as pending
 
     if not pending(memory.database):
@@ -240,8 +239,8 @@ def _finish_purge(memory: Memory) -> None:
 
 
 def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
-    """Let the timeline catch up with git and the index with the documents for a moment, then say what remains; whether
-    the moment is over."""
+    """Sync the timeline with git and the index with the documents for a limited time, then report what remains; return
+    a function that returns whether the time is over."""
     import time
 
     deadline = time.monotonic() + (0 if memory.location.look else WAIT_SECONDS)
@@ -249,9 +248,9 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     def late() -> bool:
         return time.monotonic() > deadline
 
-    if memory.location.look:  # nothing is written, and nobody else's git or documents are read for it
+    if memory.location.look:  # read-only: syncs nothing
         return late
-    _compare_new(memory, late)  # first: a matter of milliseconds, and git may take all there is
+    _compare_new(memory, late)  # first: takes milliseconds, and git may use up the time
     _catch_up_with_git(memory, cwd, late)
     try:
         read = memory.documents.scan(cancelled=late)
@@ -268,7 +267,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
 
 
 def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
-    """Take the checkpoint that time has made due, a matter of milliseconds: a command may be all that ever runs."""
+    """Create the periodic checkpoint that is due, in milliseconds: the application may never run."""
     from store import automatic_checkpoints
 
     if late():
@@ -280,7 +279,7 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
-    """Compare what was remembered since with what is known, some 2 ms for each fact."""
+    """Compare new facts with the existing ones, some 2 ms for each."""
     from store import new_fact_check
 
     try:
@@ -290,7 +289,7 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
-    """Make the daily backup of a file that takes a fraction of the moment; a larger one waits for the application."""
+    """Create the daily backup of a small file; a larger one is left to the application."""
     from store import maintenance
 
     if late():
@@ -302,8 +301,8 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
-    """Embed what waits for what is left of the moment, once vectors serve: to begin with, a model is measured for some
-    seconds, which the application and `memoranda index` do. Without one nothing is said: doctor says why."""
+    """Embed pending texts in the remaining time, if an embedding model is ready: choosing one takes seconds of
+    measurement, which the application and `memoranda index` do. Without one report nothing: doctor does."""
     from store import feature_off as without
 
     if late() or without("model"):
@@ -327,7 +326,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
     from store import maintenance
 
-    remaining: int | None = None  # until git has listed what there is
+    remaining: int | None = None  # unknown until git has listed the commits
 
     def progress(done: int, total: int) -> None:
         nonlocal remaining
@@ -347,7 +346,7 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
 
 
 def _ask(question: str, lines: Sequence[str] = ()) -> bool:
-    """Ask on the terminal, below the lines. Raises InvalidInput where nobody can answer."""
+    """Ask on the terminal, below the lines. Raises InvalidInput without a terminal."""
     if not sys.stdin.isatty():
         raise InvalidInput("Needs confirmation; nothing was changed.", "Add --yes.")
     for line in lines:

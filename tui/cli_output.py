@@ -1,7 +1,6 @@
-"""What the command line prints: outcomes, errors, and lines beside them.
+"""Print the command line's outcomes, errors and messages.
 
-Everything is made visible first, names of folders and of checkpoints too: strangers may have chosen them.
-"""
+Everything is escaped first, including names of folders and checkpoints, which may be untrusted."""
 
 import os
 import sys
@@ -11,7 +10,7 @@ from tui.commands import Outcome
 
 
 def letters_for_glyphs() -> None:
-    """Where an encoding cannot write ◐, let + stand for it."""
+    """Replace glyphs that the encoding lacks by ASCII, such as ◐ by +."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             if (stream.encoding or "").lower().startswith("utf"):
@@ -37,7 +36,7 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
         _in_utf8()
         from contextlib import closing
 
-        with closing(outcome.document()) as pieces:  # what it reads must end before the memory is closed
+        with closing(outcome.document()) as pieces:  # its reads must end before the memory is closed
             for piece in pieces:
                 out(piece, end="", flush=False)
         out("", end="")
@@ -54,13 +53,13 @@ def print_outcome(outcome: Outcome, as_json: bool) -> None:
 
 
 def _in_utf8() -> None:
-    """What scripts read is UTF-8 whatever the terminal's own encoding: a `?` in its place would be a loss."""
+    """Write UTF-8 for scripts whatever the terminal's encoding is: a `?` would lose data."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
 def out(text: str, end: str = "\n", flush: bool = True) -> None:
-    """Print on standard output. Raises StorageError when it takes no more (`> file` on a full disk)."""
+    """Print on standard output. Raises StorageError if the write fails (`> file` on a full disk)."""
     try:
         print(text, end=end, flush=flush)
     except BrokenPipeError:
@@ -70,22 +69,22 @@ def out(text: str, end: str = "\n", flush: bool = True) -> None:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print one line on standard error, beside what was asked for."""
+    """Print one line on standard error."""
     from tui.theme.escape import visible
 
     try:
         print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
-        pass  # nobody reads it; what was asked for is done all the same
+        pass  # closed, but the command is done all the same
 
 
 def tell(line: str) -> None:
-    """Print a line of what was asked for as soon as it is known."""
+    """Print a line of the result as soon as it is known."""
     out(plain(line))
 
 
 class Waiting:
-    """Shows on a terminal's standard error what is waited for, in the place of what was; without words, nothing."""
+    """Shows a progress message on a terminal's standard error, replacing the last one; without a message, clears it."""
 
     def __init__(self) -> None:
         self._shown = False
@@ -108,7 +107,7 @@ def plain(text: str) -> str:
 
 
 def _lettered(text: str) -> str:
-    """`text`, our glyphs as letters where the person or their locale wants that."""
+    """Return `text` with ASCII for our glyphs if the user or the locale wants that."""
     if text.isascii():
         return text
     from tui.theme.glyphs import ASCII, plain_locale
@@ -117,7 +116,7 @@ def _lettered(text: str) -> str:
 
 
 def _wants_letters() -> bool:
-    """Whether the configuration says so; false where there is no telling."""
+    """Return whether the configuration asks for ASCII; False if it cannot be read."""
     from store import configuration as config
 
     try:
@@ -128,7 +127,7 @@ def _wants_letters() -> bool:
 
 
 class _Place:
-    """What --db says: which project's file of settings counts."""
+    """The --db option, which determines the project's settings file."""
 
     option: str | None = None
 
@@ -137,7 +136,7 @@ _place = _Place()
 
 
 def set_place(option: str | None) -> None:
-    """Let the settings that belong to this --db count, None for those of the working folder."""
+    """Use the settings of this --db; of the working folder for None."""
     _place.option = option
 
 

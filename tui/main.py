@@ -6,7 +6,7 @@ import sys
 
 def main() -> None:
     """The console script. Ends the process."""
-    os.umask(0o077)  # before anything can be written
+    os.umask(0o077)  # before any file is created
     _open_closed_streams()
     sys.unraisablehook = _unraisable
     _guard()
@@ -19,16 +19,16 @@ def main() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        pass  # the reader has left; so do we
+        pass  # the reader closed the pipe
     except OSError:
-        status = status or 1  # said already, where it could be
-    # the memory is closed by now, and taking an interpreter apart costs a command 2 ms of its 30
+        status = status or 1  # reported already, if possible
+    # the memory is closed, and finalising the interpreter would take 2 ms of a command's 30
     os._exit(status)
 
 
 def _hook() -> None:
-    """Answer an agent's hook and end the process, with 0; return if it is another command. It runs at every event, so
-    nothing of a command line is imported for it."""
+    """Answer an agent's hook and end the process, with 0; return if it is another command. Hooks run at every event, so
+    nothing of the command line is imported for them."""
     words = sys.argv[1:]
     before, after = words[: words.index("hook")], words[words.index("hook") + 1 :]
     if before and not (len(before) == 2 and before[0] == "--db"):
@@ -37,27 +37,28 @@ def _hook() -> None:
 
     from store import hook_process
 
-    gc.disable()  # it ends before there is anything to collect
+    gc.disable()  # the process ends before there is anything to collect
     hook_process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
     os._exit(0)
 
 
 def _unraisable(problem: "sys.UnraisableHookArgs") -> None:
-    """Show what could not be raised, as Python does, but not that SQLite's log quoted bytes of a file that are no text;
-    what is wrong with the file is said by whoever opens it."""
+    """Print an exception that could not be raised, as Python does, except that SQLite's log quoted bytes of a file that
+    are no text; opening the file reports what is wrong with it."""
     if not isinstance(problem.exc_value, UnicodeDecodeError):
         sys.__unraisablehook__(problem)
 
 
 def _open_closed_streams() -> None:
-    """Put /dev/null where whoever started us closed a standard stream, before the memory gets its number."""
+    """Open /dev/null for standard streams that the parent process closed, before the memory's file gets their
+    numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
 
 
 def _guard() -> None:
-    """`store` and `tui` are plain names; make sure that the `store` Python found is the one that came with us."""
+    """Check that `store` is the package installed with `tui`, since both are common names."""
     import store
 
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

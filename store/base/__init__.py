@@ -1,2 +1,2 @@
-"""What every other package may need: errors, the clock, citations, record types, where a memory lies. Nothing here
+"""What every other package may need: errors, the clock, citations, record types, the location of a memory. Nothing here
 opens a file of a memory."""

@@ -1,7 +1,7 @@
-"""Parses and formats citations, the links between records, such as F#12.
+"""Parse and format citations, the links between records, such as F#12.
 
-`[F#12]` fact, `[G#12]` global fact, `[D#12]` decision, `[C#a1b2c3d]` commit, `[I#5]` iteration, `[E#42]` event,
-`[S#7]` summary, `[T#9]` turn, `[K#3]` checkpoint, `[A#5]` task, `[P#8]` proposal, `path#L10-L22` document.
+`[F#12]` fact, `[G#12]` global fact, `[D#12]` decision, `[C#a1b2c3d]` commit, `[I#5]` iteration, `[E#42]` event, `[S#7]`
+summary, `[T#9]` turn, `[K#3]` checkpoint, `[A#5]` task, `[P#8]` proposal, `path#L10-L22` document.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ WHOLE_SHA = 40
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
-# a path is free of brackets, spaces and the marks that end one in prose: a citation writes them as %20, as in a link
+# a path contains no brackets, spaces and marks that end one in prose: a citation writes them as %20, as in a link
 _PATH = r"[^\s\[\]()<>\"'`#]"
 _ENDING = " []()<>\"'`#%"
 _LINES = rf"(?P<path>{_PATH}+)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
-_URL = rf"(?<!\w)\w+://(?:{_PATH}|#)*"  # taken whole, so that no part of one is read as a citation
+_URL = rf"(?<!\w)\w+://(?:{_PATH}|#)*"  # matched whole, so that no part of one is read as a citation
 # patterns are compiled by `re` at their first use: most commands need none
 _WHOLE = rf"\[?(?:{_RECORD}|{_LINES})\]?"
 # a path begins where its run of characters does: tried at each of them, a long run would take n² steps
@@ -33,7 +33,7 @@ _WITHIN = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])
 class Citation:
     """One reference: `kind` as in `vocabulary.LETTERS`, or `document`; `target` an id, a sha (prefix) or a path.
 
-    Hand-made and not a dataclass: parsing one is on the way of every command, and dataclasses cost 13 ms to import.
+    Written by hand and not a dataclass: every command parses one, and dataclasses cost 13 ms to import.
     """
 
     __slots__ = ("first", "kind", "last", "target")
@@ -67,12 +67,14 @@ class Citation:
 
 
 def cite(kind: str, target: int | str) -> str:
-    """The bare form of a record's citation, `F#12`; a whole sha is cut to seven characters, a shorter one kept."""
+    """Return the bare form of a record's citation, `F#12`; a whole sha is cut to seven characters, a shorter one
+    kept."""
     return str(Citation(kind, target))
 
 
 def parse(text: str, default: str | None = None) -> Citation:
-    """The citation that `text` is, brackets or not. A bare number is of kind `default`. Raises InvalidInput."""
+    """Parse a text that is a citation, with or without brackets. A bare number is of kind `default`. Raise
+    InvalidInput."""
     import re
 
     word = text.strip()
@@ -86,7 +88,7 @@ def parse(text: str, default: str | None = None) -> Citation:
 
 
 def find(text: str) -> Iterator[tuple[int, int, Citation]]:
-    """Every citation inside `text`, as (start, end, citation), brackets not included in the span."""
+    """Yield every citation inside `text`, as (start, end, citation), without the brackets."""
     import re
 
     for match in re.finditer(_WITHIN, text):
@@ -96,7 +98,7 @@ def find(text: str) -> Iterator[tuple[int, int, Citation]]:
 
 
 def without(text: str) -> str:
-    """A text without the citations that stand in brackets, `as it says [F#12].` → `as it says.`"""
+    """Return a text without the citations in brackets, `as it says [F#12].` → `as it says.`"""
     import re
 
     def bare(match: "re.Match[str]") -> str:
@@ -124,7 +126,7 @@ def _read(match: "re.Match[str]") -> Citation | None:
 
 
 def _quoted(path: str) -> str:
-    """A path with the marks that would end it as their bytes: `my notes.md` as `my%20notes.md`."""
+    """Escape the marks that would end a path: `my notes.md` as `my%20notes.md`."""
     if path.isascii() and path.isprintable() and not any(mark in path for mark in _ENDING):
         return path
     return "".join(

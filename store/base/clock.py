@@ -1,7 +1,7 @@
-"""Time as it is written everywhere: UTC, ISO 8601 with milliseconds, as text that sorts as it reads.
+"""Timestamps: UTC, ISO 8601 with milliseconds, as text that sorts by time.
 
-Rules never read the clock; they are given `now`. Only the front doors call `utc_now`. `datetime` is imported where
-it is used: a command that only writes does not need it.
+Rules never read the clock; they are given `now`. Only the front doors call `utc_now`. `datetime` is imported where it
+is used: a command that only writes does not need it.
 """
 
 import time
@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 
 
 def utc_now() -> str:
-    """This moment, for example `2026-11-21T23:12:27.042Z`."""
+    """Return this moment, for example `2026-11-21T23:12:27.042Z`."""
     nanoseconds = time.time_ns()
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     year, month, day, hour, minute, second, *_ = time.gmtime(seconds)
@@ -23,14 +23,14 @@ def utc_now() -> str:
 
 
 def to_ms(moment: str) -> int:
-    """Milliseconds since 1970 of one of our timestamps."""
+    """Return the milliseconds since 1970 of a timestamp."""
     from datetime import datetime
 
     return round(datetime.fromisoformat(moment).timestamp() * 1000)
 
 
 def from_ms(milliseconds: int) -> str:
-    """The timestamp of `milliseconds` since 1970."""
+    """Return the timestamp of `milliseconds` since 1970."""
     from datetime import UTC, datetime, timedelta
 
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
@@ -38,24 +38,25 @@ def from_ms(milliseconds: int) -> str:
 
 
 def days_before(now: str, days: int) -> str:
-    """The timestamp `days` whole 24-hour periods before `now`."""
+    """Return the timestamp `days` whole 24-hour periods before `now`."""
     return from_ms(to_ms(now) - days * DAY_MS)
 
 
 def whole_days(now: str, then: str) -> int:
-    """Whole 24-hour periods between `then` and `now`; 0 when `then` lies in the future."""
+    """Return the whole 24-hour periods between `then` and `now`; 0 when `then` is in the future."""
     return max(0, (to_ms(now) - to_ms(then)) // DAY_MS)
 
 
 def local_time(moment: str) -> str:
-    """A moment as a person reads it, in their own time zone: `21 Nov 2026 23:12`."""
+    """Format a moment for a person, in their own time zone: `21 Nov 2026 23:12`."""
     from datetime import datetime
 
     return datetime.fromisoformat(moment).astimezone().strftime("%d %b %Y %H:%M").lstrip("0")
 
 
 def ago(now: str, then: str) -> str:
-    """How long since, in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`; `ahead` of a moment yet to come."""
+    """Return the time since a moment in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`; `ahead` for one in the
+    future."""
     minutes = (to_ms(now) - to_ms(then)) // 60_000
     if minutes < -1:
         return "ahead"
@@ -70,21 +71,22 @@ def ago(now: str, then: str) -> str:
 
 
 def how_long_ago(now: str, then: str) -> str:
-    """`ago` for a sentence: `just now`, `5 min ago`, `at a time still to come` (a clock was set back since)."""
+    """Return `ago` for a sentence: `just now`, `5 min ago`, `at a time still to come` (the clock was set back
+    since)."""
     since = ago(now, then)
     return {"now": "just now", "ahead": "at a time still to come"}.get(since, f"{since} ago")
 
 
 def parse_moment(text: str, now: str) -> str:
-    """A moment as people type it, as a timestamp: `2026-11-01`, `2026-11-01T12:30`, `2d`, `3w`, `yesterday`.
+    """Parse a moment as people type it, to a timestamp: `2026-11-01`, `2026-11-01T12:30`, `2d`, `3w`, `yesterday`.
 
-    A date without a zone is the person's own; `2d` is two days before `now`. Raises InvalidInput.
+    A date without a zone is the person's own; `2d` is two days before `now`. Raise InvalidInput.
     """
     from datetime import datetime, timedelta
 
     word = text.strip().lower()
     here = datetime.fromisoformat(now).astimezone()
-    # without its zone, so that each midnight is taken at the offset of its own day
+    # without its zone, so that each midnight gets the offset of its own day
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     if word == "now":
         return now

@@ -1,14 +1,14 @@
-"""The errors a person may meet: each says its cause in one sentence and the next step in another.
+"""The errors shown to a person: each has its cause in one sentence and the next step in another.
 
-No message holds the text of a record: errors travel to logs and terminals that redaction does not guard.
+No message contains the text of a record: errors are written to logs and terminals without redaction.
 """
 
 
 class MemorandaError(Exception):
-    """Base of every error that is meant for a person.
+    """Base of every error shown to a person.
 
-    `message` is the cause, `next` the step that mends it (may be empty); `code` is stable and meant for scripts;
-    `exit_status` is what the command line ends with (1 cannot, 2 usage).
+    `message` is the cause, `next` the step that repairs it (may be empty); `code` is stable and for scripts;
+    `exit_status` is that of the command line (1 cannot, 2 usage).
     """
 
     code = "error"
@@ -24,7 +24,7 @@ class MemorandaError(Exception):
 
 
 class InvalidInput(MemorandaError):
-    """What was asked for cannot be meant as written."""
+    """The request is not valid as written."""
 
     code = "invalid"
     exit_status = 2
@@ -37,19 +37,19 @@ class NotFound(MemorandaError):
 
 
 class Conflict(MemorandaError):
-    """The change meets a later one and would destroy it."""
+    """The change conflicts with a later one and would overwrite it."""
 
     code = "conflict"
 
 
 class Unsupported(MemorandaError):
-    """Understood, and not built yet."""
+    """Valid, and not implemented yet."""
 
     code = "unsupported"
 
 
 class UnsafeFile(MemorandaError):
-    """A symlink, another person's file, a directory, a network file system: not a place for a memory."""
+    """A symlink, another person's file, a directory, a network file system: not usable for a memory."""
 
     code = "unsafe-file"
 
@@ -61,7 +61,7 @@ class ForeignFile(MemorandaError):
 
 
 class DamagedFile(ForeignFile):
-    """A memory that the disk, a copy or a program spoiled: to be kept as it is, and salvaged."""
+    """A memory that the disk, a copy or a program damaged: keep it unchanged, and salvage it."""
 
     code = "damaged-file"
 
@@ -80,7 +80,7 @@ class NotOurs(MemorandaError):
 
 
 class NewerFile(MemorandaError):
-    """The file was written by a newer version; it can be read and not written."""
+    """The file was written by a newer version; it is read-only."""
 
     code = "newer-file"
 
@@ -92,7 +92,7 @@ class StorageError(MemorandaError):
 
 
 class DiskFull(StorageError):
-    """There is no room left. What only takes away frees the ballast first (store/database/disk_reserve.py)."""
+    """No space is left. What only deletes frees the ballast first (store/database/disk_reserve.py)."""
 
 
 class Busy(StorageError):
@@ -100,13 +100,13 @@ class Busy(StorageError):
 
 
 class Purged(MemorandaError):
-    """That text was purged once, and is kept again only if a person says so."""
+    """The text was purged before, and is stored again only if a person wants it."""
 
     code = "purged"
 
 
 class Defect(MemorandaError):
-    """Something that should not happen happened; the message names the kind of error and never its text."""
+    """An internal error; the message names the kind of error and never its text."""
 
     code = "defect"
 
@@ -121,13 +121,13 @@ class Declined(MemorandaError):
 
 
 class BrokenDocument(MemorandaError):
-    """A document to be imported is not whole, not ours, or says what cannot be; the message names section and row."""
+    """A document to be imported is incomplete, not ours, or inconsistent; the message names section and row."""
 
     code = "broken-document"
 
 
 class ThePast(MemorandaError):
-    """What is shown is how things stood once, and nothing can be changed there. `words` say when that was."""
+    """A moment of the past is shown, and cannot be changed. `words` name that moment."""
 
     code = "past"
 
@@ -136,12 +136,12 @@ class ThePast(MemorandaError):
 
 
 class ModelFailed(MemorandaError):
-    """A model could not be asked, or did not answer; whoever asked has a rule that answers instead.
+    """A model could not be asked, or did not answer; the caller has a rule as a fallback.
 
     `kind` is one of absent (nothing listens), missing (the server has no such model), busy, slow (out of time), cut
-    (the answer ends too soon), broken (it is no answer), refused (the server will not, whatever it is asked), long (the
-    question is too long), unloaded (the server could not load the model), stopped (whoever asked did not want it any
-    more), and cold (it would have to be loaded first, and whoever asked does not wait for that).
+    (the answer ends too soon), broken (it is no valid answer), refused (the server rejects any question), long (the
+    question is too long), unloaded (the server could not load the model), stopped (the caller cancelled), and cold (it
+    would have to be loaded first, and the caller does not wait).
     """
 
     code = "model"

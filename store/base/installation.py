@@ -1,8 +1,8 @@
-"""What this installation keeps of its own, outside of every checkout: which memories are its, what a person allowed.
+"""State of this installation, outside of every checkout: which memories belong to it, what a person allowed.
 
-It is in the person's folder for state, private. Nothing that a checkout, an archive or a share brings along can write
-there, so what is found there was put there by this installation. Where that folder cannot be written, what would be
-kept holds for this process alone, and `trouble` says why.
+It is in the person's folder for state, private. A checkout, an archive or a share cannot write there, so what is found
+there was written by this installation. Where that folder cannot be written, the state holds for this process alone, and
+`trouble` gives the reason.
 """
 
 import os
@@ -19,8 +19,8 @@ _trouble: list[str] = []
 
 
 class Known:
-    """What is kept of a memory: its `identity`, where it lay (`path`, `inode`), and a step of its history with its
-    `digest`; 0 and nothing before the first."""
+    """The entry of a memory: its `identity`, where it was (`path`, `inode`), and a step of its history with its
+    `digest`; 0 and empty before the first."""
 
     __slots__ = ("digest", "identity", "inode", "path", "seq")
 
@@ -33,14 +33,14 @@ class Known:
 
 
 def known(path: str) -> Known | None:
-    """What is kept of the memory at `path`; None where there is none that this installation made or adopted."""
+    """Return the entry of the memory at `path`; None where there is none that this installation made or adopted."""
     real = os.path.realpath(path)
     found = _known(_name(MEMORIES, real))
     return found if found is not None and found.path == real else None
 
 
 def age(path: str) -> float:
-    """Seconds since what is kept of the memory at `path` was."""
+    """Return the seconds since the entry of the memory at `path` was written."""
     import time
 
     try:
@@ -50,19 +50,19 @@ def age(path: str) -> float:
 
 
 def known_as(identity: str) -> list[Known]:
-    """All that is kept under an identity: a memory, and its copies."""
+    """List all entries of an identity: a memory, and its copies."""
     found = (_known(name) for name in names(MEMORIES))
     return [one for one in found if one is not None and one.identity == identity]
 
 
 def know(memory: Known) -> bool:
-    """Keep what is known of a memory, by its place; whether that is on the disk."""
+    """Store the entry of a memory, by its place; return whether it is on the disk."""
     text = f"{memory.identity}\n{memory.inode}\n{memory.seq}\n{memory.digest}\n{memory.path}"
     return keep(name_of(MEMORIES, memory.path), text)
 
 
 def unknow(path: str) -> None:
-    """Keep nothing of the memory that lay at `path` any more."""
+    """Delete the entry of the memory that was at `path`."""
     drop(name_of(MEMORIES, path))
 
 
@@ -74,8 +74,8 @@ def _known(name: str) -> Known | None:
 
 
 def folder() -> str:
-    """The folder for state, as `platformdirs.user_state_path("memoranda")` gives it, whose import costs a command 10 ms
-    of its 30."""
+    """Return the folder for state, as `platformdirs.user_state_path("memoranda")` does, whose import costs a command 10
+    ms of its 30."""
     if sys.platform == "darwin" or os.name == "nt":
         from platformdirs import user_state_path
 
@@ -85,7 +85,7 @@ def folder() -> str:
 
 
 def trouble() -> str:
-    """Why something could not be kept, or could not be now, in a sentence; empty while all can."""
+    """Return why something could not be stored, or could not be now, in a sentence; empty if all can."""
     if _trouble:
         return _trouble[-1]
     there = folder()
@@ -95,7 +95,7 @@ def trouble() -> str:
 
 
 def name_of(kind: str, path: str) -> str:
-    """The name under which something of a `kind` is kept about the file at `path`."""
+    """Return the name under which an entry of a `kind` is stored for the file at `path`."""
     return _name(kind, os.path.realpath(path))
 
 
@@ -104,7 +104,7 @@ def _name(kind: str, real: str) -> str:
 
 
 def read(name: str) -> str:
-    """What is kept under a name; empty if nothing is, or it is not this person's own private file."""
+    """Return the text stored under a name; empty if there is none, or it is not this person's own private file."""
     try:
         handle = os.open(os.path.join(folder(), name), os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
     except OSError:
@@ -121,7 +121,7 @@ def read(name: str) -> str:
 
 
 def names(kind: str) -> list[str]:
-    """The names under which something of a kind is kept."""
+    """List the names under which entries of a kind are stored."""
     try:
         found = {os.path.join(kind, name) for name in os.listdir(os.path.join(folder(), kind)) if "." not in name}
     except OSError:
@@ -130,8 +130,8 @@ def names(kind: str) -> list[str]:
 
 
 def keep(name: str, text: str, once: bool = False) -> bool:
-    """Keep a text under a name, whole or not at all; whether it is on the disk. Where it is not, it holds for this
-    process. What is kept `once` stays what it is."""
+    """Store a text under a name, whole or not at all; return whether it is on the disk. Where it is not, it holds for
+    this process. What is stored `once` is never changed."""
     path = os.path.join(folder(), name)
     part = f"{path}.{os.urandom(4).hex()}"
     try:
@@ -146,7 +146,7 @@ def keep(name: str, text: str, once: bool = False) -> bool:
             try:
                 os.link(part, path)
             except FileExistsError:
-                pass  # another process was here first
+                pass  # another process was first
             finally:
                 os.unlink(part)
         else:
@@ -160,16 +160,16 @@ def keep(name: str, text: str, once: bool = False) -> bool:
 
 
 def drop(name: str) -> None:
-    """Keep nothing under a name any more."""
+    """Delete what is stored under a name."""
     _here.pop(name, None)
     try:
         os.unlink(os.path.join(folder(), name))
     except OSError:
-        pass  # nothing was kept, or nothing can be changed there
+        pass  # nothing was stored, or nothing can be changed there
 
 
 def key() -> bytes:
-    """This installation's own key, made when it is first asked for. Raises StorageError where it cannot be kept."""
+    """Return this installation's own key, created at first use. Raise StorageError where it cannot be stored."""
     if not (found := read(KEY)):
         keep(KEY, os.urandom(32).hex(), once=True)
         found = read(KEY)
@@ -179,14 +179,15 @@ def key() -> bytes:
 
 
 def sign(data: bytes) -> str:
-    """What only this installation can say of these bytes: 64 hexadecimal digits. Raises StorageError."""
+    """Return a signature of these bytes that only this installation can make: 64 hexadecimal digits. Raise
+    StorageError."""
     import hmac
 
     return hmac.digest(key(), data, "sha256").hex()
 
 
 def signed(data: bytes, seal: str) -> bool:
-    """Whether this installation signed these bytes. Raises StorageError."""
+    """Return whether this installation signed these bytes. Raise StorageError."""
     import hmac
 
     return hmac.compare_digest(sign(data).encode(), seal.encode("utf-8", "replace"))

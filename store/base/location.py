@@ -1,4 +1,4 @@
-"""Which memory file is opened, and why: the one place that decides it. Creates nothing."""
+"""Decide which memory file is opened, and why; nothing else decides it. Creates nothing."""
 
 import os
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ FILE = "memory.db"
 class Location:
     """A memory file and the reason it was chosen; `project` is the folder whose memory it is, if it is a project's.
 
-    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`. With `look` it is only looked at,
-    whosever it is: nothing is written, and no setting that lies beside it counts.
+    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`. With `look` it is read-only, whoever
+    owns it: nothing is written, and no setting beside it counts.
     """
 
     __slots__ = ("kind", "look", "path", "project", "reason")
@@ -25,14 +25,14 @@ class Location:
 
     @property
     def name(self) -> str:
-        """What to call this memory on screen: the project's folder, or `personal`, or the file's own name."""
+        """The name of this memory on the screen: the project's folder, or `personal`, or the file's own name."""
         if self.kind == "personal":
             return "personal"
         return os.path.basename(self.project or self.path)
 
 
 def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location:
-    """The memory file for a command given in `cwd` (option, variable, nearest, checkout, personal)."""
+    """Return the memory file for a command run in `cwd` (option, variable, nearest, checkout, personal)."""
     if option:
         return _named(option, cwd, "option", "named by --db")
     variable = environ.get("MEMORANDA_DB")
@@ -50,13 +50,13 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
 
 
 def here(cwd: str) -> Location:
-    """Where `memoranda init` puts a memory: the checkout's root, or the folder itself outside of one."""
+    """Return where `memoranda init` creates a memory: the checkout's root, or the folder itself outside of one."""
     folder = checkout_root(cwd) or os.path.abspath(cwd)
     return Location(os.path.join(folder, FOLDER, FILE), "new-project", "a new memory for this folder", folder)
 
 
 def checkout_root(folder: str) -> str | None:
-    """The nearest folder upwards that holds `.git` (a folder, or the file a worktree or submodule has)."""
+    """Return the nearest folder upwards that contains `.git` (a folder, or the file of a worktree or submodule)."""
     current = os.path.abspath(folder)
     while True:
         if os.path.exists(os.path.join(current, ".git")):
@@ -68,7 +68,7 @@ def checkout_root(folder: str) -> str | None:
 
 
 def personal_path() -> str:
-    """The personal file in the platform's place for data."""
+    """Return the path of the personal file, in the platform's folder for data."""
     from platformdirs import user_data_path  # 15 ms: imported only outside of projects
 
     return str(user_data_path("memoranda", appauthor=False) / FILE)
@@ -83,7 +83,7 @@ def _named(path: str, cwd: str, kind: str, reason: str) -> Location:
 
 
 def _upwards(cwd: str, root: str | None) -> list[str]:
-    """The folders to look in: up to the checkout's root; outside of one, as long as they are this person's own."""
+    """Return the folders to search: up to the checkout's root; outside of one, as long as this person owns them."""
     folders: list[str] = []
     current = os.path.abspath(cwd)
     while True:
@@ -97,7 +97,7 @@ def _upwards(cwd: str, root: str | None) -> list[str]:
 
 
 def _there(path: str) -> bool:
-    """Whether a memory is there. One we may not look at is: to be said so, not passed over for another."""
+    """Return whether a memory is there. One without read permission counts: it is reported, not skipped for another."""
     try:
         os.lstat(path)
     except PermissionError:

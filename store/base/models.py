@@ -54,7 +54,7 @@ class Decision:
     status: str
     supersedes: int | None
     origin: str
-    confirmed_at: str | None = None  # when a person said that an agent's decision holds
+    confirmed_at: str | None = None  # when a person confirmed an agent's decision
 
     @property
     def citation(self) -> str:
@@ -63,9 +63,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is
-    as much of its sha as no other commit here starts with, seven characters or more; `origin` is who told of it, git
-    once it was read from the repository."""
+    """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the
+    shortest prefix of its sha that is unique here, seven characters or more; `origin` is who reported it, git once it
+    was read from the repository."""
 
     id: int
     sha: str
@@ -110,7 +110,7 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A mechanical fact of the workflow: a phase completed, a gate passed."""
+    """An event of the workflow: a phase completed, a gate passed."""
 
     id: int
     iteration_id: int | None
@@ -127,7 +127,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something to be done: pending, in progress, done."""
+    """A task: pending, in progress, done."""
 
     id: int
     text: str
@@ -153,12 +153,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A point in history, everything up to step `seq`, and what a session needs to go on, in short; what it holds is
+    """A point in history, everything up to step `seq`, and what a session needs to continue, in short; its content is
     `checkpoints.contents`.
 
-    `name` is empty for one that was taken by itself; `summary` says what it was about, `changed` how much happened
-    since the one before. `used`: the percent of the context window that was used, where somebody told; `tokens`: what
-    its recovery puts into a prompt, estimated.
+    `name` is empty for an automatic one; `summary` is its topic, `changed` how much happened since the one before.
+    `used`: the percent of the context window that was used, where reported; `tokens`: the estimated size of its
+    recovery in a prompt.
     """
 
     id: int
@@ -181,17 +181,17 @@ class Checkpoint:
 
     @property
     def by_itself(self) -> bool:
-        """Whether nobody asked for it."""
+        """Whether it is automatic."""
         return self.trigger in BY_ITSELF
 
     @property
     def title(self) -> str:
-        """Its name, or what it was about, or else how much happened since the one before."""
+        """Its name, or its topic, or else how much happened since the one before."""
         return self.name or self.summary or self.changed
 
     @property
     def why(self) -> str:
-        """What made it be taken, in a few words."""
+        """Why it was taken, in a few words."""
         return {
             "person": "asked for",
             "restore": "before a restore",
@@ -203,7 +203,8 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it came or went)."""
+    """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it was added or
+    deleted)."""
 
     table: str
     key: tuple[Any, ...]
@@ -228,10 +229,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side of a conversation said: `number` counts from 1 in its session, `speaker` is a name or empty.
+    """One turn of a conversation: `number` counts from 1 in its session, `speaker` is a name or empty.
 
-    `tokens` is counted by a real tokenizer, and estimated until it was; `continuity` is the calibrated similarity to
-    the turn before, None at the first one and until both are embedded.
+    `tokens` is counted by a real tokenizer, and estimated before that; `continuity` is the calibrated similarity to the
+    turn before, None at the first one and until both are embedded.
     """
 
     id: int
@@ -252,7 +253,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A piece of evidence: the words, and the citation of where they stand. Without words it is the whole of it."""
+    """A piece of evidence: the words, and the citation of their source. Without words it is the whole of it."""
 
     citation: str
     quote: str
@@ -260,11 +261,12 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What somebody other than the person would have remembered, changed or forgotten; it waits for a person's word.
+    """A change that somebody other than the person proposes (remember, change or forget); it waits for a person's
+    decision.
 
-    `text` is the fact that would be, or the one that it is about; `change` what else that fact would have; `target`
-    the fact it is about and `others` the citations of further ones; `based_on` a digest of them as they were; `made`
-    the fact that came of it.
+    `text` is the new fact, or the one that it is about; `change` the other fields of the new fact; `target` the fact it
+    is about and `others` the citations of further ones; `based_on` a digest of them as they were; `made` the resulting
+    fact.
     """
 
     id: int
@@ -289,8 +291,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation: `source` is the file it was read from, if it was; `flushed` up to which turn it was flushed;
-    `turns` and `last_at` are the number and the moment of its last turn. `ended_at` is None while it goes on."""
+    """A conversation: `source` is the file it was read from, if any; `flushed` up to which turn it was flushed; `turns`
+    and `last_at` are the number and the time of its last turn. `ended_at` is None while it is open."""
 
     id: str
     started_at: str
@@ -304,7 +306,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A few turns of a session in a few words, the turns `first` to `last` by their numbers; never written anew."""
+    """A summary of the turns `first` to `last` of a session, by number; never rewritten."""
 
     id: int
     session: str
@@ -325,12 +327,12 @@ class Summary:
 
     @property
     def title(self) -> str:
-        """What it was about, or else the first thing that it holds; empty if only small talk was said."""
+        """Its topic, or else its first field; empty for small talk."""
         return next(filter(None, (self.topic, *self.decisions, *self.open_questions, self.outcome)), "")
 
     @property
     def line(self) -> str:
-        """It as a prompt is given it: 50 tokens at most."""
+        """The summary as a line of a prompt: 50 tokens at most."""
         return line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
 
 
@@ -341,7 +343,7 @@ def line(
     decisions: Sequence[str] = (),
     open_questions: Sequence[str] = (),
 ) -> str:
-    """A summary's fields as one line of keys and values, those that are empty left out."""
+    """Return a summary's fields as one line of keys and values, without empty ones."""
     lists = {"discussed": discussed, "decided": decisions, "open": open_questions}
     told = {name: "; ".join(values) for name, values in lists.items() if values}
     fields = {"topic": topic, "discussed": told.get("discussed"), "outcome": outcome, **told}
@@ -369,7 +371,7 @@ Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn
 
 
 def as_json(record: Record | Link | Step | Change | Session) -> dict[str, Any]:
-    """A record's own fields, and its citation where it has one, ready for `json.dumps`."""
+    """Return a record's own fields, and its citation where it has one, ready for `json.dumps`."""
     fields = asdict(record)
     citation = getattr(record, "citation", None)
     return {"citation": citation, **fields} if citation else fields

@@ -1,4 +1,4 @@
-"""One whole number for any record: its id and its kind together. Lists, the corpus and the screen use it.
+"""One integer for any record, made of its id and its kind. Lists, the corpus and the screen use it.
 
 `key = id * 16 + the kind's number`; the schema's views use the same numbers, so they can never be reassigned.
 """
@@ -26,10 +26,10 @@ ROW = (1 << 40) - 1
 
 
 def pack(kind: str, record_id: int) -> int:
-    """The key of a record."""
+    """Return the key of a record."""
     return record_id * 16 + _EVERY[kind]
 
 
 def unpack(key: int) -> tuple[str, int]:
-    """(kind, id) of a key."""
+    """Return (kind, id) of a key."""
     return _KINDS[key % 16], key // 16

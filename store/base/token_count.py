@@ -1,14 +1,14 @@
-"""Tokens, estimated: a quarter of a text's UTF-8 bytes, rounded up.
+"""Estimate tokens: a quarter of a text's UTF-8 bytes, rounded up.
 
-No model's own count, which differs from model to model; English comes out a little high, code and Spanish near, and
-Chinese or Japanese at three quarters of a token a character.
+Not the count of a model, which differs between models; the estimate is a little high for English, near for code and
+Spanish, and three quarters of a token a character for Chinese or Japanese.
 """
 
 BYTES = 4  # of a token
 
 
 def count(text: str) -> int:
-    """How many tokens a text takes."""
+    """Return how many tokens a text takes."""
     return -(-len(text.encode("utf-8", "replace")) // BYTES)
 
 
@@ -16,8 +16,8 @@ LEFT_OUT = "\n[… {:,} tokens left out …]\n"
 
 
 def cut_middle(text: str, limit: int) -> tuple[str, int]:
-    """(the text, or so much of its beginning and its end as `limit` tokens hold, a third and two, with a mark between
-    them; how many tokens are left out): of what is pasted, the question stands at one end."""
+    """Return (the text, or so much of its beginning and its end as `limit` tokens hold, one third and two thirds, with
+    a mark between them; how many tokens are left out): in pasted text, the question is at one end."""
     if count(text) <= limit:
         return text, 0
     raw = text.encode("utf-8", "replace")
@@ -29,7 +29,7 @@ def cut_middle(text: str, limit: int) -> tuple[str, int]:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, or as much of its beginning as `limit` tokens hold, ending in `…`."""
+    """Return the text, or as much of its beginning as `limit` tokens hold, ending in `…`."""
     if count(text) <= limit:
         return text
     room = limit * BYTES - len("…".encode())

@@ -1,4 +1,4 @@
-"""The closed lists of words that records use, and the letter each kind of record is cited by."""
+"""The closed lists of words that records use, and the letter in each kind's citation."""
 
 DOMAINS = ("work", "preferences", "decisions", "personal", "projects", "general", "self_correction")
 CONFIDENCES = ("high", "medium", "low")
@@ -17,7 +17,7 @@ TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint", "sum
 PURGEABLE = ("fact", "decision", "task", "turn", "event", "summary", "proposal")  # kinds of record
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
 CHECKPOINT_TRIGGERS = ("person", "restore", "interval", "usage", "session_end")
-BY_ITSELF = ("interval", "usage", "session_end")  # triggers of checkpoints that nobody asked for
+BY_ITSELF = ("interval", "usage", "session_end")  # triggers of automatic checkpoints
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
 SETTING_NAMES = (
     "enabled",
@@ -67,10 +67,10 @@ SETTING_NAMES = (
     "checkpoints.macro_days",
     "checkpoints.archival_days",
 )
-PERSON = "user"  # the one origin whose word is a person's own
+PERSON = "user"  # the only origin that is a person
 RULES = "rules"  # who answers where no model does
-MODEL = "model:"  # and its name: the origin of what a model proposed or summarised
-TALK = "talk:"  # and the session: the origin of what was learned from a conversation
+MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised
+TALK = "talk:"  # followed by the session: the origin of what was learned from a conversation
 
 LETTERS = {
     "fact": "F",

@@ -1,4 +1,4 @@
-"""What is set for a memory: defaults, the person's file, the project's, the environment, in this order."""
+"""The settings for a memory: defaults, the person's file, the project's, the environment, in this order."""
 
 import os
 
@@ -32,15 +32,15 @@ __all__ = [
     "user_path",
 ]
 
-NOTE = (".claude", "alfred-dev.local.md")  # a note for one person's agent, whose head may hold settings of ours
+NOTE = (".claude", "alfred-dev.local.md")  # a note for one person's agent, whose head may contain settings of ours
 NOTED = ("enabled", "capture_decisions", "capture_commits", "retention_days")  # which of them count
 NOTE_BYTES = 100_000
 _CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
 
 
 class Value:
-    """What a setting is, and whence: `source` is default, user, project or environment, `path` the file or the variable
-    ("" for a default)."""
+    """The value of a setting and where it is from: `source` is default, user, project or environment, `path` the file
+    or the variable ("" for a default)."""
 
     __slots__ = ("name", "path", "setting", "source", "value")
 
@@ -55,7 +55,7 @@ class Value:
 class Config:
     """Every setting of one memory: `config["theme"]`.
 
-    `problems` are sentences about what the files hold and could not be used; the next lower value stands there.
+    `problems` are sentences about values in the files that could not be used; the next lower value is used there.
     """
 
     def __init__(self) -> None:
@@ -66,21 +66,21 @@ class Config:
         return self._values[name].value
 
     def find(self, name: str) -> Value | None:
-        """A setting or a remapped key by its name; None for a key that is as it comes."""
+        """Return a setting or a remapped key by its name; None for a key with its default."""
         return self._values.get(name)
 
     @property
     def values(self) -> list[Value]:
-        """Every setting in the order of SETTINGS, then every remapped key."""
+        """Return every setting in the order of SETTINGS, then every remapped key."""
         return list(self._values.values())
 
     @property
     def keys(self) -> dict[str, str]:
-        """The remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
+        """Return the remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
         return {name.removeprefix(KEYS): value.value for name, value in self._values.items() if name.startswith(KEYS)}
 
     def take(self, source: str, path: str, key_ids: "Collection[str]", fixed: "Mapping[str, str]") -> None:
-        """Take what the file at `path` says, over what there is."""
+        """Apply the file at `path` over the current values."""
         try:
             text = text_of(path)
             found = entries(path, text)
@@ -100,7 +100,7 @@ class Config:
                 self.problems.append(f"{path}: {problem}")
 
     def asking(self, found: "Mapping[str, Any]", key_ids: "Collection[str]" = ()) -> list[str]:
-        """Which of the settings of a project's file need the person's leave, over what there is."""
+        """Return which settings of a project's file need the person's permission, given the current values."""
         names = []
         for name, value in found.items():
             try:
@@ -117,8 +117,8 @@ class Config:
         return self._values[setting.name].value if setting.name in self._values else setting.default
 
     def take_local_note(self, path: str) -> None:
-        """Take what the section `memoria:` at the head of a note beside a project's agent says. It may have come with a
-        checkout: what would delete sooner than holds without it does not count, nor what says more than these four."""
+        """Apply the section `memoria:` at the head of a note beside a project's agent. It may have come with a
+        checkout: a shorter retention than without it is ignored, and so is any setting other than these four."""
         try:
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
                 text = file.read(NOTE_BYTES)
@@ -137,7 +137,8 @@ class Config:
                 self._values[name] = Value(setting, value, "project", path)
 
     def take_environment(self, environment: "Mapping[str, str]") -> None:
-        """Take what the variables of the settings that have one say, over what there is; an empty one says nothing."""
+        """Apply the environment variables of the settings that have one over the current values; an empty one is
+        ignored."""
         for setting in SETTINGS:
             text = environment.get(setting.variable, "") if setting.variable else ""
             if not text:
@@ -156,7 +157,7 @@ class Config:
         key_ids: "Collection[str]",
         fixed: "Mapping[str, str]",
     ) -> str:
-        """Take one value; what is wrong with it, or an empty text."""
+        """Apply one value; return what is wrong with it, or an empty text."""
         try:
             setting = known(name)
         except InvalidInput as error:
@@ -179,10 +180,10 @@ def load(
     key_ids: "Collection[str]" = (),
     fixed: "Mapping[str, str]" = {},  # noqa: B006 - only read
 ) -> Config:
-    """What is set for this memory. Never raises: what cannot be used is in `problems`, and the default stands.
+    """Return the settings for this memory. Never raises: what cannot be used is in `problems`, and the default is used.
 
-    `key_ids` are the keys that there are, to check `[keys]` against; without them every id is believed. `fixed` are
-    those that cannot be others, and what needs each.
+    `key_ids` are the existing keys, to check `[keys]` against; without them every id is accepted. `fixed` are those
+    that cannot be remapped, and what needs each.
     """
     config = Config()
     config.take("user", user_path(), key_ids, fixed)
@@ -194,7 +195,7 @@ def load(
 
 
 def _note(text: str) -> dict[str, str]:
-    """The settings of the section `memoria:` of a note's head, as they are written."""
+    """Return the settings of the section `memoria:` of a note's head, as they are written."""
     lines = text.split("\n")
     if lines[0].strip() != "---":
         return {}
@@ -213,14 +214,14 @@ def _note(text: str) -> dict[str, str]:
 
 
 def waits(location: "Location") -> bool:
-    """Whether there is a project's file that does not count yet, because its memory is not known by its place: it was
-    moved or copied, which is seen when it is opened, or it is not ours."""
+    """Return whether there is a project's file that does not count yet, because its memory is not known by its place:
+    it was moved or copied, which is detected when it is opened, or it is not ours."""
     path = project_path(location)
     return path is not None and not location.look and os.path.lexists(path) and not _ours(location.path)
 
 
 def _ours(path: str) -> bool:
-    """Whether the memory at `path` is this installation's, or still to be made by it."""
+    """Return whether the memory at `path` is this installation's, or does not exist yet."""
     try:
         return known_memory(path) is not None or os.path.getsize(path) == 0
     except OSError:
@@ -228,8 +229,8 @@ def _ours(path: str) -> bool:
 
 
 def asking(location: "Location") -> tuple[str, str, list[str]]:
-    """Of a project's file: (its path, what it says, the lines that need the person's leave, as `name = value`). Raises
-    StorageError."""
+    """Return for a project's file (its path, its text, the lines that need the person's permission, as `name = value`).
+    Raise StorageError."""
     path = project_path(location)
     if path is None:
         return "", "", []
@@ -241,9 +242,9 @@ def asking(location: "Location") -> tuple[str, str, list[str]]:
 
 
 def captures(config: Config, what: str) -> bool:
-    """Whether `commits`, `decisions` or `events` may be captured without a person asking for it.
+    """Return whether `commits`, `decisions` or `events` may be captured without a person asking for it.
 
-    Every door that captures asks this first: the reader of git, and whatever logs for an agent or a hook. What a
-    person says or types is no capture, and is never asked about.
+    Every door that captures calls this first: the reader of git, and whatever logs for an agent or a hook. What a
+    person says or types is no capture, and is never checked here.
     """
     return bool(config["enabled"] and config[_CAPTURES[what]])

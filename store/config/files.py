@@ -1,7 +1,7 @@
-"""The files that settings are kept in: read without trust, changed whole or not at all.
+"""The files of settings: read without trust, changed whole or not at all.
 
-Nothing here believes a project's file that may have come with a checkout: a symbolic link, another person's file, or
-one whose mode is not the 0600 we give it. What a private one may set is a matter of `granted`.
+A project's file may have come with a checkout, so a symbolic link, another person's file, and one whose mode is not the
+0600 we give it are refused. `grants.granted` decides what a private one may set.
 """
 
 import os
@@ -23,8 +23,8 @@ LARGEST = 1_000_000  # bytes
 
 
 def user_path() -> str:
-    """The person's own file, in the platform's place for configuration, as `platformdirs.user_config_path("memoranda")`
-    gives it, whose import costs a hook a sixth of its time."""
+    """Return the person's own file, in the platform's folder for configuration, as
+    `platformdirs.user_config_path("memoranda")` does, whose import costs a hook a sixth of its time."""
     if sys.platform == "darwin" or os.name == "nt":
         from platformdirs import user_config_path
 
@@ -36,7 +36,8 @@ def user_path() -> str:
 
 
 def project_path(location: Location) -> str | None:
-    """The project's file, beside its memory; None for the personal memory and for one outside of a `.memoranda`."""
+    """Return the project's file, beside its memory; None for the personal memory and for one outside of a
+    `.memoranda`."""
     folder = os.path.dirname(location.path)
     if location.kind == "personal" or os.path.basename(folder) != FOLDER:
         return None
@@ -44,13 +45,13 @@ def project_path(location: Location) -> str | None:
 
 
 def entries(path: str, text: str | None = None) -> "dict[str, Any]":
-    """What the file says (or `text`, which was read of it), by dotted name; empty if there is none. Raises
-    StorageError: unreadable, unsafe, no TOML."""
+    """Return the entries of the file (or of `text`, which was read from it), by dotted name; empty if there is none.
+    Raise StorageError: unreadable, unsafe, no TOML."""
     return _read(text_of(path) if text is None else text, path)
 
 
 def put(path: str, name: str, text: str) -> "Any":
-    """Write a setting as a person typed it, and return its value. Raises InvalidInput, StorageError."""
+    """Write a setting as a person typed it, and return its value. Raise InvalidInput or StorageError."""
     setting = known(name)
     if setting.own and _of_project(path):
         raise InvalidInput(f"{name} {setting.own}, so only your own file sets it.", f"memoranda config {name} VALUE")
@@ -60,7 +61,7 @@ def put(path: str, name: str, text: str) -> "Any":
 
 
 def remove(path: str, name: str) -> bool:
-    """Take a setting out of the file, a misspelt one too; whether it was there. Raises StorageError."""
+    """Remove a setting from the file, a misspelt one too; return whether it was there. Raise StorageError."""
     if name not in entries(path):
         return False
     _change(path, name, None)
@@ -72,12 +73,12 @@ def _of_project(path: str) -> bool:
 
 
 def text_of(path: str) -> str:
-    """The text of the file, empty if there is none. Raises StorageError."""
+    """Return the text of the file, empty if there is none. Raise StorageError."""
     link = f"{path} lies behind a symbolic link, and is not read through one."
     own = _of_project(path)
     if own and os.path.islink(os.path.dirname(path)):
         raise StorageError(link, "Put a plain folder there.")
-    # not blocking: a pipe of that name would keep us for ever
+    # not blocking: a pipe of that name would block for ever
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if own else 0)
     try:
         handle = os.open(path, flags)
@@ -109,7 +110,7 @@ def text_of(path: str) -> str:
 
 
 def _read(text: str, path: str) -> "dict[str, Any]":
-    """What the text says, by dotted name. Raises StorageError, with the line that is wrong."""
+    """Parse the text, by dotted name. Raise StorageError, with the line that is wrong."""
     if not text:
         return {}
     import tomllib
@@ -119,7 +120,7 @@ def _read(text: str, path: str) -> "dict[str, Any]":
     except (ValueError, RecursionError) as error:
         raise StorageError(f"{path} is not TOML: {error}.", "Its settings are not used until it is mended.") from None
     found: dict[str, Any] = {}
-    while waiting:  # not recursive: a stranger may nest a thousand deep
+    while waiting:  # not recursive: a stranger may nest a thousand levels
         start, table = waiting.pop(0)
         for key, value in table.items():
             if isinstance(value, dict):
@@ -130,7 +131,7 @@ def _read(text: str, path: str) -> "dict[str, Any]":
 
 
 def _change(path: str, name: str, value: object) -> None:
-    """Set, or with None take out, one name in the file, and leave all else in it as it is. Raises StorageError."""
+    """Set, or with None remove, one name in the file, and leave the rest unchanged. Raise StorageError."""
     import fcntl
 
     import tomlkit
@@ -139,7 +140,7 @@ def _change(path: str, name: str, value: object) -> None:
     try:
         lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two that change it at once do so one after the other
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes that change it at once do so one after the other
             if os.path.islink(path):
                 raise StorageError(
                     f"{path} is a symbolic link, and is never written through one.", "Edit the file it leads to."
@@ -165,7 +166,7 @@ def _change(path: str, name: str, value: object) -> None:
                 raise StorageError(f"{path} is written so that one value cannot be changed alone.", "Edit it by hand.")
             _replace(path, text)
             if trusted and _of_project(path):
-                grant(path, text)  # all that it says was said here
+                grant(path, text)  # all of its content was set here
             os.fsync(lock)
         finally:
             os.close(lock)
@@ -174,7 +175,7 @@ def _change(path: str, name: str, value: object) -> None:
 
 
 def _folder(path: str) -> str:
-    """The folder of the file, private; the person's own is made. Raises StorageError."""
+    """Return the folder of the file, private; the person's own is created. Raise StorageError."""
     folder = os.path.dirname(path)
     if _of_project(path):
         if not os.path.isdir(folder):
@@ -190,7 +191,7 @@ def _folder(path: str) -> str:
 
 
 def _spot(table: "MutableMapping[str, Any]", name: str) -> "tuple[MutableMapping[str, Any], str]":
-    """(table, key) where a dotted name stands, or else belongs: `keys.a.b` as "a.b" in the table `keys`."""
+    """Return (table, key) where a dotted name is, or else belongs: `keys.a.b` as "a.b" in the table `keys`."""
     at, rest = table, name
     while rest not in at or isinstance(at[rest], dict):
         inner = [key for key in at if rest.startswith(f"{key}.") and isinstance(at[key], dict)]
@@ -205,7 +206,7 @@ def _spot(table: "MutableMapping[str, Any]", name: str) -> "tuple[MutableMapping
 
 
 def _replace(path: str, text: str) -> None:
-    """Write the whole text beside the file, private, then put it in its place."""
+    """Write the whole text beside the file, private, then rename it into its place."""
     part = f"{path}.{os.urandom(4).hex()}.part"
     try:
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)

@@ -1,7 +1,7 @@
-"""Which files of projects a person has allowed to set what reaches outside of the project.
+"""The project files that a person has allowed to set what has effects outside of the project.
 
-Kept is a digest of the file's content, outside of every checkout: a file that says anything else than what was allowed
-is not allowed. Its permissions prove nothing, for an archive brings along whatever it likes.
+A digest of the file's content is stored, outside of every checkout: a changed file is no longer allowed. Its
+permissions prove nothing, since an archive can set them.
 """
 
 from store.base.hashing import sha256
@@ -11,17 +11,17 @@ KIND = "settings"
 
 
 def granted(path: str, text: str) -> bool:
-    """Whether the file at `path`, which says `text`, was allowed."""
+    """Return whether the file at `path`, with the content `text`, was allowed."""
     return bool(text) and read(name_of(KIND, path)) == _digest(text)
 
 
 def grant(path: str, text: str) -> bool:
-    """Allow the file to say this text; whether that is kept for longer than this process runs."""
+    """Allow the file with this content; return whether that is stored for longer than this process runs."""
     return keep(name_of(KIND, path), _digest(text))
 
 
 def revoke(path: str) -> None:
-    """Allow it no longer."""
+    """Revoke the permission."""
     drop(name_of(KIND, path))
 
 

@@ -1,4 +1,4 @@
-"""The one table of settings: what each means, what it takes, and what it is where nobody set it."""
+"""The one table of settings: the meaning, the type and the default of each."""
 
 from store.base.errors import InvalidInput
 
@@ -8,29 +8,29 @@ if TYPE_CHECKING:
     from typing import Any
 
 TRUST = "trust.mcp."
-"""What the name of a client starts with, in the setting that says what it may write: `trust.mcp.claude-code`."""
+"""Prefix of the settings that name what a client may write: `trust.mcp.claude-code`."""
 POLICIES = ("propose", "believe-quoted", "off")
 KEYS = "keys."
-"""What the name of a remapped key starts with: `keys.record.forget`."""
+"""Prefix of the name of a remapped key: `keys.record.forget`."""
 _SAID = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 VARIABLE = "MEMORANDA_"
-"""What the environment variable of a setting starts with: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
+"""Prefix of the environment variable of a setting: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
 BY_ENVIRONMENT = (
     *("retention_days", "turns.retention_days", "checkpoints.micro_days", "checkpoints.meso_days"),
     *("checkpoints.macro_days", "checkpoints.archival_days"),
 )
-"""The settings that a variable may set: how long what is kept."""
+"""The settings that a variable may set: retention periods."""
 
 
 class Setting:
     """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`) or keys.
 
-    A setting with a reason to be `own` ("names a program that is run") is taken from the person's own file alone,
-    whatever a project's says. One that `reaches` outside of the project is taken from the project's file once the
-    person allowed that file (`granted`); so is a number of days to `keep` something that is less than what holds
-    without it, 0 being for ever.
+    A setting with a reason to be `own` ("names a program that is run") is read only from the person's own file, never
+    from a project's. One that `reaches` outside of the project is read from the project's file once the person allowed
+    that file (`granted`); so is a number of days to `keep` something that is less than the value without it, 0 meaning
+    for ever.
     """
 
     __slots__ = ("choices", "default", "keep", "kind", "meaning", "most", "name", "own", "reaches")
@@ -58,12 +58,13 @@ class Setting:
         self.keep = keep
 
     def asks(self, value: "Any", before: "Any") -> bool:
-        """Whether a project's file needs the person's leave to say this, where `before` holds without it."""
+        """Return whether a project's file needs the person's permission for this value, where `before` holds without
+        it."""
         return value != before and (self.reaches or bool(self.keep and value and (not before or value < before)))
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it over every file; empty if none does."""
+        """The environment variable that overrides every file; empty if there is none."""
         return VARIABLE + self.name.replace(".", "_").upper() if self.name in BY_ENVIRONMENT else ""
 
     @property
@@ -80,7 +81,7 @@ class Setting:
         }[self.kind]
 
     def fits(self, value: object) -> bool:
-        """Whether a value from a file may be used."""
+        """Return whether a value from a file is valid."""
         if self.kind == "bool":
             return isinstance(value, bool)
         if self.kind == "int":
@@ -100,7 +101,7 @@ class Setting:
         return value.isprintable()
 
     def parse(self, text: str) -> "Any":
-        """The value that a person typed. Raises InvalidInput, which says what it takes."""
+        """Parse a value that a person typed. Raise InvalidInput, which lists the valid ones."""
         value: object = text
         if self.kind == "bool":
             value = _SAID.get(text.lower())
@@ -309,7 +310,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
 
 def known(name: str) -> Setting:
-    """The setting of this name; `keys.ID` is one for any ID. Raises InvalidInput, which names the nearest."""
+    """Return the setting of this name; `keys.ID` is one for any ID. Raise InvalidInput, which names the nearest."""
     if name in _BY_NAME:
         return _BY_NAME[name]
     if name.startswith(KEYS) and len(name) > len(KEYS):
@@ -327,7 +328,7 @@ def known(name: str) -> Setting:
 
 
 def nearest(name: str, names: "Iterable[str]") -> str:
-    """` Did you mean …?` of the name most like it, or an empty text."""
+    """Return ` Did you mean …?` with the most similar name, or an empty text."""
     from difflib import get_close_matches
 
     found = get_close_matches(name[:80], names, n=1)

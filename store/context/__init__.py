@@ -1,1 +1,1 @@
-"""What an agent is sent: `memory.context("how did the deployment end")`. See `builder`."""
+"""The context sent to an agent: `memory.context("how did the deployment end")`. See `builder`."""

@@ -1,8 +1,7 @@
-"""What may be sent, in tokens as `store/base/token_count.py` counts them, and how a part is filled up to
-its limit.
+"""Limits in tokens, counted by `store/base/token_count.py`, and how a part is filled up to its limit.
 
-Every part has a limit, and so has the whole. Where the whole would pass its own, summaries give way first, then the
-window, from its oldest turn on; what was just asked, the facts and the standing part never do.
+Every part has a limit, and so has the whole. Where the whole would exceed its limit, summaries are dropped first, then
+the window, from its oldest turn on; the question, the facts and the standing part never are.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +13,10 @@ from store.text.prompt_injection import suspicious
 
 PROMPT = 3_050  # of everything that is sent
 ANSWER = 950  # that the model keeps for its answer
-WARN = 3_500  # prompt and answer together: beyond it a person is warned
+WARN = 3_500  # prompt and answer together: above it a warning is shown
 LIMITS = {"static": 400, "facts": 150, "summaries": 200, "log": 200, "window": 2_000, "tools": 300}  # `log` shares …
 SHARED = 200  # … this with the summaries
-LEAST = 12  # tokens of a text that is cut: what is shorter says nothing
+LEAST = 12  # tokens of a text that is cut: a shorter one is useless
 HEADINGS = {
     "facts": "What the person lets you remember:",
     "summaries": "What was talked about before, newest last:",
@@ -29,8 +28,8 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """One thing that may be sent: what it is cited by (empty for what has no record), its key
-    (`store/base/record_keys.py`, None without one), our own words before it, and its text as it was written."""
+    """One item that may be sent: its citation (empty for what has no record), its key (`store/base/record_keys.py`,
+    None without one), our own words before it, and its text as it was written."""
 
     citation: str
     key: int | None
@@ -39,7 +38,7 @@ class ContextPiece:
 
     @property
     def line(self) -> str:
-        """As it stands in its fence."""
+        """The item as a line of its fence."""
         return item(self.start, self.text)
 
     @property
@@ -50,8 +49,8 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a context: `text` as it is sent, heading and fence among it; `tokens` of that; what is in it, in
-    order; and how many of what it might have held are `left_out` for want of room."""
+    """One part of a context: `text` as it is sent, with heading and fence; `tokens` of that; its items, in order; and
+    how many are `left_out` for lack of space."""
 
     name: str
     text: str
@@ -65,21 +64,21 @@ def empty(name: str) -> Part:
 
 
 def rendered(name: str, pieces: Sequence[ContextPiece], left_out: int = 0) -> Part:
-    """A part that holds these pieces."""
+    """Return a part with these pieces."""
     heading = HEADINGS[name]
-    if name == "log" and pieces:  # its lines follow each other: one citation for all of them
+    if name == "log" and pieces:  # consecutive lines have one citation
         heading += f" [{pieces[0].citation}-{pieces[-1].citation.rpartition('#')[2]}]:"
     text = fenced(name, heading, [piece.line for piece in pieces])
     return Part(name, text, tokens.count(text), tuple(pieces), left_out)
 
 
 def unfenced(name: str, text: str) -> Part:
-    """A part of which all is ours, or the person's own word."""
+    """Return a part that consists of our own or the person's words."""
     return Part(name, text, tokens.count(text))
 
 
 def first_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int) -> Part:
-    """As many pieces as there is room for, the first ones before the others; one that is too long is passed over."""
+    """Return a part with as many pieces as fit, the first ones first; one that is too long is skipped."""
     chosen: list[ContextPiece] = []
     part = empty(name)
     for piece in pieces:
@@ -91,8 +90,8 @@ def first_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int) -> Par
 
 
 def last_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int, cut: bool = False) -> Part:
-    """As many of the last pieces, in their order, as there is room for; with `cut` the first that does not fit is cut
-    down to what is left. The very last is cut rather than left out."""
+    """Return a part with as many of the last pieces, in order, as fit; with `cut` the first that does not fit is cut to
+    the remaining space. The very last is cut instead of left out."""
     part = empty(name)
     for number in range(len(pieces) - 1, -1, -1):
         longer = rendered(name, pieces[number:], number)
@@ -105,7 +104,8 @@ def last_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int, cut: bo
 
 
 def _with_cut(name: str, pieces: Sequence[ContextPiece], number: int, limit: int, without: Part) -> Part:
-    """The pieces from `number` on, that one cut so that they fit; the part without it where that would say nothing."""
+    """Return a part with the pieces from `number` on, that one cut so that they fit; `without` where the rest of it
+    would be useless."""
     piece, later = pieces[number], pieces[number + 1 :]
     text = harmless(piece.text)
     low, high = 0, tokens.count(text)
@@ -124,12 +124,12 @@ def _with_cut(name: str, pieces: Sequence[ContextPiece], number: int, limit: int
 
 
 def whole(parts: Iterable[Part]) -> str:
-    """The context as it is sent."""
+    """Return the context as it is sent."""
     return "\n\n".join(part.text for part in parts if part.text)
 
 
 def within(parts: dict[str, Part]) -> dict[str, Part]:
-    """The parts, by name and in their order, with so much left out that the whole keeps to its limit."""
+    """Return the parts, by name and in order, reduced until the whole is within its limit."""
     parts = dict(parts)
     while tokens.count(whole(parts.values())) > PROMPT:
         name = next((name for name in ("summaries", "log") if parts[name].pieces), "window")

@@ -1,7 +1,7 @@
 """The context: exactly what an agent is sent for a question, what it costs, and why each fact is in it or is not.
 
-Standing part, facts, summaries, today's log, the conversation, what tools returned, and last the question itself. All
-but the first and the last is recalled text, each part in a fence of its own (`fence`).
+Standing part, facts, summaries, today's log, the conversation, tool results, and last the question itself. All but the
+first and the last is recalled text, each part in a fence of its own (`fence`).
 """
 
 import time
@@ -40,17 +40,15 @@ from store.text.fence import harmless
 if TYPE_CHECKING:
     from store.base.models import Turn
 
-LOG_LINES = 60  # of today's log, its last
-LOG_LEAST = (
-    100  # tokens of the room that log and summaries share, that the log may have however many summaries there are
-)
+LOG_LINES = 60  # of today's log, the last ones
+LOG_LEAST = 100  # tokens reserved for the log in the space that it shares with summaries
 ASKED = 1_200  # tokens of a question that are sent
 CUT = "The question is long: its middle is left out."
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """What a tool returned: its name, and the text as it came."""
+    """Result of a tool: its name, and its text unchanged."""
 
     name: str
     text: str
@@ -66,7 +64,7 @@ class Contexts:
 
     @property
     def sent(self) -> Sent:
-        """What agents were handed."""
+        """The log of contexts sent to agents."""
         return Sent(self._database)
 
     def __call__(
@@ -79,14 +77,14 @@ class Contexts:
         tools: Sequence[AgentTool] = (),
         rank: Rank | None = None,
     ) -> Context:
-        """The context for a question in a session (the newest, unless named). Without a question it is the last thing
-        that the person said in the session, or for which an agent was sent a context.
+        """Return the context for a question in a session (the newest, unless named). Without a question it is the last
+        thing that the person said in the session, or for which an agent was sent a context.
 
-        `rank` orders the facts that the question is about anew (`store.learning.context_ranking`).
+        `rank` reorders the facts related to the question (`store.learning.context_ranking`).
 
-        `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Some 30 ms,
-        and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` notes what
-        was handed to an agent. Raises InvalidInput for a standing part that is too long.
+        `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Takes some 30
+        ms, and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` records
+        what was given to an agent. Raise InvalidInput for a standing part that is too long.
         """
         start = time.perf_counter()
         session, turns = self._turns(session)
@@ -103,7 +101,7 @@ class Contexts:
             )
         asked = _asked(question)
         window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)
-        seen = {piece.citation: piece.text for piece in window.pieces}  # as far as they are sent
+        seen = {piece.citation: piece.text for piece in window.pieces}  # the parts of them that are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
         uncut = {turn.citation for turn in turns[-TURNS:] if seen.get(turn.citation) == turn.text}
@@ -154,7 +152,7 @@ class Contexts:
         return (turns[-1].session if turns else session), turns
 
     def _last_question(self, session: str, turns: "list[Turn]") -> "tuple[str, list[Turn]]":
-        """What was asked last, when nobody says what is asked, and the turns up to there."""
+        """Return the last question, when none is given, and the turns up to it."""
         for number in range(len(turns) - 1, -1, -1):
             if turns[number].role == "user":
                 return turns[number].text, turns[: number + 1]
@@ -162,8 +160,8 @@ class Contexts:
         return (last[1] if last else ""), turns
 
     def _summaries(self, session: str, shown: int) -> list[ContextPiece]:
-        """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
-        sent itself (0 if none is). What left the window a moment ago, and has no summary yet, is told by the rule."""
+        """Return the active summaries of a session, oldest first, of the turns before number `shown`, the first that is
+        sent itself (0 if none is). Turns that just left the window, and have no summary yet, are summarised by rule."""
         if not session:
             return []
         summaries = Summaries(self._database)
@@ -180,12 +178,12 @@ class Contexts:
         return told[-ACTIVE:]
 
     def _log(self) -> list[ContextPiece]:
-        """The lines of today's daily log, its last, if there is one."""
+        """Return the last lines of today's daily log, if there is one."""
         from datetime import datetime
 
         today = datetime.fromisoformat(self._database.clock()).astimezone().date().isoformat()
         if self._database.moment:
-            return []  # nobody keeps what a document said then
+            return []  # former texts of documents are not kept
         try:
             found = self._documents.read(f"memory/{today}.md")
         except MemorandaError:
@@ -208,7 +206,7 @@ def _tool(tool: AgentTool) -> ContextPiece:
 
 
 def _asked(question: str) -> Part:
-    """The question, at the end and in no fence: it is the person's own word."""
+    """Return the question, at the end and without a fence: it is the person's own words."""
     text = harmless(question).strip()
     if not text:
         return empty("question")

@@ -1,4 +1,4 @@
-"""Why a fact is in a context, or is not: one pure function, and its words for a person."""
+"""Decide why a fact is in a context, or is not: one pure function, with its words for a person."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,16 @@ from store.base.models import Fact
 from store.records.ageing import state
 from store.text.prompt_injection import suspicious
 
-ABOVE = 0.4  # the calibrated similarity from which a fact is about a question
+ABOVE = 0.4  # the calibrated similarity from which a fact is related to a question
 LOW_ABOVE = 0.7  # and from which one of low priority is
-MOST = 5  # facts that are in because a question is about them
+MOST = 5  # facts that are included because they are related to a question
 
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """One fact that was thought of. `word` is the reason in one word (see `judge`), `why` in a sentence's part;
-    `similarity` to the question is calibrated, None where no model looked; `tokens` it takes if it is `included`."""
+    """One fact that was considered. `word` is the reason in one word (see `judge`), `why` as part of a sentence;
+    `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
+    """
 
     fact: Fact
     included: bool
@@ -32,21 +33,21 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What is known of a fact beside its own columns. `matched`: it shares a word with the question, or the question
-    cites it; `by_words`: no fact is near the question in meaning, so words decide."""
+    """What is known of a fact besides its own columns. `matched`: it shares a word with the question, or the question
+    cites it; `by_words`: no fact is similar to the question in meaning, so words decide."""
 
     similarity: float | None = None
     matched: bool = False
     by_words: bool = False
     accepted: bool = True
     muted: bool = False
-    said: str = ""  # where it was said or sent in the last turns, as a citation or a word; empty if it was not
-    of_session: bool = True  # of this session, if it is of one at all
+    said: str = ""  # where it was written or sent in the last turns, as a citation or a word; empty if it was not
+    of_session: bool = True  # of this session, if its scope is a session
 
 
 def judge(fact: Fact, now: str, known: Circumstances) -> tuple[bool, str, str]:
-    """(whether it may be in, the reason in one word, the reason in words). What keeps a fact out for good comes first,
-    so that the words name what a person would have to change."""
+    """Return (whether it may be included, the reason in one word, the reason in words). Permanent reasons are checked
+    first, so that the words name what a person would have to change."""
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
     days = whole_days(now, fact.last_confirmed_at)
     near = "" if known.similarity is None else f" ({known.similarity:.2f})"

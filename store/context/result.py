@@ -1,4 +1,4 @@
-"""A context as it is sent, and what is in it."""
+"""A context as it is sent, and its content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from store.context.reasons import Considered
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in their order, the question last;
-    `considered` are the facts that were thought of, those that are in it first. `turn` is the number of the session's
-    last turn. `notes` say what could not be looked at, `ranked_by` who ordered the facts."""
+    """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in order, the question last;
+    `considered` are the facts that were considered, those in it first. `turn` is the number of the session's last turn.
+    `notes` list what could not be read, `ranked_by` is who ordered the facts."""
 
     question: str
     session: str
@@ -31,13 +31,13 @@ class Context:
 
     @property
     def warning(self) -> str:
-        """What a person is warned of; empty if prompt and answer are well within the model's means."""
+        """The warning to show; empty if prompt and answer are well within the model's limits."""
         if self.tokens + ANSWER <= WARN:
             return ""
         return f"More than {WARN:,} tokens with the answer's {ANSWER:,}: a small model may lose the beginning."
 
     def records(self) -> Iterator[tuple[int, int]]:
-        """(key, tokens) of each record that is in it."""
+        """Yield (key, tokens) of each record that is in it."""
         for part in self.parts:
             for piece in part.pieces:
                 if piece.key is not None:

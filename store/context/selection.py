@@ -1,4 +1,4 @@
-"""Which facts a question brings up, and what is known of each: the pinned ones, and what a search for it finds."""
+"""Select the facts for a question, with what is known of each: the pinned ones, and what a search for it finds."""
 
 import json
 import re
@@ -20,26 +20,26 @@ from store.records.mutes import Mutes
 from store.text.tokens import LETTERS
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # a hook pays for what is imported
+if TYPE_CHECKING:  # imports here slow down hooks
     from store.search.pipeline import Search
     from store.search.results import Hit
 
-POOL = 40  # facts that a search may bring up
-PINNED = 40  # pinned facts that are thought of, the most important first
-PINNED_TOKENS = 90  # which those of them that the question is not about may take before those that it is about
-ASKED = 500  # characters of a question that are searched for: of a longer one, its end before its beginning
-TOLD = 0.6  # of the words of a fact that whoever cites it must say, for it to be said
-SHORTEST = 4  # characters of a fact that is looked for in what was said
-BEGINNING = 5  # letters of a word that tell it from others
-TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
-# what a person does to a fact that says yes to it
-BELIEVE = "believe"  # begins the reason of a step that took an agent's word, for it quoted what the person said
+POOL = 40  # facts that a search may return
+PINNED = 40  # pinned facts that are considered, the most important first
+PINNED_TOKENS = 90  # for pinned facts not related to the question, before those related to it
+ASKED = 500  # characters of a question used for the search: of a longer one, the end before the beginning
+TOLD = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
+SHORTEST = 4  # characters of a fact that is looked for in turns
+BEGINNING = 5  # letters of a word that identify it
+TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they imported
+# the changes by which a person approves a fact
+BELIEVE = "believe"  # begins the reason of a step that accepted an agent's text, since it quoted the person
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedFact:
-    """Ids of facts, the one that bears most on a question first, and who ordered them: `rules`, or a model's name."""
+    """Ids of facts, the most relevant to a question first, and who ordered them: `rules`, or a model's name."""
 
     ids: tuple[int, ...]
     by: str = "rules"
@@ -49,8 +49,8 @@ Rank = Callable[[str, Sequence[tuple[int, str]]], RankedFact]  # a question, and
 
 
 class Chosen:
-    """The `part` that holds the facts; every fact that was `considered`, first those that are in, in their order; and
-    who ordered them."""
+    """The `part` with the facts; every fact that was `considered`, first those included, in order; and who ordered
+    them."""
 
     __slots__ = ("considered", "notes", "part", "ranked_by")
 
@@ -72,9 +72,9 @@ def choose(
     whole: Collection[str] = (),
     rank: Rank | None = None,
 ) -> Chosen:
-    """The facts for a question. `turns` are the last ones that the model sees anyway, `sent` the keys of what the
-    session was sent lately and with which turn, `session` its name (empty without one), `whole` the
-    citations of those turns that are sent as a whole. `rank` may order anew those that the question is about."""
+    """Select the facts for a question. `turns` are the last ones that the model receives anyway, `sent` the keys of
+    what the session was sent recently and with which turn, `session` its name (empty without one), `whole` the
+    citations of those turns that are sent whole. `rank` may reorder those related to the question."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
@@ -112,8 +112,8 @@ def choose(
 
 
 def _filled(judged: list[Considered], about: list[Considered], now: str, notes: list[str], by: str) -> Chosen:
-    """Of the facts that may be in, those for which there is room, in the order in which they are sent: `about` is those
-    that the question is about, in theirs."""
+    """Return those of the permitted facts that fit, in the order in which they are sent: `about` are those related to
+    the question, in theirs."""
     beyond = about[MOST:]
     pinned = [one for one in judged if one.included and one.word == "pinned"]
     near = [one for one in pinned if one.similarity is not None and one.similarity >= ABOVE]
@@ -140,8 +140,8 @@ def _filled(judged: list[Considered], about: list[Considered], now: str, notes: 
 
 
 def _piece(fact: Fact, now: str) -> ContextPiece:
-    """A fact as it is sent: cited, with who wrote it unless it was the person, and how long nobody confirmed it where
-    that matters."""
+    """Return a fact as it is sent: with its citation, its author unless it was the person, and its age since
+    confirmation where that matters."""
     from store.records.ageing import state
 
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
@@ -161,12 +161,12 @@ def _tokens(piece: ContextPiece) -> int:
 
 
 def _words(question: str) -> str:
-    """A question as it is searched for: not as filters, however it is punctuated."""
+    """Return a question as a search query: without filters, whatever its punctuation."""
     words = " ".join(question.replace(":", " ").split())
     if len(words) <= ASKED:
         return words
     lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
-    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # of what is pasted, it stands at one end
+    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # a pasted text has it at one end
     return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 
@@ -175,8 +175,8 @@ def _matched(hit: "Hit") -> bool:
 
 
 def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collection[str]) -> str:
-    """Where a fact was just said, or with which turn it was sent; empty if neither. A turn of which a part is cut off
-    may have said it there, and a citation alone says nothing."""
+    """Return where a fact was just written, or the turn with which it was sent; empty if neither. A turn that is cut
+    may have contained it in the missing part, and a citation alone is not enough."""
     text = normal(fact.fact)
     for turn in reversed(turns):
         if turn.citation in fact.evidence and (turn.citation in whole or _tells(turn.text, text)):
@@ -190,15 +190,15 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collec
 
 
 def _tells(text: str, fact: str) -> bool:
-    """Whether a text holds most words of a fact, in whatever form."""
+    """Return whether a text contains most words of a fact, in any form."""
     known = {word[:BEGINNING] for word in LETTERS.findall(normal(text))}
     wanted = {word[:BEGINNING] for word in LETTERS.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
     return bool(wanted) and len(wanted & known) >= TOLD * len(wanted)
 
 
 def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Those of these facts that a person wrote, said, brought in, or said yes to since; or that an agent told in their
-    own words, where they trust it to."""
+    """Return those of these facts that a person wrote, said, imported, or approved since; or that an agent recorded in
+    the person's own words, where they trust it."""
     yes = {
         fact.id
         for fact in facts
@@ -215,7 +215,7 @@ def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
             f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
             f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE}%')"
             " AND h.undone_by IS NULL AND h.undoes IS NULL"
-            # what put another in its place said no to it, though it may have been brought back since
+            # superseding a fact rejects it, though it may have been restored since
             " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
             (json.dumps(rest), PERSON),
         )

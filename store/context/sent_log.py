@@ -1,7 +1,7 @@
-"""What was sent: of each context that an agent was handed, the records in it and what they took. Operational, bounded.
+"""The contexts sent to agents: of each the records in it and their tokens. Operational, bounded.
 
-It tells which facts a session heard in its last turns, whether its last answer had the form that was asked for, and how
-many of the tokens were of use: those of records that the answer cited.
+It shows which facts a session received in its last turns, whether its last answer had the requested form, and how many
+of the tokens were useful: those of records that the answer cited.
 """
 
 import json
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from store.context.result import Context
 
 KEPT = 500  # contexts
-TURNS = 3  # turns back that count as just now
+TURNS = 3  # turns before the current one that count as recent
 
 
 class Sent:
-    """What was sent by one memory."""
+    """The contexts sent from one memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def keep(self, context: "Context", *, actor: str = "agent") -> int:
-        """Note that an agent was handed this context; the number of the note. The oldest beyond KEPT go. In the
-        place of a question that says what was purged a mark is kept."""
+        """Record that an agent was sent this context; return the number of the entry. The oldest beyond KEPT are
+        deleted. A question that contains a purged text is replaced by a mark."""
         taken: dict[int, int] = {}
         for key, tokens in context.records():
             taken[key] = taken.get(key, 0) + tokens
@@ -55,8 +55,8 @@ class Sent:
         return number
 
     def answered(self, number: int, *, valid: bool, cited: Iterable[str] = (), actor: str = "agent") -> None:
-        """Note what came back: whether the answer had the form that was asked for, and which citations it made. What
-        is no citation, or of a record that was not sent, counts for nothing."""
+        """Record the answer: whether it had the requested form, and which citations it contained. What is no citation,
+        or of a record that was not sent, is ignored."""
         keys = list(filter(None, map(_key, cited)))
         with self._database.write(actor, "answered") as write:
             write.execute("UPDATE contexts SET answered = ? WHERE id = ?", (int(valid), number))
@@ -66,15 +66,15 @@ class Sent:
             )
 
     def last_was_valid(self, session: str) -> bool:
-        """Whether the newest context of a session got an answer of the form that was asked for."""
+        """Return whether the newest context of a session got an answer of the requested form."""
         newest = self._database.row(
             "SELECT answered FROM contexts WHERE session = ? ORDER BY id DESC LIMIT 1", (session,)
         )
         return newest is not None and newest[0] == 1
 
     def lately(self, session: str, turn: int) -> dict[int, int]:
-        """The keys of what was sent with one of the TURNS turns before this one of a session, and with which. What was
-        sent with this very turn is not among it: to be asked twice is no reason to say less."""
+        """Return the keys of what was sent with one of the TURNS turns before this one of a session, and with which
+        turn. What was sent with this very turn is left out: a repeated question is no reason to send less."""
         if not session or turn <= 0:
             return {}
         rows = self._database.rows(
@@ -85,7 +85,7 @@ class Sent:
         return dict(rows)
 
     def last(self, session: str = "") -> tuple[str, str] | None:
-        """(session, question) of the newest context, of this session if one is named; None if there is none."""
+        """Return (session, question) of the newest context, of this session if named; None if there is none."""
         where, parameters = ("session = ?", (session,)) if session else ("true", ())
         found = self._database.row(
             f"SELECT session, question FROM contexts WHERE {where} ORDER BY id DESC LIMIT 1", parameters
@@ -93,18 +93,18 @@ class Sent:
         return None if found is None else (str(found[0]), str(found[1]))
 
     def figures(self) -> tuple[int, int, int]:
-        """(how many contexts were handed out lately, how many of them were answered, what one takes: the median of
-        their tokens, 0 without any)."""
+        """Return (how many recent contexts there are, how many of them were answered, the median of their tokens, 0
+        without any)."""
         taken = self._database.rows("SELECT tokens, answered IS NOT NULL FROM contexts ORDER BY tokens")
         return len(taken), sum(answered for _, answered in taken), taken[len(taken) // 2][0] if taken else 0
 
     def mean(self) -> float | None:
-        """The tokens that a context took lately, in the mean; None before the first."""
+        """Return the mean of the tokens of recent contexts; None before the first."""
         found: float | None = self._database.value("SELECT avg(tokens) FROM contexts")
         return found
 
     def per_session(self, limit: int = 12) -> list[tuple[str, int, int]]:
-        """(session, contexts, tokens) of the sessions that were sent something last, newest first."""
+        """List (session, contexts, tokens) of the sessions that were sent something last, newest first."""
         return [
             (session, count, tokens)
             for session, count, tokens in self._database.rows(
@@ -114,8 +114,8 @@ class Sent:
         ]
 
     def useful(self) -> float | None:
-        """The share of tokens that were of records which the answer cited, over all contexts that were answered; None
-        until there is one."""
+        """Return the share of tokens that were of records which the answer cited, over all contexts that were answered;
+        None until there is one."""
         row = self._database.row(
             "SELECT sum(c.tokens), sum((SELECT coalesce(sum(tokens), 0) FROM sent WHERE context = c.id AND cited))"
             " FROM contexts AS c WHERE c.answered IS NOT NULL"

@@ -1,6 +1,6 @@
-"""The part of a context that is the same each time: who the agent works for, what a record is, how to answer.
+"""The part of a context that is always the same: who the agent works for, what a record is, how to answer.
 
-At most 400 tokens together. `FORM` is left out while the session's last answer had the form it asks for.
+At most 400 tokens together. `FORM` is left out while the session's last answer had the form it requests.
 """
 
 WHO = """\
@@ -23,5 +23,5 @@ If nothing here answers, say that there are no records of it."""
 
 
 def text(who: str = WHO, form: str = FORM) -> str:
-    """The standing part, as it is sent."""
+    """Return the standing part, as it is sent."""
     return "\n\n".join(filter(None, (who.strip(), form.strip())))

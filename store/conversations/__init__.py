@@ -1,1 +1,1 @@
-"""Conversations: the turns that were said (a journal), the sessions they belong to, and their summaries."""
+"""Conversations: the turns (a journal), the sessions they belong to, and their summaries."""

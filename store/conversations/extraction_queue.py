@@ -1,8 +1,8 @@
-"""What of the turns is still to be read: one entry for each turn and task (`pending_extraction`).
+"""The turns that are still to be read: one entry for each turn and task (`pending_extraction`).
 
-An entry is put there with its turn, in one transaction, and goes with what was learned from it, in another: whoever is
-killed between the two has lost nothing. What rules have read may then wait for a model, as an entry of its own: a few
-hundred at most, for a model may never come. Operational, of ids and numbers alone.
+An entry is added in the transaction that adds its turn, and removed in the one that writes what was learned from it: a
+process killed between the two loses nothing. Turns that rules have read may then wait for a model, as an entry of their
+own: a few hundred at most, since there may never be a model. Operational data, of ids and numbers only.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
 TASKS = ("extract_facts", "reconfirm")
-MODEL = "model."  # what the tasks of a model begin with
-WAITING = 400  # entries that wait for a model, at most: the newest
+MODEL = "model."  # prefix of the tasks of a model
+WAITING = 400  # entries that wait for a model, at most: the newest are kept
 ATTEMPTS = 3
-READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many tries of rules came to an end, how many not
+READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many attempts of rules succeeded, how many failed
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
 DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
 FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
@@ -34,7 +34,7 @@ class QueueEntry:
 
 
 def put(write: Transaction, turn: int) -> None:
-    """Let a user's turn be read, in the transaction that adds it."""
+    """Queue a user's turn, in the transaction that adds it."""
     for task in TASKS:
         write.execute(
             "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -43,8 +43,8 @@ def put(write: Transaction, turn: int) -> None:
 
 
 def put_for_model(write: Transaction, entry: "QueueEntry") -> None:
-    """Let a model read what a rule has, in the transaction that takes the rule's entry off; the oldest that wait for
-    one give way."""
+    """Queue for a model what a rule has read, in the transaction that removes the rule's entry; the oldest entries
+    beyond WAITING are dropped."""
     write.execute(
         "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         (entry.turn, Verbatim(MODEL + entry.task), Verbatim(write.at)),
@@ -57,8 +57,9 @@ def put_for_model(write: Transaction, entry: "QueueEntry") -> None:
 
 
 def take(write: Transaction, most: int, *, model: bool = False) -> list[QueueEntry]:
-    """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
-    comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
+    """Return the next entries that are due, and count the attempt: one that kills its process is counted too. An entry
+    with an earlier attempt is returned alone, so that it cannot make others fail. Entries for rules, or for a `model`,
+    the newest first."""
     now = to_ms(write.at)
     rows = list(write.rows(taking(model), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
@@ -75,14 +76,14 @@ def take(write: Transaction, most: int, *, model: bool = False) -> list[QueueEnt
 
 
 def taking(model: bool) -> str:
-    """The query for the entries that are due."""
+    """Return the query for the entries that are due."""
     order = "attempts, id DESC" if model else "attempts, id"
     return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
 
 
 def done(write: Transaction, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
-    """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
-    else did meanwhile is not to be done again."""
+    """Remove entries, in the transaction that writes their results; return those that still existed. Another process
+    completed the others meanwhile, and their results are not to be written."""
     taken = [
         entry
         for entry in entries
@@ -93,7 +94,7 @@ def done(write: Transaction, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
 
 
 def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int = 0) -> None:
-    """Give entries back that were taken and not tried: they are due as they were, or so much later."""
+    """Return entries that were taken and not tried to the queue: due as before, or so much later."""
     at = from_ms(to_ms(write.at) + later_ms)
     for entry in entries:
         write.execute(
@@ -103,13 +104,14 @@ def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int =
 
 
 def failed(write: Transaction, entry: QueueEntry, error: str) -> None:
-    """Say why an entry could not be done; `error` holds no record's text."""
+    """Record why an entry failed; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
     _counted(write, FAILED, int(not entry.task.startswith(MODEL)))
 
 
 def again(database: Database) -> int:
-    """Let what was given up be tried once more, and what waits be tried at once; how many turns were given up."""
+    """Queue the entries that were given up once more, and make waiting ones due now; return how many turns were given
+    up."""
     given_up: int = counts(database)[1]
     if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
         with database.write("agent", "extraction") as write:
@@ -120,7 +122,7 @@ def again(database: Database) -> int:
 
 
 def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
-    """(how many turns wait for rules, or for a `model`; how many were given up after the last attempt)."""
+    """Return (how many turns wait for rules, or for a `model`; how many were given up after the last attempt)."""
     waiting, given_up = database.rows(
         "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
         f" FROM pending_extraction WHERE {FOR_MODEL if model else FOR_RULES}",
@@ -130,7 +132,7 @@ def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
 
 
 def tries(database: Database) -> tuple[int, int]:
-    """(how many tries to read a turn for a task came to an end, how many failed), since this is counted."""
+    """Return (how many attempts to read a turn for a task succeeded, how many failed), since this is counted."""
     read, failed = (
         int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
     )
@@ -138,7 +140,8 @@ def tries(database: Database) -> tuple[int, int]:
 
 
 def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
-    """(turn, why) of those that were given up, the newest first; `why` is the code or the name of an error."""
+    """List (turn, why) of the entries that were given up, the newest first; `why` is the code or the name of an
+    error."""
     return database.rows(
         f"SELECT turn, max(error) FROM pending_extraction WHERE {FOR_RULES} AND attempts >= ?"
         " GROUP BY turn ORDER BY turn DESC LIMIT ?",
@@ -155,7 +158,7 @@ def _counted(write: Transaction, name: str, more: int) -> None:
 
 
 def due(database: Database, now: str, *, model: bool = False) -> bool:
-    """A cheap look at whether something is to be read, by rules or by a `model`."""
+    """Return whether something is to be read, by rules or by a `model`; one cheap query."""
     sql = f"SELECT 1 FROM pending_extraction WHERE {_due(model)} LIMIT 1"
     return bool(database.value(sql, (*_bounds(now), ATTEMPTS)))
 
@@ -165,5 +168,6 @@ def _due(model: bool) -> str:
 
 
 def _bounds(now: str) -> tuple[str, str]:
-    """Now, and the latest that an entry can have to wait for: where one waits for longer, the clock was set back."""
+    """Return now, and the latest time until which an entry can be delayed: one delayed longer means the clock was set
+    back."""
     return now, from_ms(to_ms(now) + max(BACKOFF_MS))

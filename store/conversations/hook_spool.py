@@ -1,10 +1,9 @@
-"""The spool: what a hook could not write in time waits in a file beside the memory, and the next process brings it in.
+"""The spool: what a hook could not write in time is kept in a file beside the memory, and the next process imports it.
 
-A line is redacted before it is written, private, and signed by this installation: what a checkout or an archive brought
-along is nobody's word here, whatever it says of who left it, and is kept aside. Nothing is read or written through a
-symbolic link. Appending and taking hold a lock on the file itself, so that no
-line falls between the two; each line has a key, so that a drain that was killed brings nothing in twice. What cannot be
-read is kept aside, and counted by `broken`.
+A line is redacted before it is written, private, and signed by this installation: lines from a checkout or an archive
+are not trusted, whatever author they name, and are set aside. Nothing is read or written through a symbolic link.
+Appending and taking lock the file itself, so that no line is lost between the two; each line has a key, so that a drain
+that was killed imports nothing twice. Lines that cannot be read are set aside, and counted by `broken`.
 """
 
 import errno
@@ -29,15 +28,15 @@ from store.redaction.redactor import markers
 
 FOLDER = "spool"
 WAITING, BROKEN, LOCK, PART = ".jsonl", ".broken", ".lock", ".part"
-TAKEN = ".taken"  # behind it a number: the files are brought in in that order
+TAKEN = ".taken"  # followed by a number: the files are imported in that order
 PRIVATE = os.O_NOFOLLOW | os.O_CLOEXEC
-SEAL = b"\t"  # stands between a line and its signature: JSON writes none of its own
+SEAL = b"\t"  # separates a line from its signature: JSON writes none of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What a drain did: `done` lines brought in, `refused` because their text was purged, `broken` ones kept aside;
-    `trouble` says why the rest still waits, if it does."""
+    """Result of a drain: `done` lines imported, `refused` because their text was purged, `broken` ones set aside;
+    `trouble` is why the rest still waits, if it does."""
 
     done: int = 0
     refused: int = 0
@@ -46,19 +45,19 @@ class Drained:
 
 
 class Holding(Protocol):
-    """Whatever knows the words that are to go."""
+    """Anything that can say whether a text contains the words to be removed."""
 
     def inside(self, value: object) -> bool: ...
 
 
-Change = Callable[[str], str | None]  # a line → what it is to be, None for nothing
+Change = Callable[[str], str | None]  # a line → its replacement, None to delete it
 
 
 def write(
     database: Database, act: str, arguments: Mapping[str, object], *, actor: str, key: str = ""
 ) -> list[int] | None:
-    """Do an act of `ACTS` now: its ids. None if the memory was busy for longer than the door waits: then it is in the
-    spool. Raises what the act raises, and StorageError when the spool cannot be written either."""
+    """Do an act of `ACTS` now and return its ids; None if the memory was busy for longer than the door waits and the
+    act was put into the spool. Raise what the act raises, and StorageError when the spool cannot be written either."""
     try:
         return _perform(database, act, arguments, actor, key)
     except Busy:
@@ -67,8 +66,8 @@ def write(
 
 
 def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = "") -> dict[str, int]:
-    """Leave an act for the next process, redacted and on the disk when this returns: how many secrets of each rule were
-    cut out of it. Raises InvalidInput, StorageError."""
+    """Append an act for the next process, redacted, and synced to the disk on return; return how many secrets of each
+    rule were cut out of it. Raise InvalidInput or StorageError."""
     if act not in ACTS:
         raise InvalidInput("There is no such act to leave for later.", f"Choose among: {', '.join(ACTS)}.")
     entry = {"act": act, "actor": actor, "key": key or os.urandom(16).hex(), "arguments": dict(arguments)}
@@ -78,7 +77,7 @@ def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, 
         _folder(path)
         with _locked(_name(path, WAITING)) as handle:
             size = os.lseek(handle, 0, os.SEEK_END)
-            torn = size and os.pread(handle, 1, size - 1) != b"\n"  # its writer was killed, and told nobody it was done
+            torn = size and os.pread(handle, 1, size - 1) != b"\n"  # its writer was killed before it reported success
             _put(handle, (b"\n" if torn else b"") + line)
     except OSError as error:
         raise StorageError(
@@ -90,23 +89,24 @@ def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, 
 
 
 def waiting(path: str) -> bool:
-    """Whether there is something to bring in: one look at a folder."""
+    """Return whether there is something to import; reads one folder."""
     left = [name for name in _names(path) if not name.endswith((BROKEN, LOCK, PART))]
     return any(_plain(os.path.join(_where(path), name)) for name in left)
 
 
 def broken(path: str) -> int:
-    """How many lines were kept aside because they cannot be read, or are not of this installation."""
+    """Return how many lines were set aside because they cannot be read, or are not of this installation."""
     return sum(1 for _ in _lines(_name(path, BROKEN)))
 
 
 def aside(path: str) -> str:
-    """Where those lines are."""
+    """Return the path of those lines."""
     return _name(path, BROKEN)
 
 
 def drain(database: Database) -> Drained:
-    """Bring in what waits, in the order in which it was left, each line once; nothing if another process is at it."""
+    """Import what waits, in the order in which it was written, each line once; nothing if another process is
+    importing."""
     if database.read_only or not waiting(database.path):
         return Drained()
     with _alone(database.path) as mine:
@@ -123,23 +123,23 @@ def drain(database: Database) -> Drained:
 
 
 def lines(path: str) -> Iterator[str]:
-    """The lines of the spool, those kept aside too, as they stand."""
+    """Yield the lines of the spool as they are, also those set aside."""
     for name in _names(path):
         yield from (_text(_body(line)) for line in _lines(os.path.join(_where(path), name)))
 
 
 def holding(path: str, words: Holding) -> int:
-    """How many lines hold these words."""
+    """Count the lines that contain these words."""
     return sum(map(words.inside, lines(path)))
 
 
 def drop(path: str, words: Holding) -> int:
-    """Take the lines that hold these words out of the spool; how many there were. Raises as `change`."""
+    """Remove the lines that contain these words from the spool; return how many. Raise as `change` does."""
     return change(path, lambda line: None if words.inside(line) else line)
 
 
 def change(path: str, become: Change) -> int:
-    """Let each line become another, or go; how many did. Raises StorageError when another process keeps the spool."""
+    """Replace or delete each line; return how many changed. Raise StorageError when another process holds the spool."""
     if all(become(line) == line for line in lines(path)):
         return 0
     changed = 0
@@ -158,8 +158,8 @@ def change(path: str, become: Change) -> int:
 
 
 def take_over(path: str) -> int:
-    """Sign the lines that wait and are not signed by this installation: the person took the memory as it is, and them
-    with it. How many there were. Raises StorageError."""
+    """Sign the waiting lines that this installation has not signed, for a person who took over the memory with them;
+    return how many. Raise StorageError."""
     taken = 0
     with _alone(path) as mine:
         if mine and waiting(path):
@@ -171,7 +171,7 @@ def take_over(path: str) -> int:
     return taken
 
 
-# bringing in
+# importing
 
 
 def _bring_in(database: Database, name: str, total: Drained) -> Drained:
@@ -222,7 +222,7 @@ def _turns(database: Database, arguments: Mapping[str, Any], actor: str, key: st
     return Turns(database).add(arguments["session"], said, actor, key=key)
 
 
-# what may be left for later, each with the arguments of the function that it stands for
+# what may be spooled, each with the arguments of the function it calls
 ACTS: dict[str, Callable[[Database, Mapping[str, Any], str, str], list[int]]] = {
     "remember": _remember,
     "decide": _decide,
@@ -235,24 +235,24 @@ ACTS: dict[str, Callable[[Database, Mapping[str, Any], str, str], list[int]]] = 
 
 
 def _sealed(body: bytes) -> bytes:
-    """A line, signed by this installation. Raises StorageError."""
+    """Return a line signed by this installation. Raise StorageError."""
     return body + SEAL + sign(body).encode()
 
 
 def _body(line: bytes) -> bytes:
-    """A line without its signature."""
+    """Return a line without its signature."""
     body, seal, digits = line.rpartition(SEAL)
     return body if seal and len(digits) == 64 else line
 
 
 def _own(line: bytes) -> bool:
-    """Whether this installation left the line."""
+    """Return whether this installation signed the line."""
     body, seal, digits = line.rpartition(SEAL)
     return bool(seal) and signed(body, digits.decode("ascii", "replace"))
 
 
 def _as(line: bytes, text: str) -> bytes:
-    """Another text in the place of a line's: signed if the line was."""
+    """Return another text in place of a line's, signed if the line was."""
     return _sealed(text.encode()) if _own(line) else text.encode()
 
 
@@ -264,12 +264,12 @@ def _where(path: str) -> str:
 
 
 def _name(path: str, ending: str) -> str:
-    """A file of the spool of the memory at `path`: others in the same folder have their own."""
+    """Return the path of a spool file of the memory at `path`: other memories in the same folder have their own."""
     return os.path.join(_where(path), os.path.basename(path) + ending)
 
 
 def _names(path: str) -> list[str]:
-    """The names of the spool's files."""
+    """Return the names of the spool's files."""
     start = os.path.basename(path) + "."
     try:
         if os.path.islink(_where(path)):
@@ -280,7 +280,7 @@ def _names(path: str) -> list[str]:
 
 
 def _taken(path: str) -> list[str]:
-    """The files being brought in, the oldest first."""
+    """Return the files being imported, the oldest first."""
     start = os.path.basename(path) + TAKEN
     numbered = sorted((int(name[len(start) :]), name) for name in _names(path) if name[len(start) :].isdigit())
     return [os.path.join(_where(path), name) for _, name in numbered]
@@ -296,7 +296,7 @@ def _folder(path: str) -> None:
 
 
 def _take(path: str) -> None:
-    """Give what waits another name, so that it grows no more."""
+    """Rename the file of waiting lines, so that nothing more is appended to it."""
     for left in _names(path):
         if left.endswith(PART):  # of a process that was killed
             os.unlink(os.path.join(_where(path), left))
@@ -318,7 +318,7 @@ def _lines(name: str) -> Iterator[bytes]:
 
 
 def _plain(name: str) -> bool:
-    """Whether there is a plain file of this name: a link is not followed, and a pipe would keep us for ever."""
+    """Return whether there is a plain file of this name: a link is not followed, and a pipe would block for ever."""
     try:
         return stat.S_ISREG(os.lstat(name).st_mode) and not os.path.islink(os.path.dirname(name))
     except FileNotFoundError:
@@ -330,7 +330,7 @@ def _text(line: bytes) -> str:
 
 
 def _replace(name: str, lines: list[bytes]) -> None:
-    """Put other lines in the place of a file's, whole or not at all."""
+    """Replace the lines of a file, whole or not at all."""
     part = name + PART
     handle = os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | PRIVATE, 0o600)
     try:
@@ -341,7 +341,7 @@ def _replace(name: str, lines: list[bytes]) -> None:
 
 
 def _put(handle: int, raw: bytes) -> None:
-    """Write all of it, and have it on the disk."""
+    """Write all of it, and sync it to the disk."""
     if os.write(handle, raw) != len(raw):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(handle)
@@ -349,7 +349,7 @@ def _put(handle: int, raw: bytes) -> None:
 
 @contextmanager
 def _locked(name: str) -> Iterator[int]:
-    """A file open for appending, that nobody else writes or renames meanwhile."""
+    """Open a file for appending, under a lock: no other process writes or renames it meanwhile."""
     while True:
         handle = os.open(name, os.O_CREAT | os.O_RDWR | PRIVATE, 0o600)
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -359,7 +359,7 @@ def _locked(name: str) -> Iterator[int]:
             same = False
         if same:
             break
-        os.close(handle)  # it was taken while we waited
+        os.close(handle)  # another process took it while this one waited
     try:
         yield handle
     finally:
@@ -368,7 +368,8 @@ def _locked(name: str) -> Iterator[int]:
 
 @contextmanager
 def _alone(path: str) -> Iterator[bool]:
-    """Whether this process has the spool to itself; a killed one lets go by itself."""
+    """Yield whether this process holds the lock of the spool; the lock of a killed process is released by the
+    system."""
     handle = os.open(_name(path, LOCK), os.O_CREAT | os.O_RDWR | PRIVATE, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

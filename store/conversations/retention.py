@@ -1,7 +1,8 @@
-"""Turns that expire: those that are summarised and that nothing quotes, once `turns.retention_days` are over.
+"""Expire turns that are summarised and not quoted, once `turns.retention_days` are over.
 
-What rests on a turn keeps it: a fact, a proposal, a decision, a task, a checkpoint or any other text that cites it, a
-summary that quotes it, a reading that is still to be done. The last turn of a session stays, to be counted on from.
+A turn is kept while something depends on it: a fact, a proposal, a decision, a task, a checkpoint or any other text
+that cites it, a summary that quotes it, a pending reading. The last turn of a session is kept, as numbering continues
+from it.
 """
 
 import json
@@ -13,8 +14,8 @@ from store.database.database import Database
 from store.database.values import Verbatim
 
 BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
-BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
-LEAST = 12  # characters of a summary's phrase that make it a quotation; a single word stands anywhere
+BREATH = 0.002  # seconds between two transactions, in which other writers get the file
+LEAST = 12  # characters of a summary's phrase that make it a quotation; a single word is in many turns
 # texts that may cite a turn: table → columns
 CITING = {
     "facts": ("fact", "evidence"),
@@ -36,8 +37,8 @@ _OLD = (
 
 
 def expire(database: Database, now: str, days: int) -> int:
-    """Drop the turns that were said more than `days` ago, are summarised and quoted by nothing; how many went. With 0
-    days all are kept."""
+    """Delete the turns older than `days` that are summarised and not quoted; return how many. With 0 days all are
+    kept."""
     if not days or database.read_only:
         return 0
     cut = days_before(now, days)
@@ -54,7 +55,7 @@ def expire(database: Database, now: str, days: int) -> int:
     for start in range(0, len(going), BATCH):
         with database.write("agent", "retention") as write:
             if database.changed() != seen:
-                break  # somebody wrote meanwhile, and may have cited one: the rest goes the next time
+                break  # another process wrote meanwhile, and may have cited one: the rest is left for the next time
             ids = Verbatim(json.dumps(going[start : start + BATCH]))
             write.execute("DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             gone += database.connection.changes()
@@ -63,7 +64,7 @@ def expire(database: Database, now: str, days: int) -> int:
 
 
 def _cited(database: Database) -> set[int]:
-    """The turns that a text of the memory cites."""
+    """Return the turns that a text of the memory cites."""
     found: set[int] = set()
     for table, columns in CITING.items():
         for column in columns:
@@ -73,7 +74,7 @@ def _cited(database: Database) -> set[int]:
 
 
 def _quotes(fields: list[str], text: str) -> bool:
-    """Whether a summary says something in the very words of a turn."""
+    """Return whether a summary quotes a turn word for word."""
     topic, discussed, outcome, decisions, questions = fields
     phrases = [topic, outcome, *json.loads(discussed), *json.loads(decisions), *json.loads(questions)]
     said = " ".join(text.casefold().split())

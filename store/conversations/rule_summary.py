@@ -1,4 +1,4 @@
-"""A few turns in a few words, by rule: whole sentences of what was said, or nothing. A model that does it better gives
+"""Summarise a few turns by rule: whole sentences of the turns, or nothing. A model that summarises them better returns
 the same `Summarised`."""
 
 import re
@@ -16,7 +16,7 @@ from store.text.small_talk import small_talk
 from store.text.vocabulary import alternatives, words
 
 TOKENS = 50  # of one summary, in a prompt
-TOPIC = 30  # of what it was about, so that there is room for what was decided
+TOPIC = 30  # of the topic, so that there is room for the decisions
 TERM = 7  # of a name
 MOST = 3  # decisions, questions
 TERMS = 5
@@ -40,7 +40,7 @@ _NOT = re.compile(
     rf"\b(?:{alternatives(words('negations', 'core', 'nobody', 'comparison'))}|si|if|unless|hardly"
     r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n't\b"
 )
-# an answer, at the beginning of a sentence: it belongs to what was asked, and denies nothing of the rest
+# an answer, at the beginning of a sentence: it answers a question, and negates nothing of the rest
 _ANSWER = re.compile(
     r"^\W*(?:(?:no|nah|nope|mejor no|sí|si(?=[,.])|yes|yeah|yep|claro|exacto|correcto|right|exactly|correct|sure)\b"
     r"(?:\s*[,.;:!—–-]+\s*|$))+",
@@ -56,9 +56,8 @@ _WORD = re.compile(r"[^\W_]{4,}")
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """What was said, as keys and values: what it was about, the things `discussed`, how it ended, what was decided, and
-    what was asked and not answered; and who says so, `rules` or the name of a model. Of small talk nothing is said:
-    every field is empty."""
+    """A summary as keys and values: the topic, the things `discussed`, the outcome, the decisions, and the questions
+    without an answer; and its author, `rules` or the name of a model. Of small talk every field is empty."""
 
     topic: str
     discussed: tuple[str, ...] = ()
@@ -69,8 +68,8 @@ class Summarised:
 
 
 def by_rule(turns: Sequence[Turn]) -> Summarised:
-    """Whole sentences of the turns themselves, word for word; one for which there is no room is left out whole. What is
-    told as the outcome is what was answered to the topic. TOKENS at most."""
+    """Return whole sentences of the turns, word for word; one for which there is no room is left out whole. The outcome
+    is what was answered to the topic. TOKENS at most."""
     said = [(turn.role, said_in(turn.text)) for turn in turns]
     decided = _decided([sentences for role, sentences in said if role == PERSON])
     open_questions = [one for one in said[-1][1] if asks(one)] if said else []
@@ -86,7 +85,7 @@ def by_rule(turns: Sequence[Turn]) -> Summarised:
 
 
 def decides(sentence: str) -> bool:
-    """Whether a sentence says that something was decided: not one that asks, denies or supposes it, or quotes it."""
+    """Return whether a sentence states a decision: not one that asks, denies, supposes or quotes it."""
     own = _ANSWER.sub("", enclosed(sentence))
     found = _DECIDED.search(own)
     return found is not None and "?" not in own and not _NOT.search(fold(own[: found.start()]))
@@ -100,8 +99,8 @@ def fitted(
     open_questions: Sequence[str],
     by: str = "rules",
 ) -> Summarised:
-    """A summary of at most TOKENS tokens, each of its parts whole: the decisions come first, the last of them before
-    those that it may have changed, then what it was about, what is open, how it ended and what was mentioned."""
+    """Return a summary of at most TOKENS tokens, each of its parts whole. Priority: the decisions, the last first, as
+    it may have changed the others; then the topic, the open questions, the outcome and what was mentioned."""
     kept = Summarised("", by=by)
 
     def take(**fields: Any) -> bool:
@@ -131,12 +130,12 @@ def fitted(
 
 
 def said_in(text: str) -> list[str]:
-    """The whole sentences of a turn, small talk left out."""
+    """Return the whole sentences of a turn, without small talk."""
     return [one for one in statements(text) if not small_talk(one)]
 
 
 def _decided(said: Sequence[Sequence[str]]) -> list[str]:
-    """What the person decided, without what they took back later."""
+    """Return the person's decisions, without those that they withdrew later."""
     found: list[str] = []
     for sentences in said:
         for place, sentence in enumerate(sentences):
@@ -148,7 +147,7 @@ def _decided(said: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _takes_back(later: str, decision: str) -> bool:
-    """Whether a sentence may deny what was decided before: it denies or supposes something of it."""
+    """Return whether a sentence may withdraw an earlier decision: it denies or supposes something of it."""
     if not _NOT.search(fold(later)) and not _BACK.search(later):
         return False
     told, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
@@ -156,8 +155,8 @@ def _takes_back(later: str, decision: str) -> bool:
 
 
 def _about(said: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tuple[str, str]:
-    """(what it was about, what was answered to that): the first thing that the person said, or else anybody, and of the
-    reply to it what surely belongs to it. What is told `elsewhere` is not told twice."""
+    """Return (the topic, the answer to it): the first thing that the person said, or else anybody, and those sentences
+    of the reply that surely belong to it. What is in `elsewhere` is not repeated."""
     first = next((at for at, (role, sentences) in enumerate(said) if role == PERSON and _tells(sentences)), None)
     if first is None:
         every = [one for _, sentences in said for one in sentences]
@@ -182,7 +181,7 @@ def _about(said: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tu
 
 
 def _tells(sentences: Sequence[str]) -> list[str]:
-    """The sentences for which there is room as a topic, of more than one word."""
+    """Return the sentences of more than one word that fit as a topic."""
     return [one for one in sentences if _room(one) and len(re.findall(r"\w+", one)) > 1]
 
 

@@ -1,6 +1,6 @@
-"""One turn that comes by two roads: a hook tells it at once, and the transcript tells it again. It is kept once.
+"""Keep a turn once that arrives twice: from a hook at once, and later from the transcript.
 
-Each turn of the one road is claimed by one of the other: who says the same twice has said it twice.
+Each turn of one source is claimed by one of the other, so a turn that somebody wrote twice is kept twice.
 """
 
 from store.base.clock import from_ms, to_ms
@@ -8,13 +8,13 @@ from store.database.database import Transaction
 from store.database.values import Verbatim, clean
 
 LONGEST = 200_000  # characters of a turn; the rest of a longer one is cut off
-APART_MS = 30 * 60_000  # a reply is told when it is over, and stands in the transcript from when it began
-HOOK = "hook:"  # what the origin of a turn starts with that a hook told
+APART_MS = 30 * 60_000  # a hook reports a reply when it ends, the transcript has the time it began
+HOOK = "hook:"  # prefix of the origin of a turn that a hook reported
 
 
 def claim(write: Transaction, session: str, role: str, text: str, at: str, *, of_hook: bool) -> int:
-    """The turn by the other road, a hook's if `of_hook`, that this one is, inside a transaction; 0 if there is none.
-    It is claimed from now on."""
+    """Return the turn of the other source, a hook's if `of_hook`, that is the same as this one, and claim it, inside a
+    transaction; 0 if there is none."""
     rows = write.rows(
         "SELECT id, text, origin FROM turns WHERE session = ? AND role = ? AND at BETWEEN ? AND ? ORDER BY id",
         (

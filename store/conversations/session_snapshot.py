@@ -1,7 +1,7 @@
 """Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes.
 
-`memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another. A `.gitignore` beside
-them keeps them out of git, unless somebody asks for them there.
+`memory/snapshots/<slug>.md`: private, written whole or not at all, and never over an existing file. A `.gitignore`
+beside them keeps them out of git, unless somebody wants them there.
 """
 
 import errno
@@ -25,21 +25,21 @@ WORDS, LONGEST = 6, 48  # of a slug: words, characters
 MOST = 1_000  # snapshots of one slug
 IGNORE = ".gitignore"
 IGNORED = b"# Conversations are private. To let git see them: memoranda config snapshots.in_git true\n*\n"
-PART = ".snapshot-"  # what is being written, beside the memory
+PART = ".snapshot-"  # prefix of a file being written, beside the memory
 STALE_SECONDS = 60
-# links are not to be had on this file system, or not from the other one
+# this file system has no hard links, or none from the other one
 NO_LINKS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?=-)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def slug(turns: Sequence[Turn], day: str) -> str:
-    """What a snapshot is called: its day, and the first words that tell what it was about."""
+    """Return the name of a snapshot: its day, and the first distinctive words of its turns."""
     return named(next((turn.text for turn in turns if turn.role == PERSON), turns[0].text if turns else ""), day)
 
 
 def named(said: str, day: str) -> str:
-    """A day, and the first words of a text that tell something, as a file may be called."""
+    """Return a file name from a day and the first distinctive words of a text."""
     words = re.findall(r"[a-z0-9]+", normalize(re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL)))
     stop = stop_words("slug")
     name = day
@@ -50,8 +50,8 @@ def named(said: str, day: str) -> str:
 
 
 def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -> str:
-    """A snapshot's Markdown: every line of what was said is indented, so that none passes for a heading of ours. With
-    spaces alone, for a purge looks for a text whatever spaces are in it."""
+    """Return a snapshot's Markdown. Every line of a turn is indented, so that none looks like a heading of ours; with
+    spaces alone, since a purge matches a text with any spaces in it."""
     lines = [
         f"# {one_line(title)}",
         "",
@@ -64,9 +64,9 @@ def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -
 
 
 def write(base: str, name: str, content: str, memory: str, in_git: bool = False) -> str:
-    """Write a snapshot below the folder `base`; its path. It is first written beside the file `memory`, among what a
-    proof reads and `tidy` removes. Git is not shown the folder, unless it is to be `in_git`. Raises StorageError;
-    nothing is left of it then."""
+    """Write a snapshot below the folder `base`; return its path. It is first written beside the file `memory`, where a
+    proof reads it and `tidy` removes it. The folder is ignored by git, unless it is to be `in_git`. Raise StorageError,
+    and then leave nothing behind."""
     try:
         folder = _folder(base)
         try:
@@ -82,7 +82,7 @@ def write(base: str, name: str, content: str, memory: str, in_git: bool = False)
 
 
 def _folder(base: str) -> int:
-    """A handle on the folder of snapshots, made private where it is missing, reached through no link."""
+    """Return a handle on the folder of snapshots, created private where it is missing; follow no link."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     handle = os.open(base, flags)
     for step in FOLDER:
@@ -99,7 +99,7 @@ def _folder(base: str) -> int:
 
 
 def _ignore(folder: int, in_git: bool) -> None:
-    """Have the rule of ours in the folder, or not; a rule that somebody else wrote there stays as it is."""
+    """Add our rule to the folder, or remove it; rules of others there are kept."""
     flags = os.O_NOFOLLOW | os.O_CLOEXEC
     if not in_git:
         with suppress(FileExistsError):
@@ -107,7 +107,7 @@ def _ignore(folder: int, in_git: bool) -> None:
         return
     try:
         handle = os.open(IGNORE, os.O_RDONLY | os.O_NONBLOCK | flags, dir_fd=folder)
-    except OSError:  # none, or a link
+    except OSError:  # missing, or a link
         return
     try:
         ours = os.read(handle, len(IGNORED) + 1) == IGNORED
@@ -118,7 +118,7 @@ def _ignore(folder: int, in_git: bool) -> None:
 
 
 def _asked_for(base: str) -> bool:
-    """Whether a rule of a person's own lets git see the folder: one in it would count for more."""
+    """Return whether a person's own rule lets git see the folder: a rule inside it would override theirs."""
     for place in (base, os.path.join(base, FOLDER[0])):
         with suppress(OSError, UnicodeDecodeError), open(os.path.join(place, IGNORE), encoding="utf-8") as file:
             if any(line.startswith("!") and FOLDER[1] in line for line in file):
@@ -127,7 +127,7 @@ def _asked_for(base: str) -> bool:
 
 
 def tidy(memory: str) -> None:
-    """Remove what killed processes left half written beside the file `memory`; not what is being written now."""
+    """Remove what killed processes left partly written beside the file `memory`; not what is being written now."""
     folder, name = os.path.split(memory)
     for left in os.listdir(folder):
         path = os.path.join(folder, left)
@@ -137,7 +137,8 @@ def tidy(memory: str) -> None:
 
 
 def rename_without_words(path: str) -> str:
-    """Give the snapshot at `path`, of which something was cut, a name that does not tell it; its path by now."""
+    """Rename the snapshot at `path`, of which something was cut, so that its name does not contain it; return the new
+    path."""
     folder, name = os.path.split(path)
     if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):
         return path
@@ -151,7 +152,7 @@ def rename_without_words(path: str) -> str:
 
 
 def _put(folder: int, name: str, raw: bytes, memory: str) -> str:
-    """Write a new file, under the first free name; that name."""
+    """Write a new file, under the first free name; return that name."""
     part = f"{memory}{PART}{os.urandom(4).hex()}"
     try:
         _written(part, None, raw)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from store.base.models import Session
 
 COLUMNS = "s.id, s.started_at, s.ended_at, s.source, s.cwd, s.flushed"
-NAMED = 10  # facts in the reason of a step
+NAMED = 10  # facts listed in the reason of a step
 LAST = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
 
 
@@ -23,7 +23,7 @@ class Sessions:
         self._database = database
 
     def get(self, name: str = "") -> "Session":
-        """The session of this name, the newest without one. Raises NotFound."""
+        """Return the session of this name, the newest without one. Raise NotFound."""
         from store.conversations.turns import Turns
 
         wanted = clean(name.strip()) or Turns(self._database).newest_session()
@@ -35,11 +35,11 @@ class Sessions:
         return found[0]
 
     def newest(self, limit: int = -1) -> "list[Session]":
-        """Sessions: first those in which nothing was said yet, then the one that was spoken in last."""
+        """List sessions: first those without turns, then by their last turn, the newest first."""
         return self._read(f"ORDER BY {LAST.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT ?", limit)
 
     def broken_off(self, now: str) -> "list[Session]":
-        """Those that nobody ended, and in which nothing was said for QUIET_MS; the one spoken in last first."""
+        """List the sessions that are not ended and have no turn for QUIET_MS; by their last turn, the newest first."""
         cut = from_ms(to_ms(now) - QUIET_MS)
         return self._read(
             f"WHERE s.ended_at IS NULL AND coalesce({LAST.format('t.at')}, s.started_at) < ?"
@@ -48,11 +48,11 @@ class Sessions:
         )
 
     def under_way(self, since: str) -> "list[Session]":
-        """Those that are not over, and in which something was said since a moment."""
+        """List the sessions that are not over and have a turn since a moment."""
         return self._read(f"WHERE s.ended_at IS NULL AND {LAST.format('t.at')} >= ?", since)
 
     def start(self, write: Transaction, name: str, cwd: str) -> None:
-        """Say that a session begins, or goes on that was over."""
+        """Record that a session begins, or resumes after its end."""
         write.execute(
             "INSERT INTO sessions(id, started_at, cwd) VALUES (?, ?, ?)"
             " ON CONFLICT(id) DO UPDATE SET ended_at = NULL WHERE ended_at IS NOT NULL",
@@ -71,8 +71,8 @@ class Sessions:
 
 
 def end(write: Transaction, name: str, at: str = "") -> None:
-    """Say that a session is over, since `at` or now, inside a transaction. The facts that were told for it alone end
-    with it: a step of history, whose reason names them, and which can be undone."""
+    """Record that a session is over, since `at` or now, inside a transaction. Facts whose scope is that session end
+    with it: a step of history whose reason lists them, and which can be undone."""
     write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))
     ended = [
         number

@@ -1,6 +1,6 @@
-"""Summaries: what was said, three turns at a time, as keys and values; written once, never summarised again.
+"""Summaries: three turns at a time, as keys and values; written once, never summarised again.
 
-The newest ACTIVE of a session are what a prompt is given; the older ones are kept, cited and found by a search.
+The newest ACTIVE of a session are put into a prompt; the older ones are kept, cited and found by a search.
 """
 
 import json
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Summarise = Callable[[Sequence[Turn]], Summarised]
 
 COLUMNS = "id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, created_at, origin"
-LISTS = (5, 7, 8)  # of them
+LISTS = (5, 7, 8)  # columns that are lists
 ORIGIN = "agent"
-ACTIVE = 4  # slots of a session
+ACTIVE = 4  # summaries of a session in a prompt
 TURNS = 3  # of one summary, at most
 BATCH = 50  # summaries of one transaction
 
@@ -37,30 +37,30 @@ class Summaries:
         self._database = database
 
     def get(self, number: int) -> "Summary":
-        """One summary. Raises NotFound."""
+        """Return one summary. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise NotFound(f"There is no summary {cite('summary', number)} in this memory.", "Search for it.")
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Summary]":
-        """The summaries of these ids that exist, in no particular order."""
+        """Return the summaries of these ids that exist, in no particular order."""
         return self._read("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
 
     def active(self, session: str = "") -> "list[Summary]":
-        """The summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest session
-        unless named. Those of small talk say nothing, and are none of them."""
+        """Return the summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest
+        session unless named. Those of small talk are empty and left out."""
         where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
         return self._read(where, session or self._newest_session(), ACTIVE)[::-1]
 
     def of(self, session: str, limit: int = -1) -> "list[Summary]":
-        """The last `limit` summaries of a session, the oldest first; the archived ones too, without a limit."""
+        """Return the last `limit` summaries of a session, the oldest first; without a limit the archived ones too."""
         return self._read("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
 
     def due(self, session: str, *, all_of_it: bool = False) -> "list[list[Turn]]":
-        """The turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer where
-        the topic changes, or where the last of them asks what the next one answers. With `all_of_it`, those still in
-        the window too, and the last few that make no whole one."""
+        """Return the turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer
+        where the topic changes, or where the last of them asks what the next one answers. With `all_of_it` also those
+        still in the window, and the last few that make no whole group."""
         from store.conversations.topic_shift import shifts
         from store.conversations.turns import Turns
         from store.text.clauses import asks, statements
@@ -85,8 +85,8 @@ class Summaries:
         return [part for part in left if not (more and part is parts[-1])]
 
     def behind(self, quiet: str, limit: int) -> list[str]:
-        """Sessions that are over, or in which nothing was said since `quiet`, and of which not all is summarised; the
-        one spoken in last first."""
+        """List the sessions that are over, or have no turn since `quiet`, and are not fully summarised; by their last
+        turn, the newest first."""
         newest = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
         rows = self._database.rows(
             f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {newest.format('t.at')} < ?)"
@@ -100,10 +100,10 @@ class Summaries:
     def write(
         self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
     ) -> list[int]:
-        """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
-        rule unless somebody else does, whose summaries are written one by one as they come; it works outside of any
-        transaction, and what was summarised meanwhile by another process is not again, nor what was purged
-        meanwhile. Raises what `by` does; what was written stays."""
+        """Summarise what is due of a session, the newest unless named; return the ids of the summaries. `by` makes
+        them, by default the rule; those of another are written one by one as they are made. `by` runs outside of any
+        transaction; turns that another process summarised meanwhile, or that were purged, are skipped. Raise what `by`
+        raises; what was written is kept."""
         from store.conversations.rule_summary import by_rule
 
         name = clean(session.strip()) or self._newest_session()
@@ -134,7 +134,7 @@ class Summaries:
 
 
 def drop(write: Transaction, turns: Sequence[int]) -> None:
-    """Take the summaries away that stand for these turns, whose words are to go: a summary may hold a part of them."""
+    """Delete the summaries of these turns, whose words are to be removed: a summary may contain a part of them."""
     write.execute(
         "DELETE FROM summaries WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id IN (SELECT value FROM json_each(?))"
         " AND t.session = summaries.session AND t.number BETWEEN summaries.first AND summaries.last)",
@@ -143,7 +143,7 @@ def drop(write: Transaction, turns: Sequence[int]) -> None:
 
 
 def _stand(write: Transaction, part: "Sequence[Turn]") -> bool:
-    """Whether turns still say what was read of them: one may have been purged since, or scrubbed."""
+    """Return whether turns still have the text that was read: one may have been purged or scrubbed since."""
     numbers = Json([turn.id for turn in part])
     rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
     return dict(rows) == {turn.id: turn.text for turn in part}
@@ -154,7 +154,7 @@ def _read(place: int, value: "Any") -> "Any":
 
 
 def put(write: Transaction, session: str, first: int, last: int, one: "Summarised") -> int | None:
-    """Write the summary of the turns `first` to `last` down, inside a transaction, unless they have one; its id."""
+    """Write the summary of the turns `first` to `last`, inside a transaction, unless they have one; return its id."""
     from store.base import token_count
     from store.base.models import line
 

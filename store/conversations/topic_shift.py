@@ -1,16 +1,17 @@
-"""Whether somebody turns to another topic: a rule on what they say, how alike it is to what was said, and its domain.
+"""Detect that somebody changes the topic: rules on what they say, its similarity to what was said before, and its
+domain.
 
-"mismo tema, pero…" and "quick question about the same…" go on.
+"mismo tema, pero…" and "quick question about the same…" do not change it.
 """
 
 import re
 
 from store.text import vocabulary
 
-ALIKE = 0.4  # calibrated similarity to what was said before, below which the topic is another
-BRIEF = 4  # words: less than so many ("sí, la segunda") is like nothing, and answers what was said
-READ = 2_000  # characters in which somebody says that they turn to another topic
-TOLD = 2  # different words of a domain that make a text one of it
+ALIKE = 0.4  # calibrated similarity to the text before, below which the topic is another
+BRIEF = 4  # words: a shorter text ("sí, la segunda") has no meaningful similarity, and answers what was said
+READ = 2_000  # characters that are searched for a phrase that changes the topic
+TOLD = 2  # different words of a domain that assign a text to it
 
 _QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|«[^«»\n]*+»|^[^\S\n]*+>[^\n]*+", re.DOTALL | re.MULTILINE
@@ -71,7 +72,7 @@ _SAME = re.compile(
     r")",
     re.IGNORECASE,
 )
-CLAUSE = 60  # characters before such words in which they may be denied
+CLAUSE = 60  # characters before such words in which they may be negated
 _ENOUGH = re.compile(
     rf"\b(?:{vocabulary.alternatives(vocabulary.words('negations', 'core'))}|don'?t|stop|basta|enough)\b.*"
     r"\b(?:quiero|hablar|hablemos|hables|sigas|sigamos|m[áa]s|want|talk\w*|thinking|more)\b",
@@ -112,8 +113,8 @@ _DOMAINS = {
 
 
 def shift(text: str, before: str = "", continuity: float | None = None) -> str:
-    """Why what a person says turns to another topic than what was said `before`: `phrase`, `meaning` or `domain`;
-    empty where it does not. `continuity` is the calibrated similarity of the two, None while it is unknown."""
+    """Return why a text changes the topic from the text `before`: `phrase`, `meaning` or `domain`; empty where it does
+    not. `continuity` is the calibrated similarity of the two, None while it is unknown."""
     if said(text):
         return "phrase"
     plain = _QUOTED.sub(" ", text)
@@ -126,18 +127,18 @@ def shift(text: str, before: str = "", continuity: float | None = None) -> str:
 
 
 def said(text: str) -> bool:
-    """Whether a person says that they turn to another topic, in the first READ characters: longer texts are pasted."""
+    """Return whether the first READ characters say that the topic changes: longer texts are pasted."""
     parts = _SENTENCES.split(_QUOTED.sub(" ", text[:READ]))
     for at, part in enumerate(parts):
         if _ANOTHER.match(part) and _goes_on(part) is None:
             after = _goes_on(parts[at + 1]) if part.endswith(":") and at + 1 < len(parts) else None
-            if after is None or after > 0:  # "otra cosa: en la misma línea …" goes on
+            if after is None or after > 0:  # "otra cosa: en la misma línea …" does not change it
                 return True
     return False
 
 
 def _goes_on(sentence: str) -> int | None:
-    """Where a sentence says that it is about the same; None if it does not, or does not want to."""
+    """Return where a sentence says that it is about the same; None if it does not, or negates it."""
     for match in _SAME.finditer(sentence):
         clause = sentence[max(0, match.start() - CLAUSE) : match.start()].rpartition(",")[2]
         if not _ENOUGH.search(clause) and not _OF_MINE.match(sentence, match.end()):
@@ -146,12 +147,12 @@ def _goes_on(sentence: str) -> int | None:
 
 
 def shifts(text: str, before: str = "", continuity: float | None = None) -> bool:
-    """Whether it does."""
+    """Return whether a text changes the topic; see `shift`."""
     return bool(shift(text, before, continuity))
 
 
 def domain(text: str) -> str:
-    """code, planning or personal, if more different words of it than of the others are there, TOLD at least."""
+    """Return code, planning or personal: the domain with the most different words in the text, TOLD at least."""
     found = {name: len({word.casefold() for word in words.findall(text)}) for name, words in _DOMAINS.items()}
     best = max(found, key=lambda name: found[name])
     alone = list(found.values()).count(found[best]) == 1

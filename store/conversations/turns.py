@@ -1,4 +1,4 @@
-"""The turns that were said, a journal; and of each session the window that a prompt or a checkpoint holds."""
+"""The turns, a journal; and the working window of each session, for a prompt or a checkpoint."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -15,20 +15,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Turn
 
-# a quarter of the text's bytes stands for what is not counted yet (store/base/token_count.py)
+# the estimate for a text not yet counted is a quarter of its bytes (store/base/token_count.py)
 COLUMNS = (
     "id, session, number, role, speaker, text, at, coalesce(tokens, (octet_length(text) + 3) / 4), continuity, origin"
 )
-WINDOW, LEAST, MOST = 6, 4, 8  # turns of the working window: usually, where the talk wanders, where it keeps to a thing
-WANDERS, KEEPS = 0.3, 0.7  # calibrated continuity of the last turns, below and above which
-JUDGED = 2  # the last turns that decide it
+WINDOW, LEAST, MOST = 6, 4, 8  # turns of the working window: usual, where topics vary, where one topic is kept
+WANDERS, KEEPS = 0.3, 0.7  # calibrated continuity of the last turns, below and above which LEAST and MOST are used
+JUDGED = 2  # number of last turns that decide it
 WINDOW_TOKENS = 2_000
-CONTEXT = 2  # turns before and after that a turn is found by, and shown with
+CONTEXT = 2  # turns before and after that are indexed and shown with a turn
 
 
 class NewTurn:
-    """One turn to be added: who said what. `role` is user or assistant, `speaker` a name where there is one, `at` when
-    (now, if empty)."""
+    """A turn to be added. `role` is user or assistant, `speaker` a name where there is one, `at` its time (now, if
+    empty)."""
 
     __slots__ = ("at", "role", "speaker", "text")
 
@@ -48,8 +48,8 @@ class Turns:
     def add(
         self, session: str, turns: "Iterable[NewTurn | tuple[str, str, str]]", origin: str = "agent", *, key: str = ""
     ) -> list[int]:
-        """Add turns, `Said` or (role, text, at), to the end of a session, all or none; their ids. With a `key` that
-        was given before nothing is written, and the answer is the one of then. Raises InvalidInput."""
+        """Add turns, `NewTurn` or (role, text, at), to the end of a session, all or none; return their ids. With a
+        `key` that was used before nothing is written, and the earlier ids are returned. Raise InvalidInput."""
         from store.base.clock import parse_moment
 
         name = named(session)
@@ -69,37 +69,37 @@ class Turns:
         return ids
 
     def get(self, number: int) -> "Turn":
-        """One turn. Raises NotFound."""
+        """Return one turn. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise NotFound(f"There is no turn {cite('turn', number)} in this memory.", "Search for it.")
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Turn]":
-        """The turns of these ids that exist, in no particular order."""
+        """Return the turns of these ids that exist, in no particular order."""
         return self._read("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
 
     def last(self, session: str = "", n: int = 1) -> "list[Turn]":
-        """The last `n` turns of a session, of the newest one unless named, in order."""
+        """Return the last `n` turns of a session, of the newest one unless named, in order."""
         name = clean(session.strip()) or self.newest_session()
         return self._read("WHERE session = ? ORDER BY number DESC LIMIT ?", name, n)[::-1]
 
     def since(self, session: str, number: int, limit: int = -1) -> "list[Turn]":
-        """The turns of a session after the one with this number, in order."""
+        """Return the turns of a session after the one with this number, in order."""
         return self._read("WHERE session = ? AND number > ? ORDER BY number LIMIT ?", session, number, limit)
 
     def newest_session(self) -> str:
-        """The session to which the newest turn belongs; empty while there is none."""
+        """Return the session of the newest turn; empty while there is none."""
         found: str | None = self._database.value("SELECT session FROM turns ORDER BY id DESC LIMIT 1")
         return found or ""
 
     def window(self, session: str = "") -> "list[Turn]":
-        """The working window of a session, of the newest one unless named: its last turns, in order.
+        """Return the working window of a session, of the newest one unless named: its last turns, in order.
 
-        WINDOW of them; LEAST or MOST where the last JUDGED, as far as their continuity is known, all wander or all
-        keep to one thing; none from before the person said that they turn to another topic; never more than
-        WINDOW_TOKENS tokens, counted or estimated, whichever are more: the oldest go first. The last turn is always
-        among them, its end cut off if it alone is longer.
+        WINDOW turns; LEAST where the continuity of the last JUDGED, as far as it is known, is below WANDERS, MOST where
+        it is above KEEPS; none from before the person changed the topic; never more than WINDOW_TOKENS tokens, counted
+        or estimated, whichever are more: the oldest are dropped. The last turn is always included, its end cut off if
+        it alone is longer.
         """
         from dataclasses import replace
 
@@ -121,7 +121,8 @@ class Turns:
         return turns[::-1]
 
     def around(self, number: int, context: int = CONTEXT) -> "list[Turn]":
-        """A turn between the `context` turns before and after it in its session, in order; empty if there is none."""
+        """Return a turn with the `context` turns before and after it in its session, in order; empty if there is
+        none."""
         return self._read(
             "WHERE session = (SELECT session FROM turns WHERE id = ?1)"
             " AND number BETWEEN (SELECT number FROM turns WHERE id = ?1) - ?2"
@@ -137,7 +138,7 @@ class Turns:
 
 
 def named(session: str) -> str:
-    """The name of a session, as it is kept. Raises InvalidInput."""
+    """Return the name of a session, as it is stored. Raise InvalidInput."""
     name = one_line(session)
     if not name:
         raise InvalidInput("A session has a name.", "Name one: the id that the agent gives it will do.")
@@ -147,8 +148,8 @@ def named(session: str) -> str:
 def put(
     write: Transaction, session: str, said: "Iterable[NewTurn]", source: str = "", cwd: str = "", origin: str = ""
 ) -> list[int]:
-    """Put turns at the end of a session, inside a transaction: their ids. Each has its moment, `at`, by now; the
-    session is there if it was not, and is under way again. `origin` is the writer's unless it is given."""
+    """Add turns at the end of a session, inside a transaction; return their ids. The time of each is `at`, or now; the
+    session is created if it is missing, and is under way again. `origin` is the writer's unless given."""
     last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session,)).get or 0
     ids = []
     for number, turn in enumerate(said, start=last + 1):
@@ -176,7 +177,7 @@ def put(
 
 
 def _of_one_topic(turns: "list[Turn]") -> "list[Turn]":
-    """The last of these turns, since the person said that they turn to another topic."""
+    """Return the last of these turns, from the last change of topic on."""
     for place in range(len(turns) - 1, 0, -1):
         if turns[place].role == PERSON:
             from store.conversations.topic_shift import said
@@ -187,7 +188,7 @@ def _of_one_topic(turns: "list[Turn]") -> "list[Turn]":
 
 
 def size(continuity: "Sequence[float | None]") -> int:
-    """How many turns a window holds, by the continuity of the last ones."""
+    """Return how many turns a window holds, by the continuity of the last ones."""
     known = [one for one in continuity if one is not None]
     if known and all(one < WANDERS for one in known):
         return LEAST

@@ -1,8 +1,8 @@
-"""History: what a transaction changed, as rows of JSON by column name, chained by digests.
+"""History: record what a transaction changed, as rows of JSON by column name, chained by digests.
 
-The session extension says what changed; names instead of positions keep a step readable after the schema moves on.
-`leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`:
-a purge drops text and salt, keeps the leaf, and the chain still verifies.
+The session extension reports the changes; names instead of positions keep a step readable after the schema changes.
+`leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`: a
+purge drops text and salt, keeps the leaf, and the chain still verifies.
 
 SQLite itself writes the JSON: its numbers read back exactly (tried on 300,000 random doubles), and a command that
 remembers one fact need not import `json` and `re` for it.
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     Row = tuple[str, str, str, int, str | None, str | None]  # table, key, op, indirect, before, after
 
 SALT_BYTES = 16
-PURGED = "[purged]"  # what stands where a text was
-# the columns of a record that hold its words, and what a purge puts in their place
+PURGED = "[purged]"  # replaces a purged text
+# the columns of a record that hold its words, and what a purge writes in their place
 TEXTS = {
     "facts": {"fact": PURGED, "text_hash": "", "evidence": "[]", "tags": "[]"},
     "decisions": {
@@ -53,15 +53,15 @@ class Header:
 
 
 def columns(connection: apsw.Connection, table: str) -> list[str]:
-    """A table's column names, in their order."""
+    """Return a table's column names, in order."""
     return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
 def append(
     connection: apsw.Connection, changeset: bytes, header: Header, purged: "Collection[tuple[str, str]]" = ()
 ) -> int:
-    """Write a changeset into history, inside the transaction that made it; returns its step's number. Of the records
-    that are `purged`, by table and key, it never holds a text (`masked`)."""
+    """Write a changeset into history, inside the transaction that made it; return the number of the step. Of the
+    records in `purged`, by table and key, no text is written (`masked`)."""
     last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
     previous_seq, previous_digest = last or (0, b"")
     seq: int = previous_seq + 1
@@ -98,13 +98,13 @@ def append(
 
 
 def masked(table: str, column: str) -> str:
-    """SQL: a row's JSON without its texts, each column of which stays there with nothing to say."""
+    """Return SQL for a row's JSON without its texts; each column is kept, empty."""
     pairs = ", ".join(f"'$.{name}', '{instead}'" for name, instead in TEXTS.get(table, {}).items())
     return f"json_replace({column}, {pairs})" if pairs else column
 
 
 def framed(*values: str | int | None) -> bytes:
-    """Values as bytes that no other values give: each as its length, a colon and its text; `-` for none."""
+    """Encode values unambiguously as bytes: each as its length, a colon and its text; `-` for none."""
     frames = []
     for value in values:
         if value is None:
@@ -116,7 +116,7 @@ def framed(*values: str | int | None) -> bytes:
 
 
 def _take_back(connection: apsw.Connection, target: int, by: int) -> None:
-    """Mark step `target` as taken back. If it was an undo itself, what it had undone is in force again, and so on."""
+    """Mark step `target` as undone. If it was an undo itself, what it had undone is in force again, and so on."""
     mark: int | None = by
     step: int | None = target
     while step is not None:
@@ -126,7 +126,7 @@ def _take_back(connection: apsw.Connection, target: int, by: int) -> None:
 
 
 def _row(connection: apsw.Connection, change: "Any", names: list[str]) -> "Row":
-    """(table, key, op, indirect, before, after) of one change."""
+    """Return (table, key, op, indirect, before, after) of one change."""
     keys = sorted(change.pk_columns)
     stated = change.old or change.new
     left_out = keys if change.op == "UPDATE" else []
@@ -146,7 +146,7 @@ def _masked(connection: apsw.Connection, row: "Row") -> "Row":
 
 
 def _pairs(names: list[str], values: "Any", left_out: list[int]) -> "list[object] | None":
-    """The columns that a change states, a name and a value in turn; None if the row was not there."""
+    """Return the columns that a change contains, name and value in turn; None if the row was not there."""
     if values is None:
         return None
     pairs: list[object] = []
@@ -157,7 +157,7 @@ def _pairs(names: list[str], values: "Any", left_out: list[int]) -> "list[object
 
 
 def _object(pairs: "list[object] | None") -> str:
-    """SQL: pairs as a JSON object by name."""
+    """Return SQL for pairs as a JSON object by name."""
     return "NULL" if pairs is None else f"json_object({_marks(len(pairs))})"
 
 

@@ -1,4 +1,4 @@
-"""Opening a connection: what every connection to a memory is set to, and what is refused."""
+"""Open a connection: its settings, and the files that are refused."""
 
 import os
 import sys
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
-# what SQLite says of a disk or a file; any other error of it is a defect of ours
+# errors of SQLite caused by a disk or a file; any other is a defect of ours
 DISK_ERRORS = (
     *(apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError),
     *(apsw.BusyError, apsw.CantOpenError, apsw.ReadOnlyError),
 )
-HOOK_MS = 300  # what a hook may wait for; past it, its line goes to the spool
+HOOK_MS = 300  # the wait of a hook; after it, its line is put into the spool
 
 PRAGMAS = (
     ("foreign_keys", 1),
     ("recursive_triggers", 1),
-    ("synchronous", 2),  # FULL: NORMAL lost 150 acknowledged writes at a simulated power cut
+    ("synchronous", 2),  # FULL: with NORMAL a simulated power cut lost 150 acknowledged writes
     ("secure_delete", 1),
     ("trusted_schema", 0),
     ("cell_size_check", 1),
@@ -57,11 +57,11 @@ def connect(
     look: bool = False,
     admit: "Callable[[apsw.Connection], None] | None" = None,
 ) -> tuple[apsw.Connection, bool, list[str]]:
-    """(connection, whether it may only be read, warnings). The file may still be empty: see `migrations`. A busy file
-    is waited for `patience` milliseconds. With `look` nothing is written, not even beside it. `admit` looks at a file
-    that is not empty before anything of it is changed, and raises where it is not to be.
+    """Return (connection, whether it is read-only, warnings). The file may still be empty: see `migrations`. Wait
+    `patience` milliseconds for a busy file. With `look` nothing is written, not even beside it. `admit` checks a file
+    that is not empty before anything in it is changed, and raises to refuse it.
 
-    Raises UnsafeFile, ForeignFile, StorageError.
+    Raise UnsafeFile, ForeignFile or StorageError.
     """
     if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")) < OLDEST_SQLITE:
         raise StorageError(
@@ -94,14 +94,14 @@ def connect(
     except apsw.Error as error:
         connection.close()
         raise explain(error, path, patience) from None
-    except (MemorandaError, OSError):  # OSError: a module of ours could not be read, for too many open files, say
+    except (MemorandaError, OSError):  # OSError: a module of ours could not be read, with too many open files
         connection.close()
         raise
     return connection, not writable, warnings
 
 
 def utf8(path: str, step: str = "Name another file.") -> None:
-    """Raise UnsafeFile for a name that SQLite cannot open; `step` is what to do then."""
+    """Raise UnsafeFile for a name that SQLite cannot open; `step` is the advice."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -117,7 +117,7 @@ def guard(connection: apsw.Connection) -> None:
 
 
 def configure(connection: apsw.Connection) -> None:
-    """Set what every connection is set to."""
+    """Apply the settings of every connection."""
     for name, value in PRAGMAS:
         connection.pragma(name, value)
     if sys.platform == "darwin":
@@ -125,8 +125,8 @@ def configure(connection: apsw.Connection) -> None:
 
 
 def unlogged(path: str) -> bool:
-    """Whether there is no log beside a file, and none can be made: its folder may only be read. Nobody writes it then,
-    and it is read without one."""
+    """Return whether there is no log beside a file, and none can be created because its folder is read-only. No process
+    writes it then, and it is read without one."""
     return not os.access(os.path.dirname(path) or ".", os.W_OK) and not os.path.lexists(f"{path}-wal")
 
 
@@ -139,8 +139,8 @@ def address(path: str) -> str:
 
 
 def reading(path: str, look: bool = False) -> apsw.Connection:
-    """A connection that writes nothing, nor beside a file whose folder may only be read, or that is only to be looked
-    at and has no log."""
+    """Open a connection that writes nothing, nor beside a file whose folder is read-only, or that is only looked at and
+    has no log."""
     utf8(path, "Name another file with --db PATH.")
     still = unlogged(path) or (look and not any(map(os.path.lexists, (f"{path}-wal", f"{path}-journal"))))
     options = "?mode=ro&immutable=1" if still else "?mode=ro"
@@ -148,7 +148,7 @@ def reading(path: str, look: bool = False) -> apsw.Connection:
 
 
 def _known(connection: apsw.Connection, path: str) -> int:
-    """The schema version of a file whose structure is as this version makes it. Raises ForeignFile."""
+    """Return the schema version of a file after checking its structure. Raise ForeignFile."""
     from store.database.schema_check import check
 
     version = _identify(connection, path)
@@ -160,18 +160,18 @@ def _known(connection: apsw.Connection, path: str) -> int:
             now = _identify(connection, path)
             if now == version:
                 raise
-            version = now  # another process brought it up to date between the two looks
+            version = now  # another process migrated it between the two reads
         except (apsw.NotADBError, apsw.CorruptError):
             raise damaged(path, "is damaged: SQLite cannot read it.") from None
     return version
 
 
 def _identify(connection: apsw.Connection, path: str) -> int:
-    """The file's schema version; 0 for an empty one. Raises ForeignFile for what is not ours."""
+    """Return the file's schema version; 0 for an empty one. Raise ForeignFile for a file that is not a memory."""
     try:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
         version: int = connection.pragma("user_version")
-        # last: another process may be making this file ours between these reads, all at once
+        # last: another process may be creating the memory, in one transaction, between these reads
         application = connection.pragma("application_id")
     except (apsw.NotADBError, apsw.CorruptError):
         raise damaged(path, "is not a memory, or no longer readable as one.") from None
@@ -183,7 +183,7 @@ def _identify(connection: apsw.Connection, path: str) -> int:
 
 
 def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
-    """Switch to WAL. The switch does not wait for a busy file by itself, and six processes may open a new one."""
+    """Switch to WAL. The switch itself does not wait for a busy file, and several processes may open a new one."""
     deadline = time.monotonic() + patience / 1000
     while True:
         try:
@@ -200,7 +200,7 @@ def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
 
 
 def damaged(path: str, says: str) -> DamagedFile:
-    from shlex import quote  # not at the top: it costs `re`
+    from shlex import quote  # not at the top: it imports `re`
 
     return DamagedFile(
         f"{path} {says}",
@@ -217,7 +217,7 @@ def newer(path: str) -> NewerFile:
 
 
 def _full(path: str) -> bool:
-    """Whether no room is left: a full disk that keeps the shared memory file from growing is an I/O error to SQLite."""
+    """Return whether the disk is full: SQLite reports an I/O error when the shared memory file cannot grow."""
     try:
         disk = os.statvfs(os.path.dirname(path))
     except (OSError, AttributeError):
@@ -226,15 +226,15 @@ def _full(path: str) -> bool:
 
 
 def understood(error: BaseException, path: str) -> MemorandaError:
-    """An error as a person is told it: one of ours as it is, what the disk or the file did in the words of `explain`,
-    and anything else as a defect."""
+    """Return an error to be shown: one of ours unchanged, one of the disk or the file by `explain`, any other as a
+    defect."""
     if isinstance(error, MemorandaError):
         return error
     return explain(error, path) if isinstance(error, DISK_ERRORS) else Defect(error)
 
 
 def explain(error: apsw.Error, path: str, patience: int = BUSY_MS) -> MemorandaError:
-    """What SQLite refused, in words that name the cause and the next step; a busy file was waited for `patience`
+    """Return an error that names the cause of SQLite's and the next step; a busy file was waited for `patience`
     milliseconds."""
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _full(path)):
         return DiskFull(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")

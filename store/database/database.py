@@ -1,7 +1,7 @@
 """Connections and write transactions.
 
-`with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history.
-Whoever holds a `Transaction` cannot forget any of the three.
+`with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history. A
+`Transaction` always does all three.
 """
 
 import os
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     Read = TypeVar("Read")
 
     class Trust(Protocol):
-        """Who says whether a file may be opened (`admit` raises NotOurs), and is told of a new one."""
+        """Decide whether a file may be opened (`admit` raises NotOurs), and record a new one."""
 
         def admit(self, connection: apsw.Connection) -> None: ...
 
         def born(self, connection: apsw.Connection) -> None: ...
 
 
-LOG_MS = 250  # what emptying the log waits for readers
+LOG_MS = 250  # wait for readers when the log is emptied
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Which file a name means now; None when there is none."""
+    """Return the identity of the file at a path; None when there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -50,8 +50,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _keys(rows: "Iterator[tuple[int]]") -> "array[int]":
-    """The rows' one column. APSW gives the GIL up at every row, so another thread's key waits for no page of them;
-    SQLite packing all into one value would be twice as fast and takes 30 MB at a million."""
+    """Yield the rows' one column. APSW releases the GIL at every row, so another thread's key press does not wait for a
+    page of them; packing all into one value in SQLite would be twice as fast and takes 30 MB at a million."""
     from itertools import chain, islice
 
     from store.database.packed_ids import CHUNK, packed
@@ -67,9 +67,9 @@ def _text(value: object) -> object:
 class Database:
     """One connection to a memory, for one thread at a time.
 
-    `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
-    With `look` the file is somebody else's, and nothing is written to it or beside it; `trust` says whether a file may
-    be opened, and is told of a new one.
+    `door` is the door it was opened by (vocabulary.DOORS); `read_only` files can be read and refuse writes. With `look`
+    the file belongs to somebody else, and nothing is written to it or beside it; `trust` decides whether a file may be
+    opened, and records a new one.
     """
 
     __slots__ = (
@@ -91,9 +91,9 @@ class Database:
         self.look = look
         self.clock = clock
         self._writing = False
-        self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is told
-        self.last_step: int | None = None  # the step of history that was last made here
-        self.moment = ""  # of the past that is shown here, in words; empty is now (store/services/as_of.py)
+        self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is reported
+        self.last_step: int | None = None  # the newest step of history of this connection
+        self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
         admit = None if trust is None else trust.admit
         self.connection, self.read_only, self.warnings = connect(path, create, self.patience, look, admit)
@@ -115,7 +115,7 @@ class Database:
 
                     migrate(self.connection, clock, None if trust is None else trust.born)
                     if trust is not None:
-                        trust.admit(self.connection)  # another process may have made the file meanwhile
+                        trust.admit(self.connection)  # another process may have created the file meanwhile
         except BaseException as error:
             self.connection.close()
             if not isinstance(error, apsw.Error):
@@ -124,12 +124,12 @@ class Database:
         self._turn = writer_queue.WriterTurn(self.connection)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
-        """Every row of a query, read to its end: a reader never keeps a transaction open."""
+        """Return every row of a query, read to its end: no read transaction is left open."""
         return self._read(list, sql, parameters)
 
     def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "array[int]":
-        """The one column of a query, whole numbers all, in its order, as an array: 4 bytes a row (8 if a number needs
-        them), where a list of rows takes 90. To be read on a thread that is not the screen's."""
+        """Return the one column of a query, integers, in its order, as an array: 4 bytes a row (8 if a number needs
+        them), where a list of rows takes 90. Not to be called on the thread of the screen."""
         return self._read(_keys, sql, parameters)
 
     def _read(
@@ -140,7 +140,7 @@ class Database:
     ) -> "Read":
         try:
             return take(self.connection.execute(sql, parameters))
-        except UnicodeEncodeError:  # bytes of a command line that are no text: look for what would be stored of them
+        except UnicodeEncodeError:  # bytes of a command line that are not text: look for what would be stored of them
             if isinstance(parameters, dict):
                 return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
             return self._read(take, sql, [_text(value) for value in parameters])
@@ -150,27 +150,27 @@ class Database:
             raise explain(error, self.path) from None
 
     def row(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "tuple[Any, ...] | None":
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         rows = self.rows(sql, parameters)
         return rows[0] if rows else None
 
     def value(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "Any":
-        """The first column of the first row; None if there is none."""
+        """Return the first column of the first row; None if there is none."""
         row = self.row(sql, parameters)
         return row[0] if row else None
 
     def read_snapshot(self) -> "ReadSnapshot":
-        """What is read inside is of one moment, whoever writes meanwhile. To be short: a reader that stays keeps the
+        """Read everything inside at one moment, whatever is written meanwhile. Keep it short: an open reader keeps the
         log from being emptied."""
         return ReadSnapshot(self.connection)
 
     def write(self, actor: str, reason: str, key: str = "") -> "Transaction":
-        """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
-        writer that may ask twice gives a `key`; see `Transaction.answer`."""
+        """Begin a transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
+        writer that may retry gives a `key`; see `Transaction.answer`."""
         return Transaction(self, actor, reason, key)
 
     def refuse_unwritable(self) -> None:
-        """Raise NotOurs, NewerFile or StorageError if this file may only be read."""
+        """Raise NotOurs, NewerFile or StorageError if this file is read-only."""
         if self.look:
             raise NotOurs(
                 f"{self.path} is only looked at: nothing in it can be changed.",
@@ -182,19 +182,19 @@ class Database:
             raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
 
     def changed(self) -> int:
-        """A number that changes when another connection has written."""
+        """Return a number that changes when another connection has written."""
         version: int = self.connection.pragma("data_version")
         return version
 
     def checkpoint_wal(self) -> bool:
-        """Bring the log into the file and leave nothing of it; false while a reader of any process holds it."""
+        """Write the log into the file and truncate it; return False while a reader of any process holds it."""
         try:
             return wal.empty(self.connection, LOG_MS, self.patience)
         except apsw.Error as error:
             raise explain(error, self.path) from None
 
     def vacuum(self) -> None:
-        """Write the whole file anew, so that nothing stands in it but what is stored. Raises StorageError."""
+        """Rewrite the whole file, so that it contains only what is stored. Raise StorageError."""
         try:
             self.connection.execute("VACUUM")
         except apsw.Error as error:
@@ -202,7 +202,7 @@ class Database:
         self.checkpoint_wal()
 
     def interrupt(self) -> None:
-        """Stop the query that another thread is running here."""
+        """Interrupt the query that another thread is running here."""
         self.connection.interrupt()
 
     def close(self) -> None:
@@ -210,7 +210,7 @@ class Database:
 
 
 class ReadSnapshot:
-    """A reading transaction, unless one is under way already. A class, for `contextlib` costs a command 2 ms."""
+    """A read transaction, unless one is open already. A class, since `contextlib` costs a command 2 ms."""
 
     __slots__ = ("_connection", "_own")
 
@@ -224,13 +224,13 @@ class ReadSnapshot:
             self._connection.execute("BEGIN")
 
     def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
-        if self._own and not self._connection.get_autocommit():  # a failing disk ends it by itself
-            # what this connection made for itself alone, a view of packed history for instance, stays
+        if self._own and not self._connection.get_autocommit():  # a failing disk ends it
+            # what this connection made for itself, a view of packed history for example, is kept
             self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
 class Transaction:
-    """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
+    """An open transaction. `at` is its time, `seq` its step of history (None if nothing was recorded)."""
 
     __slots__ = (
         *(
@@ -277,7 +277,7 @@ class Transaction:
             database._turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
             raise explain(error, database.path, database.patience) from None
-        if _identity(database.path) != database._file:  # what is written to a deleted file is lost without a word
+        if _identity(database.path) != database._file:  # writes to a deleted file would be lost silently
             self._connection.execute("ROLLBACK")
             database._turn.end()
             raise StorageError(
@@ -286,7 +286,7 @@ class Transaction:
             )
         try:
             self.at = database.clock()
-            # a new session for each transaction: one kept across swallows the changes of other processes
+            # a new session for each transaction: one kept for several misses the changes of other processes
             self._session = apsw.Session(self._connection, "main")
             for table in RECORDED:
                 self._session.attach(table)
@@ -321,7 +321,7 @@ class Transaction:
         self._discards = True
 
     def adopt(self) -> None:
-        """From here on the rows bring their own history along: an import into a memory where nothing ever happened."""
+        """Record no history from here on, as the rows bring their own: an import into a memory without history."""
         if self.execute("SELECT 1 FROM history LIMIT 1").get is not None:
             raise RuntimeError("history can only be adopted by a memory that has none")
         self._session.enabled = False
@@ -359,7 +359,7 @@ class Transaction:
         return self._connection.execute(sql, bound)
 
     def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
-        """`execute`, as its rows."""
+        """Run `execute` and return the rows."""
         return iter(self.execute(sql, parameters))
 
     def insert(self, table: str, **columns: Value) -> int:
@@ -370,7 +370,7 @@ class Transaction:
         return self._connection.last_insert_rowid()
 
     def rewrite(self, sql: str, parameters: Sequence[Value] = ()) -> "apsw.Cursor":
-        """`execute`, unseen by history: for a purge, which rewrites what history says of it as well."""
+        """Run `execute` without recording: for a purge, which rewrites its history as well."""
         self._session.enabled = False
         try:
             return self.execute(sql, parameters)
@@ -378,22 +378,22 @@ class Transaction:
             self._session.enabled = True
 
     def unrecorded(self) -> None:
-        """Keep what follows out of history: for a text that must be gone from it, and its history with it."""
+        """Record no history of what follows: for a text that must be removed from it too."""
         self._session.enabled = False
 
     @property
     def answer(self) -> str | None:
-        """What a write with this key was answered before, in which case nothing may be written now; else None."""
+        """Return the result of an earlier write with this key, in which case nothing may be written now; else None."""
         if self._key is None:
             return None
         found: str | None = self.execute("SELECT answer FROM answers WHERE key = ?", (self._key,)).get
         return found
 
     def answered(self, *ids: int) -> None:
-        """Keep what this write answers, the ids that it made, for whoever asks again with its key."""
+        """Store the result of this write, the ids that it made, for a retry with its key."""
         if self._key is not None:
             self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
 
     def put_back(self, sql: str, held: str) -> "apsw.Cursor":
-        """Run one statement on what history holds: it passed this door when it was written, and is not cut again."""
+        """Run one statement on text from history: it was redacted when it was written, and is not again."""
         return self._connection.execute(sql, (held,))

@@ -1,6 +1,6 @@
-"""A reserve of 128 KiB beside a memory, given up when the disk is full, so that forgetting still works.
+"""A reserve of 128 KiB beside a memory, freed when the disk is full, so that forgetting still works.
 
-SQLite needs room to delete: the pages it changes go to the log first.
+SQLite needs space to delete: the pages it changes are written to the log first.
 """
 
 import os
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 SIZE = 128 << 10
-SPARE = 8 * SIZE  # what must be left for others once it is made
+SPARE = 8 * SIZE  # free space that must remain once it is made
 
 
 def path_of(path: str) -> str:
-    """Where the ballast of the memory at `path` lies."""
+    """Return the path of the ballast of the memory at `path`."""
     return f"{path}-ballast"
 
 
 def keep(path: str) -> bool:
-    """Make the ballast unless it is there, or the disk has little room; whether it is there now."""
+    """Create the ballast unless it exists, or the disk has little space; return whether it exists now."""
     ballast = path_of(path)
     if os.path.lexists(ballast):
         return True
@@ -40,7 +40,7 @@ def keep(path: str) -> bool:
     except OSError:
         return False
     try:
-        # random: a file system that compresses would keep no room for a file of zeros
+        # random: a compressing file system would reserve no space for a file of zeros
         whole = os.write(handle, os.urandom(SIZE)) == SIZE
     except OSError:
         whole = False
@@ -52,7 +52,7 @@ def keep(path: str) -> bool:
 
 
 def missing(path: str) -> str:
-    """Why the ballast of the memory at `path` is not there, in a sentence; empty if it is."""
+    """Return why the ballast of the memory at `path` is missing, in a sentence; empty if it exists."""
     ballast = path_of(path)
     try:
         status = os.lstat(ballast)
@@ -74,7 +74,7 @@ def missing(path: str) -> str:
 
 
 def free(path: str) -> bool:
-    """Give the ballast up; whether there was one."""
+    """Delete the ballast; return whether there was one."""
     try:
         os.unlink(path_of(path))
     except OSError:
@@ -83,7 +83,7 @@ def free(path: str) -> bool:
 
 
 def with_room(path: str, work: "Callable[[], Result]") -> "Result":
-    """Do work that only takes away; on a full disk once more, with the room of the ballast. Raises DiskFull."""
+    """Run work that only deletes; on a full disk once more, with the space of the ballast. Raise DiskFull."""
     try:
         return work()
     except DiskFull:

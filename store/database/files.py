@@ -1,7 +1,7 @@
-"""The file on disk: made private before its first byte, and refused where it would not be safe.
+"""The file on disk: created private before its first byte, and refused where it would not be safe.
 
-Nothing here opens an existing database for reading: closing such a handle
-would drop the locks that SQLite holds on it in this process.
+Nothing here opens an existing database for reading: closing such a handle would drop the locks that SQLite holds on it
+in this process.
 """
 
 import os
@@ -28,9 +28,9 @@ NETWORK = (
 
 
 def prepare(path: str, create: bool, look: bool = False) -> list[str]:
-    """Make or check the file at `path`; returns warnings for a person. Raises UnsafeFile or StorageError.
+    """Create or check the file at `path`; return warnings to show. Raise UnsafeFile or StorageError.
 
-    With `create` a missing file is made, empty and 0600, in a folder that is 0700. With `look` nothing is changed.
+    With `create` a missing file is created, empty and 0600, in a folder that is 0700. With `look` nothing is changed.
     """
     folder = os.path.dirname(path)
     warnings: list[str] = []
@@ -44,7 +44,7 @@ def prepare(path: str, create: bool, look: bool = False) -> list[str]:
         _refuse_network(folder)
         if create and not os.path.lexists(path):
             if os.path.basename(folder) == FOLDER:
-                _ignore(os.path.join(folder, ".gitignore"))  # before there is anything for git to see
+                _ignore(os.path.join(folder, ".gitignore"))  # before there is anything that git could see
             _create(path)
             disk_reserve.keep(path)
             sync_folder(folder)
@@ -64,7 +64,8 @@ def prepare(path: str, create: bool, look: bool = False) -> list[str]:
 
 
 def plain_name(name: object) -> bool:
-    """Whether a name out of a memory is that of a file right in its folder: no path, nothing that leads out of it."""
+    """Return whether a name from a memory is that of a file directly in its folder: not a path, nothing that leads out
+    of it."""
     return (
         isinstance(name, str)
         and name not in ("", os.curdir, os.pardir)
@@ -77,10 +78,10 @@ def _make_folder(folder: str) -> None:
         return
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        os.chmod(folder, 0o700)  # a umask may only take bits away, but a default ACL may add them
+        os.chmod(folder, 0o700)  # a umask can only remove bits, but a default ACL can add them
         sync_folder(os.path.dirname(folder))
     except FileExistsError:
-        return  # another process was here first
+        return  # another process was first
     except OSError as error:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror}.", "Name another file with --db PATH."
@@ -88,7 +89,7 @@ def _make_folder(folder: str) -> None:
 
 
 def _ignore(path: str) -> None:
-    """Keep the folder out of `git status`."""
+    """Exclude the folder from `git status`."""
     try:
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
@@ -96,14 +97,14 @@ def _ignore(path: str) -> None:
     try:
         os.write(handle, b"*\n")
     except OSError:
-        os.unlink(path)  # whole or not at all: the next start makes it again
+        os.unlink(path)  # whole or not at all: the next start creates it again
         raise
     finally:
         os.close(handle)
 
 
 def _create(path: str) -> None:
-    """An empty private file, before SQLite sees it: its -wal and -shm take the same mode."""
+    """Create an empty private file before SQLite opens it: its -wal and -shm get the same mode."""
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         os.close(os.open(path, flags, 0o600))
@@ -116,7 +117,7 @@ def _create(path: str) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make the names in a folder survive a power cut, where folders can be synchronised."""
+    """Make the names in a folder survive a power cut, where folders can be synced."""
     try:
         handle = os.open(folder or ".", os.O_RDONLY)
     except OSError:
@@ -130,7 +131,7 @@ def sync_folder(folder: str) -> None:
 
 
 def _check(path: str, kind: object, word: str) -> None:
-    """Refuse what is not a plain file or folder of this person. Raises FileNotFoundError if nothing is there."""
+    """Refuse what is not a plain file or folder of this person. Raise FileNotFoundError if it is missing."""
     status = os.lstat(path)
     move = "Move it away, or name another file with --db PATH."
     if stat.S_ISLNK(status.st_mode):
@@ -142,19 +143,19 @@ def _check(path: str, kind: object, word: str) -> None:
 
 
 def _tighten(path: str, mode: int, warnings: list[str]) -> None:
-    """Take the others' permissions away; a file system without modes is a warning, not an error."""
+    """Remove the permissions of others; a file system without modes is a warning, not an error."""
     if os.name != "posix" or not stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
         return
     try:
         os.chmod(path, mode)
     except OSError:
-        pass  # said below: what counts is what the mode is now
+        pass  # reported below: the current mode decides
     if stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
         warnings.append(f"{path} can be read by others: its file system keeps no permissions.")
 
 
 def _unlock(path: str) -> None:
-    """Let the -wal and -shm be written if the file may be: made while it was read-only, they would keep it so."""
+    """Make the -wal and -shm writable if the file is: created while it was read-only, they would stay so."""
     if os.name != "posix" or not os.lstat(path).st_mode & stat.S_IWUSR:
         return
     for beside in (f"{path}-wal", f"{path}-shm"):
@@ -163,11 +164,11 @@ def _unlock(path: str) -> None:
             if stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWUSR:
                 os.chmod(beside, 0o600)
         except OSError:
-            continue  # not there, or for SQLite to refuse
+            continue  # missing, or left for SQLite to refuse
 
 
 def _refuse_network(folder: str) -> None:
-    """WAL needs memory shared between processes, which a network file system does not give (SQLite, wal.html §1)."""
+    """Refuse a network file system: WAL needs memory shared between processes (SQLite, wal.html §1)."""
     kind = file_system(folder)
     if kind in NETWORK:
         raise UnsafeFile(
@@ -177,13 +178,13 @@ def _refuse_network(folder: str) -> None:
 
 
 def file_system(folder: str) -> str:
-    """The kind of file system that a folder lies on, as its system calls it; empty where there is nobody to ask."""
+    """Return the type of a folder's file system, as the system names it; empty where it cannot be determined."""
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
             points = [line.split(" ", 3)[1:3] for line in mounts]
     except OSError:
         return ""  # not Linux
-    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # as the table writes a space
+    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # the table escapes a space like this
     kind = ""
     longest = -1
     for point, name in points:

@@ -1,4 +1,4 @@
-"""Many whole numbers as one parameter of a statement."""
+"""Bind many integers as one parameter of a statement."""
 
 import apsw
 
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 
 def integers(values: "NDArray[np.int64] | Iterable[int]") -> object:
-    """`values` for `carray(?)`, a table with one row for each; the way to bind them, for none is a table of
-    no rows.
+    """Return `values` for `carray(?)`, a table with one row for each; none give a table without rows.
 
     `apsw.carray` itself raises ValueError for none, and `carray(NULL)` has no rows.
     """

@@ -1,7 +1,7 @@
-"""The `worker` lease: background work is done by whichever process holds it, and a killed holder is soon replaced.
+"""The `worker` lease: background work is done by the process that holds it, and a killed holder is soon replaced.
 
-A lease is a row that runs out. Its holder renews it inside the very transactions in which it works, so a holder that
-was paused and replaced cannot write over the one that took its place.
+A lease is a row that expires. Its holder renews it inside the transactions in which it works, so a holder that was
+paused and replaced cannot overwrite the work of its successor.
 """
 
 import os
@@ -15,7 +15,7 @@ DURATION_MS = 5_000
 
 
 class LeaseLost(MemorandaError):
-    """Another process took the work over."""
+    """Another process took over the work."""
 
     code = "lease-lost"
 
@@ -29,17 +29,17 @@ class Lease:
         self._holder = f"{os.getpid()}-{os.urandom(6).hex()}"
 
     def take(self) -> bool:
-        """Hold the lease from now on, if it is free or has run out."""
+        """Take the lease if it is free or has expired; return whether it is held."""
         with self._database.write("agent", "lease") as write:
             return self._claim(write)
 
     def renew(self, write: Transaction) -> None:
-        """Hold it for a while longer, in the transaction that does the work. Raises LeaseLost."""
+        """Extend the lease, in the transaction that does the work. Raise LeaseLost."""
         if not self._claim(write):
             raise LeaseLost("Another process took this work over.")
 
     def release(self) -> None:
-        """Let the next one in at once."""
+        """Release the lease at once."""
         with self._database.write("agent", "lease") as write:
             mine = (Verbatim(self._name), Verbatim(self._holder))
             write.execute("DELETE FROM leases WHERE name = ? AND holder = ?", mine)
@@ -49,7 +49,7 @@ class Lease:
         row = write.execute("SELECT holder, expires_at FROM leases WHERE name = ?", (Verbatim(self._name),)).get
         if row and row[0] != self._holder:
             left = to_ms(row[1]) - now
-            # more time left than a lease can have: the clock was set back, and that holder is long gone
+            # more time left than a lease can have: the clock was set back, and that holder ended long ago
             if 0 < left <= DURATION_MS:
                 return False
         write.execute(

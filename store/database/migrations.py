@@ -17,7 +17,7 @@ FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 
 
 def migrations() -> list[tuple[int, str]]:
-    """(number, path of its SQL) of every schema file, in order."""
+    """List (number, path of its SQL) of every schema file, in order."""
     found = [(int(match[1]), os.path.join(FOLDER, name)) for name in os.listdir(FOLDER) if (match := _name(name))]
     return sorted(found)
 
@@ -27,11 +27,11 @@ def _name(name: str) -> re.Match[str] | None:
 
 
 def migrate(connection: apsw.Connection, clock: Clock, born: "Callable[[apsw.Connection], None] | None" = None) -> None:
-    """Bring the file to SCHEMA_VERSION: all of it or nothing. `born` is called with one that is new, at the end of the
+    """Migrate the file to SCHEMA_VERSION, all or nothing. `born` is called for a new one, at the end of the
     transaction.
 
-    Several processes may open a new file at once: each waits for the write lock and then looks again, so one of
-    them migrates and the others find it done.
+    Several processes may open a new file at once: each waits for the write lock and then reads the version again, so
+    one of them migrates and the others find it done.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:

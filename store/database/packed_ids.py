@@ -1,16 +1,17 @@
-"""The order of a long list: the keys of its rows and nothing else, packed."""
+"""The order of a long list: only the keys of its rows, packed."""
 
 import time
 from array import array
 from collections.abc import Iterable
 
-CHUNK = 4096  # keys that are taken before the other threads are let in
+CHUNK = 4096  # keys that are read before other threads get the GIL
 
 
 def packed(chunks: Iterable[Iterable[int]]) -> "array[int]":
-    """Whole numbers as one array: 4 bytes each, 8 if one of them needs those.
+    """Pack integers in one array: 4 bytes each, 8 if one of them needs those.
 
-    In one piece of the right size, which is given back whole: one that grew would leave holes of its earlier sizes.
+    It is allocated in one piece of the right size, and freed whole: one that grew would leave gaps of its earlier
+    sizes.
     """
     parts = []
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""What a memory keeps of its purges: the key of their digests, which is random, of this memory alone, and never leaves
+"""State of the purges of a memory: the key of their digests, which is random, of this memory alone, and never leaves
 it, and a note while one is not finished."""
 
 import os
@@ -12,12 +12,12 @@ NOTE = "purge.pending"
 
 
 def pending(database: Database) -> bool:
-    """Whether a purge is not finished: one look at one row."""
+    """Return whether a purge is not finished; reads one row."""
     return database.value("SELECT 1 FROM meta WHERE key = ?", (NOTE,)) is not None
 
 
 def made_key(write: Transaction) -> bytes:
-    """The key of this memory, made when it is needed first."""
+    """Return the key of this memory, created at first need."""
     key = key_of(write.database)
     if key is None:
         key = os.urandom(KEY_BYTES)
@@ -26,6 +26,6 @@ def made_key(write: Transaction) -> bytes:
 
 
 def key_of(database: Database) -> bytes | None:
-    """The key of this memory; None while nothing was purged."""
+    """Return the key of this memory; None while nothing was purged."""
     value = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
     return bytes.fromhex(value) if value else None

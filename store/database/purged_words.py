@@ -1,8 +1,8 @@
-"""Keyed digests of the words that were purged: they keep these words out of every history of inputs, and tell the same
-words where they still stand after a purge that was cut off. No text is kept.
+"""Keyed digests of the purged words: they keep these words out of every history of inputs, and find them where they
+remain after a purge that was interrupted. No text is kept.
 
-The rows lie among the tombstones, shorter than those of whole records. A text leaves a digest of all its words, one of
-its first words (so that a long text is found quickly inside others), and those of its beginnings: somebody who types it
+The rows are among the tombstones, shorter than those of whole records. A text has a digest of all its words, one of its
+first words (so that a long text is found quickly inside others), and those of its beginnings: somebody who types it
 again may stop half-way. Accents, capitals, punctuation and the kind of space make no difference.
 """
 
@@ -15,41 +15,42 @@ from store.database.database import Database, Transaction
 from store.database.purge_state import key_of, made_key
 
 BYTES = 16  # of a digest here; that of a whole record has 32
-FEWEST = 4  # letters and figures: what is shorter stands in too many texts that have nothing to do with it
-START = 3  # words by which a longer text is looked for
+FEWEST = 4  # letters and figures: a shorter text occurs in too many unrelated ones
+START = 3  # words by which a longer text is found
 BEGINNING = 16  # letters from which on a text counts as typed; of a shorter one half of its letters
 KINDS = WHOLE, NAME, FIRST, BEGUN, HALF = "w", "n", "f", "b", "h"  # a digest ends in one
-SPACED = "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of writings that put spaces between words: Latin, Greek, Cyrillic
-_TOKEN = re.compile(rf"[{SPACED}]+|\w")  # of the other writings each letter is a word of its own
+SPACED = "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of scripts that put spaces between words: Latin, Greek, Cyrillic
+_TOKEN = re.compile(rf"[{SPACED}]+|\w")  # in other scripts each letter is a word
 
-Form = tuple[str, str]  # what a digest is of: one of KINDS, and letters
-Told = Callable[[str], Collection[str]]  # letters → the kinds of digests that there are of them
+Form = tuple[str, str]  # the input of a digest: one of KINDS, and letters
+Told = Callable[[str], Collection[str]]  # letters → the kinds of their existing digests
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as they are compared."""
+    """Return the words of a text as they are compared."""
     return [fold(match[0]) for match in _TOKEN.finditer(normalize("NFC", text))]
 
 
 def tokens_of(text: str) -> list[str]:
-    """The words of a text as they stand there."""
+    """Return the words of a text as they are written."""
     return _TOKEN.findall(normalize("NFC", text) if not text.isascii() else text)
 
 
 def spans_of(text: str) -> list[tuple[str, int, int]]:
-    """(word as it is compared, its start, its end) in a text, which is in NFC."""
+    """Return (word as it is compared, its start, its end) in a text, which is in NFC."""
     return [(fold(match[0]), *match.span()) for match in _TOKEN.finditer(text)]
 
 
 def fold(word: str) -> str:
-    """A word without capitals and accents."""
+    """Return a word without capitals and accents."""
     if word.isascii():
         return word.lower()
     return "".join(sign for sign in normalize("NFKD", word.casefold()) if not combining(sign))
 
 
 def forms(text: str, kind: str = WHOLE) -> Iterator[Form]:
-    """What digests are made of for a text that is purged: WHOLE for a text, NAME for what only such texts said."""
+    """Yield what digests are made of for a purged text: WHOLE for a text, NAME for a name that only purged texts
+    contained."""
     words = words_of(text)
     letters = "".join(words)
     if len(letters) < FEWEST:
@@ -64,7 +65,7 @@ def forms(text: str, kind: str = WHOLE) -> Iterator[Form]:
 
 
 def matches(typed: str, told: Told) -> Iterator[Form]:
-    """What an input says that was purged, or begins to say at its end: (one of KINDS, the words of it)."""
+    """Yield what an input contains of purged texts, or ends with the beginning of: (one of KINDS, its words)."""
     words = words_of(typed)
     for place in range(len(words)):
         for kind, stop in _from(words, place, told):
@@ -79,7 +80,7 @@ def matches(typed: str, told: Told) -> Iterator[Form]:
 
 
 def _from(words: Sequence[str], place: int, told: Told) -> Iterator[tuple[str, int]]:
-    """(WHOLE or NAME, behind which word it ends) of what was purged and begins with this word."""
+    """Yield (WHOLE or NAME, the index after its last word) of purged texts that begin with this word."""
     said = ""
     for stop in range(place + 1, len(words) + 1):
         said = f"{said} {words[stop - 1]}" if said else words[stop - 1]
@@ -93,7 +94,7 @@ def _from(words: Sequence[str], place: int, told: Told) -> Iterator[tuple[str, i
 
 
 def add_purged_words(write: Transaction, texts: Iterable[str], names: Iterable[str] = ()) -> None:
-    """Leave the digests of texts, and of names that nothing but them said."""
+    """Store the digests of texts, and of names that only they contained."""
     key = made_key(write)
     found = {form: None for text in texts for form in forms(text)}
     found |= {form: None for name in names for form in forms(name, NAME)}
@@ -102,15 +103,15 @@ def add_purged_words(write: Transaction, texts: Iterable[str], names: Iterable[s
 
 
 def dig_up(write: Transaction, text: str) -> None:
-    """Take the digests of a text away, which a person wants back."""
+    """Delete the digests of a text that a person wants back."""
     key = made_key(write)
     for form in forms(text):
         write.execute("DELETE FROM tombstones WHERE hash = ?", (_digest(key, form),))
 
 
 def tells(database: Database, typed: str) -> bool:
-    """Whether an input says, or begins to say, what was purged; not if the memory says it again, for then the input
-    gives nothing away. Some 20 µs for each of its words."""
+    """Return whether an input contains, or begins, a purged text; not if the memory contains it again, since the input
+    then reveals nothing. Some 20 µs for each of its words."""
     key = key_of(database)
     if key is None:
         return False
@@ -129,7 +130,8 @@ def tells(database: Database, typed: str) -> bool:
 
 
 def told(database: Database) -> Told | None:
-    """Tells what was purged of any letters, for many of them; None where nothing ever was."""
+    """Return a function from letters to the kinds of purged digests, for many calls; None where nothing was ever
+    purged."""
     key = key_of(database)
     found: dict[bytes, str] = {}
     for (digest,) in database.rows("SELECT hash FROM tombstones WHERE length(hash) = ?", (BYTES,)):
@@ -140,7 +142,7 @@ def told(database: Database) -> Told | None:
 
 
 def _stands(database: Database, said: str, unfinished: bool) -> bool:
-    """Whether a record says these words one after the other."""
+    """Return whether a record contains these words in sequence."""
     phrase = '"{}"{}'.format(said.replace('"', ""), "*" if unfinished else "")
     return database.value("SELECT 1 FROM corpus_fts WHERE corpus_fts MATCH ? LIMIT 1", (phrase,)) is not None
 
@@ -156,11 +158,11 @@ def _of(key: bytes, letters: str) -> bytes:
     return outer[: BYTES - 1]
 
 
-# where they still stand
+# what remains of them
 
 
 def found_again(texts: Iterable[str], told: Told) -> tuple[set[str], set[str]]:
-    """(texts, names) that were purged and stand in these texts, as they stand there."""
+    """Return (texts, names) that were purged and are contained in these texts, as written there."""
     wholes, names = set[str](), set[str]()
     for text in texts:
         text = normalize("NFC", text)

@@ -1,6 +1,6 @@
-"""What the write door notes of a secret that was cut: where its marker was written, and the rule.
+"""Record each secret that was cut while writing: where its marker was written, and the rule.
 
-The door sees texts, not places; SQLite says which rows a statement touched, and the marker says the rest.
+The redaction sees texts, not places; SQLite reports which rows a statement changed, and the marker names the rule.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Place = tuple[str, int, str, str]  # table, row, column, rule
 
-# documents are redacted before they are cut into chunks, and read again whenever they change
+# documents are redacted before they are split into chunks, and read again when they change
 NOTED = frozenset((*RECORDED, *JOURNAL, "chunks")) - {"history", "history_row"}
 
 
 def execute(
     connection: apsw.Connection, sql: str, parameters: Sequence[object], places: "dict[Place, int]"
 ) -> apsw.Cursor:
-    """Run a statement that writes markers, and add to `places` how many of each rule stand where."""
+    """Run a statement that writes markers, and add to `places` the number of markers of each rule in each place."""
     touched: dict[tuple[str, int], None] = {}
 
     def note(kind: int, database: str, table: str, row: int) -> None:
@@ -44,7 +44,7 @@ def execute(
 
 
 def keep(connection: apsw.Connection, places: "dict[Place, int]", at: str, actor: str, door: str) -> None:
-    """Write down the places, inside the transaction that made them; a place that is known keeps its first time."""
+    """Store the places, inside the transaction that made them; a known place keeps its first time."""
     if any(table == "chunks" for table, *_ in places):  # a document that changed has new chunks
         connection.execute("DELETE FROM redactions WHERE tbl = 'chunks' AND record NOT IN (SELECT id FROM chunks)")
     connection.executemany(

@@ -1,4 +1,4 @@
-"""The four kinds of table, and a record's kind decides what history means for it.
+"""The four kinds of table, which determine how history treats their rows.
 
 A test compares these lists with the schema, so a new table without a kind fails.
 """
@@ -7,7 +7,7 @@ A test compares these lists with the schema, so a new table without a kind fails
 RECORDED = ("facts", "decisions", "commit_links", "tasks", "proposals", "mutes")
 # append-only, never rolled back
 JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "summaries", "history", "history_row")
-# journal too, in another form: rows of history_row; an export lists them as what they are
+# also a journal, in another form: rows of history_row; an export lists them as changes
 PACKED = ("history_block",)
 # of this machine and this moment: no history, no export
 OPERATIONAL = (
@@ -16,7 +16,7 @@ OPERATIONAL = (
     *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use"),
     *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected"),
 )
-# rebuilt from nothing
+# derived, rebuilt from scratch
 DERIVED = (
     "documents",
     "chunks",

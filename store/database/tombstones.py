@@ -1,9 +1,9 @@
-"""Tombstones: that a text was purged is known by a keyed hash of it, so that it cannot come back unseen.
+"""Tombstones: a purged text is recognised by a keyed hash of it, so that it cannot return unnoticed.
 
 Those of words and of beginnings, which are shorter, are made by `store/database/purged_words.py`.
 
-The key is random and stays in the memory: the hash tells nothing to whoever finds it elsewhere. What differs only in
-capitals, spaces or final punctuation is the same text.
+The key is random and stays in the memory: elsewhere the hash reveals nothing. Texts that differ only in capitals,
+spaces or final punctuation are the same.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,7 +18,7 @@ TIMES = "purge.times"
 
 
 def normal(text: str) -> str:
-    """What the ways of writing one text have in common: capitals, spaces and final punctuation left out."""
+    """Return the normal form of a text: without capitals, extra spaces and final punctuation."""
     if not text.isascii():
         from unicodedata import normalize
 
@@ -28,7 +28,7 @@ def normal(text: str) -> str:
 
 
 def add_tombstones(write: Transaction, texts: Iterable[str]) -> None:
-    """Leave a tombstone for each of these texts; the first makes the key."""
+    """Add a tombstone for each of these texts; the first one creates the key."""
     key = made_key(write)
     for text in texts:
         write.execute(
@@ -38,7 +38,7 @@ def add_tombstones(write: Transaction, texts: Iterable[str]) -> None:
 
 
 def cut_out(write: Transaction) -> None:
-    """Note that a text is taken out of this memory for good."""
+    """Record that a text is removed from this memory for good."""
     write.execute(
         "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
         (Verbatim(TIMES),),
@@ -46,12 +46,12 @@ def cut_out(write: Transaction) -> None:
 
 
 def times(database: Database) -> int:
-    """How often texts were taken out for good: where it grew, what was read before may hold one of them."""
+    """Return how often texts were removed for good: when it grows, what was read before may contain one of them."""
     return int(database.value("SELECT value FROM meta WHERE key = ?", (TIMES,)) or 0)
 
 
 def purged_at(database: Database, text: str) -> str | None:
-    """When this text was purged; None if it never was."""
+    """Return when this text was purged; None if it never was."""
     key = key_of(database)
     if key is None:
         return None
@@ -63,15 +63,15 @@ Tombstones = Callable[[str], bool]
 
 
 def buried(database: Database) -> Tombstones:
-    """Tells of any text whether it has a tombstone here, for many of them."""
+    """Return a function that tests whether a text has a tombstone here, for many texts."""
     key = key_of(database)
     hashes = {found for (found,) in database.rows("SELECT hash FROM tombstones")}
     return lambda text: key is not None and _hash(key, text) in hashes
 
 
 def refuse(write: Transaction, text: str, again: bool) -> None:
-    """Let a text into the memory that was never purged, or, with `again`, one that a person wants back: its tombstone
-    goes. Raises Purged."""
+    """Check a text before it is written: pass one that was never purged, or, with `again`, one that a person wants
+    back, and delete its tombstone. Raise Purged."""
     at = purged_at(write.database, text)
     if at is None:
         return
@@ -86,8 +86,8 @@ def refuse(write: Transaction, text: str, again: bool) -> None:
 
 
 def keyed(write: Transaction, text: str) -> str:
-    """32 hexadecimal figures that tell one text from another in this memory, and nothing to whoever guesses at it from
-    elsewhere. As it is written: whoever wants `normal` says so."""
+    """Return 32 hexadecimal digits that identify a text in this memory, and reveal nothing elsewhere. The text is
+    hashed as written: apply `normal` first where that is wanted."""
     key = made_key(write)
     inner: bytes = sha256(key + text.encode("utf-8", "surrogatepass")).digest()
     digest: str = sha256(key + inner).hexdigest()
@@ -95,7 +95,7 @@ def keyed(write: Transaction, text: str) -> str:
 
 
 def decision_text(title: str, chosen: str) -> str:
-    """What stands for a decision."""
+    """Return the text that identifies a decision."""
     return f"{title}\n{chosen}"
 
 

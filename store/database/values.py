@@ -1,4 +1,4 @@
-"""Values on their way into a statement: redacted, and free of what SQLite or UTF-8 cannot hold."""
+"""Prepare values for a statement: redact them, and remove what SQLite or UTF-8 cannot hold."""
 
 from _thread import get_ident
 
@@ -7,13 +7,13 @@ from store.redaction.redactor import redact, redact_tree
 
 
 class Verbatim(str):
-    """Text that may reach the disk unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
+    """Text that may be written unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
 
     __slots__ = ()
 
 
 class Json:
-    """A JSON value for a TEXT column: redacted string by string, at any depth, before it is written out."""
+    """A JSON value for a TEXT column: redacted string by string, at any depth, before it is serialised."""
 
     __slots__ = ("value",)
 
@@ -25,17 +25,18 @@ Value = int | float | str | bytes | Json | None
 
 
 def clean(text: str) -> str:
-    """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
+    """Return text as it may be stored: redacted, and without what SQLite or UTF-8 cannot hold."""
     return redact(storable(text), _allowed)
 
 
 def clean_tree(value: object) -> object:
-    """A JSON value as it may be stored, redacted string by string. Raises InvalidInput, TypeError."""
+    """Return a JSON value as it may be stored, redacted string by string. Raise InvalidInput or TypeError."""
     return redact_tree(value, _allowed)
 
 
 def _allowed(rule: str, value: str) -> bool:
-    """Whether the person said that this is no secret; asked only about what a rule found. What is not, is cut now."""
+    """Return whether the person declared a match not secret, called only for matches of a rule; record the rule if
+    not."""
     from store.redaction.allowlist import allowed
 
     if allowed(rule, value):
@@ -49,20 +50,20 @@ _cut_rules: dict[int, set[str]] = {}
 
 
 def take_cut_rules() -> set[str]:
-    """The rules that cut something on this thread since the last call. A marker that stood in a text before is no
-    cut."""
+    """Return the rules that cut something on this thread since the last call. A marker already in a text is no cut."""
     return _cut_rules.pop(get_ident(), set())
 
 
 def storable(text: str) -> str:
-    """NUL ends a text early in SQLite's functions, and a lone surrogate is not UTF-8: both become U+FFFD."""
+    """Replace NUL, which ends a text early in SQLite's functions, and lone surrogates, which are not UTF-8, by
+    U+FFFD."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text.replace("\0", "�")
 
 
 def bind(value: Value) -> int | float | str | bytes | None:
-    """A parameter as it is given to SQLite: text redacted, JSON written out. Raises InvalidInput."""
+    """Return a parameter for SQLite: text redacted, JSON serialised. Raise InvalidInput."""
     if isinstance(value, Verbatim):
         return str(value)
     if isinstance(value, str):
@@ -75,7 +76,7 @@ def bind(value: Value) -> int | float | str | bytes | None:
 def _dump(value: object) -> str:
     if value == []:
         return "[]"
-    import json  # 6 ms with the `re` it needs: most facts have neither tags nor evidence
+    import json  # 6 ms with `re`, which it imports: most facts have neither tags nor evidence
 
     try:
         text = json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,7 +1,7 @@
-"""The write-ahead log's length: emptied where readers let it, and writers slowed where one of them does not.
+"""Limit the length of the write-ahead log: empty it where readers allow it, and slow writers where one does not.
 
-SQLite writes the log from its start again once no reader needs what stands in it. A reader that keeps a transaction
-open, or readers that never leave a gap, keep it from that, and the log grows with every write.
+SQLite writes the log from its start again once no reader needs its content. A reader that keeps a transaction open, or
+readers that overlap without a gap, prevent that, and the log grows with every write.
 """
 
 import os
@@ -10,16 +10,16 @@ from time import monotonic, sleep
 import apsw
 
 MB = 1 << 20
-PAGES = 1000  # from here on the log goes into the file after a commit; a remembered fact changes 25 pages
-LONG = 16 * MB  # from here on writers try to empty it; by itself it stays at some 1 MB
-HELD = 64 * MB  # from here on writers are slowed, and told
-# how long a writer that empties the log keeps others waiting for readers, and how often one process tries
+PAGES = 1000  # from here on the log is written into the file after a commit; a remembered fact changes 25 pages
+LONG = 16 * MB  # from here on writers try to empty it; normally it stays at some 1 MB
+HELD = 64 * MB  # from here on writers are slowed, and a warning is shown
+# how long a writer that empties the log makes others wait for readers, and how often one process tries
 WAIT_MS, REST_SECONDS = 20, 2.0
 SLOWEST_SECONDS = 1.0
 
 
 def length(path: str) -> int:
-    """The bytes of the log beside the memory at `path`; 0 if there is none."""
+    """Return the bytes of the log beside the memory at `path`; 0 if there is none."""
     try:
         return os.stat(f"{path}-wal").st_size
     except OSError:
@@ -27,7 +27,7 @@ def length(path: str) -> int:
 
 
 def held(path: str) -> str:
-    """A sentence for whoever has the memory open while a reader keeps its log from being emptied; else empty."""
+    """Return a warning while a reader keeps the log from being emptied; else empty."""
     size = length(path)
     if size <= HELD:
         return ""
@@ -38,7 +38,7 @@ def held(path: str) -> str:
 
 
 class Relief:
-    """What one connection does about a long log, before it writes."""
+    """Handling of a long log by one connection, before it writes."""
 
     __slots__ = ("_again",)
 
@@ -46,8 +46,8 @@ class Relief:
         self._again = 0.0
 
     def give(self, connection: apsw.Connection, path: str, patience: int) -> None:
-        """Empty the log if it is long and its readers let us, else wait a while if it is very long: at most a tenth of
-        the writer's `patience` in milliseconds, and 1 s."""
+        """Empty the log if it is long and no reader prevents it, else wait if it is very long: at most a tenth of the
+        writer's `patience` in milliseconds, and 1 s."""
         size = length(path)
         if size <= LONG:
             return
@@ -61,16 +61,16 @@ class Relief:
 
 
 def bring_in(connection: apsw.Connection, schema: str) -> None:
-    """Bring into the file what no reader holds up, and wait for nobody; what stays is for the next who writes."""
+    """Write into the file what no reader needs, without waiting; the rest is left for the next writer."""
     try:
         connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
-    except apsw.Error:  # the commit stands, whatever became of this: SQLite tries again by itself too
+    except apsw.Error:  # the commit is valid whatever happens here: SQLite tries again by itself too
         pass
 
 
 def empty(connection: apsw.Connection, wait: int, patience: int) -> bool:
-    """Bring the log into the file and leave nothing of it; false where a reader of any process, or a writer, held it
-    for `wait` milliseconds. Raises apsw.Error."""
+    """Write the log into the file and truncate it; return False where a reader of any process, or a writer, held it for
+    `wait` milliseconds. Raise apsw.Error."""
     connection.set_busy_timeout(wait)
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

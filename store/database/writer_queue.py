@@ -1,10 +1,10 @@
-"""The queue of writers: whoever asked first writes first, in whichever process.
+"""The queue of writers: first come, first served, across processes.
 
-SQLite has one writer at a time and no queue: each waits by itself, and one that has waited long looks rarely. So
-writers line up at a lock on the memory's folder, whose waiters the system serves in their order and whose holder it
-lets go of when its process ends (where one ends that waits, those behind it line up anew). Whoever holds it writes, and
-passes it on as soon as the transaction is committed: the next is woken, and has to ask SQLite once. The queue is only
-for fairness: where there can be none, or it does not move, SQLite's own lock decides as ever.
+SQLite has one writer at a time and no queue: each polls, and one that has waited long polls rarely. So writers queue
+for a lock on the memory's folder, which the system grants in order and releases when its holder ends (when a waiting
+process ends, those behind it queue again). The holder writes, and releases the lock as soon as the transaction is
+committed: the next is woken, and asks SQLite once. The queue is only for fairness: where there can be none, or it does
+not move, SQLite's own lock decides as before.
 """
 
 import os
@@ -19,15 +19,15 @@ try:
 except ImportError:  # Windows: SQLite's lock alone
     fcntl = None  # type: ignore[assignment]
 
-LOOK_SECONDS = 0.0005  # between two looks of whoever is the next, while somebody outside the queue writes
-BEHIND_SECONDS = 0.005  # between two looks of whoever is in no queue
-# Longer than twenty writers take on a busy machine. A holder that was stopped in the queue costs a writer this much.
+LOOK_SECONDS = 0.0005  # between two attempts of the first in the queue, while a process outside it writes
+BEHIND_SECONDS = 0.005  # between two attempts of a process without a queue
+# Longer than twenty writers take on a busy machine. A holder stopped in the queue costs a writer this much.
 LINE_SECONDS = 2.0
 LINE_SHARE = 0.8  # of a writer's patience, at most
 
 
 class WriterTurn:
-    """One connection's turn to write."""
+    """The turn of one connection to write."""
 
     __slots__ = ("_line",)
 
@@ -36,7 +36,7 @@ class WriterTurn:
         connection.set_wal_hook(self._committed)
 
     def begin(self, connection: apsw.Connection, path: str, patience: int) -> None:
-        """Begin a writing transaction, after those who asked before; wait `patience` milliseconds at most. Raises
+        """Begin a write transaction, after earlier writers in the queue; wait `patience` milliseconds at most. Raise
         apsw.BusyError."""
         deadline = time.monotonic() + patience / 1000
         connection.set_busy_timeout(0)
@@ -64,7 +64,7 @@ class WriterTurn:
             self._line = None
 
     def _committed(self, connection: apsw.Connection, schema: str, pages: int) -> int:
-        """What SQLite calls when it has committed: others write while the log, of so many pages, goes into the file."""
+        """Called by SQLite after a commit: others write while the log, of so many pages, is written into the file."""
         self.end()
         if pages >= wal.PAGES:
             wal.bring_in(connection, schema)
@@ -72,7 +72,7 @@ class WriterTurn:
 
 
 def _enter(path: str, seconds: float) -> int | None:
-    """The handle that holds the queue's lock, once it is our turn; None if there is no queue, or it did not move."""
+    """Return the handle that holds the queue's lock; None if there is no queue, or it did not move."""
     if fcntl is None:
         return None
     try:
@@ -80,7 +80,7 @@ def _enter(path: str, seconds: float) -> int | None:
     except OSError:
         return None
     try:
-        if os.fstat(handle).st_mode & 0o077:  # in a folder that others can enter they could hold us up
+        if os.fstat(handle).st_mode & 0o077:  # in a folder that others can enter they could block us
             os.close(handle)
             return None
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,10 +93,10 @@ def _enter(path: str, seconds: float) -> int | None:
 
 
 def _wait(handle: int, seconds: float) -> int | None:
-    """Wait in the queue, on a thread that may be left behind: nothing else ends a wait for a lock."""
+    """Wait in the queue, on a thread that may be abandoned: nothing else ends a wait for a lock."""
     from threading import Lock, Thread
 
-    ours, arrived = Lock(), Lock()  # `ours`: whose the handle is, once one of the two has it
+    ours, arrived = Lock(), Lock()  # `ours`: who owns the handle, once one of the two has it
     arrived.acquire()
 
     def wait() -> None:

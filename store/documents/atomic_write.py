@@ -1,4 +1,4 @@
-"""Giving a document another text: whole or not at all, and through no symbolic link."""
+"""Replace the text of a document: whole or not at all, and through no symbolic link."""
 
 import os
 import stat
@@ -8,8 +8,8 @@ from store.documents.paths import Root, Unreadable, handle_on, read_bytes, reaso
 
 
 def owned(place: Root) -> str:
-    """Why the document may not be given another text, empty if it may: a file of somebody else would become ours, and
-    one with a second name would keep its text there. Raises Unreadable, FileNotFoundError."""
+    """Return why the document may not be replaced, empty if it may: a file of another owner would become ours, and one
+    with a second hard link would keep its text there. Raise Unreadable or FileNotFoundError."""
     _, status = read_bytes(place)
     if status.st_uid != os.geteuid():
         return "it is another user's"
@@ -17,8 +17,9 @@ def owned(place: Root) -> str:
 
 
 def replace(place: Root, digest: bytes, raw: bytes) -> None:
-    """Put these bytes in the place of a document whose own have this SHA-256, with its mode. It is looked at again just
-    before it is renamed. Raises Unreadable where that cannot be done, and says why; the document is then as it was."""
+    """Replace the content of a document, whose current SHA-256 must be `digest`, and keep its mode. The document is
+    checked again just before the rename. Raise Unreadable with the reason where that is not possible; the document is
+    then unchanged."""
     try:
         if why := owned(place):
             raise Unreadable(why)

@@ -1,9 +1,9 @@
-"""A Markdown text as chunks: whole lines of about 400 tokens that can be found, and cited by their numbers.
+"""Split a Markdown text into chunks: whole lines of about 400 tokens that can be found, and cited by their numbers.
 
-A token is reckoned as four characters: what no tokenizer here counts exactly would be false precision, and chunks must
-not change with the model. A chunk never crosses a heading; within a section it ends between paragraphs, or between
-fenced blocks, where it can. What a section's next chunk repeats of the one before is at the most 80 tokens of whole
-lines. A line longer than a chunk becomes several of that line's number, cut at sentences, else at spaces.
+A token is estimated as four characters: no tokenizer here counts exactly, and chunks must not change with the model. A
+chunk never crosses a heading; within a section it ends between paragraphs, or between fenced blocks, where possible.
+The next chunk of a section repeats at most 80 tokens of whole lines. A line longer than a chunk becomes several chunks
+with that line's number, cut at sentences, else at spaces.
 """
 
 from itertools import accumulate
@@ -12,7 +12,7 @@ TOKEN = 4  # characters
 SIZE = 400 * TOKEN
 OVERLAP = 80 * TOKEN
 BETWEEN = " › "  # the headings of a path
-SENTENCES = (". ", "! ", "? ", "; ", chr(0x3002))  # what ends one, the full stop of Chinese and Japanese too
+SENTENCES = (". ", "! ", "? ", "; ", chr(0x3002))  # ends of a sentence, with the full stop of Chinese and Japanese
 LONGEST_HEADING = 200  # characters of one heading that are kept
 
 
@@ -38,7 +38,7 @@ class Piece:
 
 
 class _Block:
-    """Lines that belong together, by their places counted from 0: a paragraph, a fenced block, a heading."""
+    """Lines that belong together, by their indexes from 0: a paragraph, a fenced block, a heading."""
 
     __slots__ = ("first", "kind", "last", "level", "title")
 
@@ -51,7 +51,8 @@ class _Block:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text as editors and `grep -n` count them: ended by \\n or \\r\\n, the last one by nothing too."""
+    """Return the lines of a text as editors and `grep -n` count them: ended by \\n or \\r\\n, the last one also by the
+    end."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -59,7 +60,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def chunks(lines: list[str]) -> list[Piece]:
-    """The lines as pieces, in order; together they hold every line that is not blank."""
+    """Return the lines as pieces, in order; together they contain every line that is not blank."""
     pieces: list[Piece] = []
     sums = [0, *accumulate(len(line) + 1 for line in lines)]
     section: list[_Block] = []
@@ -68,7 +69,7 @@ def chunks(lines: list[str]) -> list[Piece]:
     bodied = False  # whether the section has more than headings
     for block in _blocks(lines):
         if block.kind == "heading":
-            if bodied:  # headings that follow each other at once stand together, under the last
+            if bodied:  # consecutive headings are kept together, under the last
                 pieces += _packed(lines, sums, section, heading)
                 section, bodied = [], False
             path = [above for above in path if above[0] < block.level]
@@ -81,7 +82,7 @@ def chunks(lines: list[str]) -> list[Piece]:
 
 
 def _blocks(lines: list[str]) -> list[_Block]:
-    """The blocks of a text in order; what stands between them is blank."""
+    """Return the blocks of a text in order; lines between them are blank."""
     blocks: list[_Block] = []
     at = _front_matter(lines)
     if at:
@@ -118,7 +119,7 @@ def _blocks(lines: list[str]) -> list[_Block]:
 
 
 def _front_matter(lines: list[str]) -> int:
-    """How many lines at the top are YAML between dashes; 0 if there are none."""
+    """Return how many lines at the top are YAML between dashes; 0 if there are none."""
     if lines and lines[0].rstrip() == "---":
         for at in range(1, len(lines)):
             if lines[at].rstrip() in ("---", "..."):
@@ -127,7 +128,7 @@ def _front_matter(lines: list[str]) -> int:
 
 
 def _fence(line: str) -> str:
-    """The mark that opens a fenced block on this line, or nothing."""
+    """Return the mark that opens a fenced block on this line, or an empty string."""
     for mark in ("`", "~"):
         size = len(line) - len(line.lstrip(mark))
         if size >= 3 and not (mark == "`" and mark in line[size:]):  # else code inside a line
@@ -136,7 +137,7 @@ def _fence(line: str) -> str:
 
 
 def _closed(lines: list[str], at: int, fence: str) -> int:
-    """The line that closes the fenced block opened at `at`; the last of all if none does."""
+    """Return the line that closes the fenced block opened at `at`; the last of all if none does."""
     for place in range(at + 1, len(lines)):
         line = lines[place].strip()
         if line.startswith(fence) and not line.strip(fence[0]):
@@ -145,21 +146,21 @@ def _closed(lines: list[str], at: int, fence: str) -> int:
 
 
 def _level(line: str) -> int:
-    """How deep a heading `# …` this line is; 0 if it is none."""
+    """Return the level of a heading `# …` on this line; 0 if it is none."""
     text = line.lstrip(" ")
     level = len(text) - len(text.lstrip("#"))
     return level if 1 <= level <= 6 and len(line) - len(text) < 4 and text[level : level + 1] in ("", " ", "\t") else 0
 
 
 def _title(text: str) -> str:
-    """A heading's words, without the marks that may close it."""
+    """Return a heading's words, without the marks that may close it."""
     text = text.strip()
     closed = text.rstrip("#")
     return (text if closed and closed[-1] not in " \t" else closed.strip())[:LONGEST_HEADING]
 
 
 def _packed(lines: list[str], sums: list[int], section: list[_Block], heading: str) -> list[Piece]:
-    """The chunks of one section. `sums[n]` are the characters of the first n lines, with what ends them."""
+    """Return the chunks of one section. `sums[n]` is the number of characters of the first n lines, with their ends."""
     pieces: list[Piece] = []
     held: list[tuple[int, int]] = []  # the atoms of the chunk that is being filled, as (first, last)
     fresh = False  # whether it holds more than what it repeats
@@ -169,7 +170,7 @@ def _packed(lines: list[str], sums: list[int], section: list[_Block], heading: s
             return
         first, last = held[0][0], held[-1][1]
         text = "\n".join(lines[first : last + 1])
-        if text.strip():  # not so where a fenced block was cut and the rest of it is blank
+        if text.strip():  # false where a fenced block was cut and the rest of it is blank
             pieces.append(Piece(first + 1, last + 1, heading, text))
 
     for first, last in _atoms(sums, section):
@@ -188,7 +189,7 @@ def _packed(lines: list[str], sums: list[int], section: list[_Block], heading: s
 
 
 def _atoms(sums: list[int], section: list[_Block]) -> list[tuple[int, int]]:
-    """What a chunk holds whole: blocks, and the lines of a block that is larger than a chunk."""
+    """Return what a chunk keeps whole: blocks, and the lines of a block that is larger than a chunk."""
     atoms: list[tuple[int, int]] = []
     for block in section:
         if sums[block.last + 1] - sums[block.first] <= SIZE:
@@ -199,7 +200,7 @@ def _atoms(sums: list[int], section: list[_Block]) -> list[tuple[int, int]]:
 
 
 def _repeated(lines: list[str], sums: list[int], atoms: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
-    """What of a chunk the next one repeats: its last atoms; where none fits, the last lines of a paragraph."""
+    """Return what the next chunk repeats of a chunk: its last atoms; where none fits, the last lines of a paragraph."""
     room, end = min(room, OVERLAP), atoms[-1][1]
     taken: list[tuple[int, int]] = []
     for atom in reversed(atoms[1:]):
@@ -217,8 +218,8 @@ def _repeated(lines: list[str], sums: list[int], atoms: list[tuple[int, int]], r
 
 
 def _parts(line: str) -> list[str]:
-    """A giant line, cut behind a sentence, else behind a space, else anywhere; joined, the parts are the line, but for
-    blank ones."""
+    """Split a very long line after a sentence, else after a space, else anywhere; joined, the parts are the line,
+    except blank ones."""
     parts: list[str] = []
     at = 0
     while len(line) - at > SIZE:

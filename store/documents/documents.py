@@ -1,4 +1,4 @@
-"""`Documents`: the Markdown files of a memory, their chunks and what is wrong with them."""
+"""`Documents`: the Markdown files of a memory, their chunks and their problems."""
 
 import json
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class FileExcerpt:
 
 
 def _quiet(done: int, total: int) -> None:
-    """Nobody listens."""
+    """Report no progress."""
 
 
 def _never() -> bool:
@@ -39,7 +39,7 @@ def _never() -> bool:
 
 
 class Documents:
-    """The documents of one memory; without `places` only what the index holds of them."""
+    """The documents of one memory; without `places` only those in the index."""
 
     def __init__(self, database: Database, places: "Callable[[], DocumentRoots] | None" = None) -> None:
         self._database = database
@@ -47,17 +47,17 @@ class Documents:
 
     @property
     def places(self) -> "DocumentRoots":
-        """Where the documents lie, by the configuration."""
+        """The roots of the documents, from the configuration."""
         if self._find_places is None:
             raise RuntimeError("these documents were opened without their places")
         return self._find_places()
 
     def scan(self, progress: "Callable[[int, int], None]" = _quiet, cancelled: "Callable[[], bool]" = _never) -> "Scan":
-        """Read the documents that changed since the last scan, and forget those that are gone.
+        """Read the documents that changed since the last scan, and remove those that were deleted.
 
-        `progress` is called with (done, total) files after each batch; what was read when it is cancelled stays. A file
-        that cannot be read is among the `problems` and stops nothing. In a memory that is only read nothing happens.
-        Raises StorageError when the memory cannot be written.
+        `progress` is called with (done, total) files after each batch; what was read when it is cancelled is kept. A
+        file that cannot be read is among the `problems` and stops nothing. In a read-only memory nothing happens. Raise
+        StorageError when the memory cannot be written.
         """
         from store.documents.indexer import scan
 
@@ -68,7 +68,7 @@ class Documents:
         now, whether or not the index has it. `path` is as in a citation: below the project's folder, absolute only for
         what lies in an extra path.
 
-        Raises InvalidInput for another path or a line that is not there, NotFound, StorageError (unreadable).
+        Raise InvalidInput for another path or a line that does not exist, NotFound, StorageError (unreadable).
         """
         from store.base.errors import StorageError
         from store.documents.chunking import lines_of
@@ -92,7 +92,7 @@ class Documents:
         return FileExcerpt(path, first, first - 1 + len(taken), len(found), "\n".join(taken))
 
     def at(self, path: str, line: int) -> "Chunk":
-        """The chunk that holds this line of a document. Raises NotFound."""
+        """Return the chunk that contains this line of a document. Raise NotFound."""
         found = self._covering(path, line, line)
         if not found:
             raise NotFound(
@@ -101,7 +101,8 @@ class Documents:
         return found[0]
 
     def cited(self, citation: "Citation") -> "Chunk":
-        """The lines of a citation as the index has them, as a part of the chunk they begin in. Raises NotFound."""
+        """Return the lines of a citation as the index has them, as a part of the chunk they begin in. Raise
+        NotFound."""
         from dataclasses import replace
 
         path, first = str(citation.target), citation.first
@@ -111,29 +112,29 @@ class Documents:
             lines = chunk.text.split("\n")
             if len(lines) == chunk.last - chunk.first + 1 and chunk.first != chunk.last:
                 said.update(zip(range(chunk.first, chunk.last + 1), lines, strict=True))
-            else:  # a part of a giant line
+            else:  # a part of a very long line
                 said[chunk.first] = said.get(chunk.first, "") + chunk.text
         last = min(citation.last, max(said))
         whole = "\n".join(said.get(number, "") for number in range(first, last + 1))
         return replace(start, first=first, last=last, text=whole)
 
     def problems(self) -> list[tuple[str, str]]:
-        """(path, why) of what the last scan could not read, or not all of."""
+        """List (path, why) of what the last scan could not read, or only in part."""
         from store.documents.indexer import PROBLEMS
 
         return [(path, why) for path, why in self._database.rows(PROBLEMS)]
 
     def count(self) -> int:
-        """How many documents the index has."""
+        """Return how many documents the index has."""
         number: int = self._database.value("SELECT count(*) FROM documents WHERE digest <> x''")
         return number
 
     def many(self, numbers: Sequence[int]) -> "list[Chunk]":
-        """The chunks of these ids that exist, in no particular order."""
+        """Return the chunks of these ids that exist, in no particular order."""
         return self._chunks("c.id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),))
 
     def _covering(self, path: str, first: int, last: int) -> "list[Chunk]":
-        """The chunks that hold one of these lines, in order."""
+        """Return the chunks that contain one of these lines, in order."""
         return self._chunks("d.path = ? AND c.last >= ? AND c.first <= ? ORDER BY c.first, c.id", (path, first, last))
 
     def _chunks(self, where: str, parameters: tuple[object, ...]) -> "list[Chunk]":

@@ -1,8 +1,8 @@
-"""Making the index true to the files: what is new or changed is read and cut, what is gone goes.
+"""Update the index from the files: read and split what is new or changed, remove what was deleted.
 
-A file is read again when its size or its time changed, and cut again when its digest did; a chunk that says what it
-said before keeps its row, so that nothing is embedded twice. Files are read outside of any transaction; what was read
-is written in short ones, by the process that holds the lease.
+A file is read again when its size or its time changed, and split again when its digest did; an unchanged chunk keeps
+its row, so that nothing is embedded twice. Files are read outside of any transaction; the result is written in short
+ones, by the process that holds the lease.
 """
 
 import os
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 LEASE = "documents"
 BATCH_CHUNKS = 100  # of one transaction, some 20 ms
 BATCH_SECONDS = 0.5
-FORM = 1  # of the chunks: a higher one has all files cut again
+FORM = 1  # of the chunks: a higher one causes all files to be split again
 LATEST_MS = 253_402_300_799_999  # the end of the year 9999
-FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000  # a file as young as this may change without its time changing
+FRESH_NS, FRESH_COARSE_NS = 50_000_000, 2_100_000_000  # a file this recent may change without its time changing
 
 
 class Scan:
-    """What a scan found: how many documents are `new`, `changed`, `gone`, `unchanged`; `problems` as (path, why).
+    """Result of a scan: how many documents are `new`, `changed`, `gone`, `unchanged`; `problems` as (path, why).
 
-    `remaining` were not read, because it was cancelled, or another process is at it (`elsewhere`).
+    `remaining` were not read, because it was cancelled, or another process is scanning (`elsewhere`).
     """
 
     __slots__ = ("changed", "elsewhere", "gone", "new", "problems", "remaining", "unchanged")
@@ -49,7 +49,7 @@ class Scan:
 
 
 class _Known:
-    """A document as the index has it."""
+    """A document in the index."""
 
     __slots__ = ("at", "digest", "id", "modified_ns", "problem", "size")
 
@@ -63,7 +63,7 @@ class _Known:
 
 
 class _Read:
-    """A document as it was just read; `pieces` is None when the text is the one the index has."""
+    """A document just read; `pieces` is None when the text is unchanged."""
 
     __slots__ = ("digest", "evergreen", "lines", "modified_ns", "moment", "path", "pieces", "problem", "size")
 
@@ -115,7 +115,7 @@ def scan(database: Database, places: DocumentRoots, progress: "Progress", cancel
         result.problems = _problems(database)
         return result
     try:
-        known = _known(database)  # again, now that nobody else writes them
+        known = _known(database)  # again, now that no other process writes them
         _read_all(database, lease, stale, known, result, progress, cancelled)
         if not result.remaining:
             _sweep(database, lease, known, there, troubles, result)
@@ -136,7 +136,7 @@ def _read_all(
     progress: "Progress",
     cancelled: "Cancelled",
 ) -> None:
-    """Read the files that changed, and write what they say, some at a time."""
+    """Read the files that changed, and write the result, some at a time."""
     batch: list[_Read] = []
     waiting, started = 0, time.monotonic()
     done = 0
@@ -163,13 +163,13 @@ def _read_all(
             break
         done += 1
         before = known.get(found.place.name)
-        if _same(found, before):  # another process was here
+        if _same(found, before):  # another process was first
             result.unchanged += 1
             continue
         try:
             read = _read(found, before)
         except FileNotFoundError:
-            if before is None:  # it went while we read
+            if before is None:  # it was deleted meanwhile
                 continue
             read = _Read(found.place.name, problem="it went away while it was read")
         if batch and len(read.pieces or ()) > BATCH_CHUNKS:
@@ -183,7 +183,7 @@ def _read_all(
 
 
 def _read(found: OpenedFile, before: _Known | None) -> _Read:
-    """What a file says now. Raises FileNotFoundError."""
+    """Read a file. Raise FileNotFoundError."""
     path = found.place.name
     if found.size > LARGEST_FILE:
         read = _Read(path, found.size, found.modified_ns, f"it is larger than {LARGEST_FILE // 1_000_000} MB")
@@ -192,7 +192,7 @@ def _read(found: OpenedFile, before: _Known | None) -> _Read:
     try:
         raw, status = read_bytes(found.place)
     except Unreadable as error:
-        read = _Read(path, found.size, 0, reason(error))  # looked at again each time: a permission changes no time
+        read = _Read(path, found.size, 0, reason(error))  # tried again each time: permissions change no time
         read.moment = _moment(path, found.modified_ns, read)
         return read
     coarse = status.st_mtime_ns % 1_000_000_000 == 0
@@ -216,8 +216,8 @@ def _read(found: OpenedFile, before: _Known | None) -> _Read:
 
 
 def redacted(text: str) -> str:
-    """The text without its secrets, each line where it was: a chunk may begin in the middle of a private key, and would
-    no longer be seen to be part of one."""
+    """Return the text without its secrets, with unchanged line numbers: a chunk may begin in the middle of a private
+    key, where it would not be recognised."""
     cuts = [cut for cut in findings(text) if not allowed(cut.label, text[cut.start : cut.end])]
     if not cuts:
         return text
@@ -230,7 +230,8 @@ def redacted(text: str) -> str:
 
 
 def dated(name: str) -> str:
-    """The day a file's name begins with, `2026-02-20.md` or `2026-02-20-topic.md`, as a moment; else nothing."""
+    """Return the day at the start of a file's name, `2026-02-20.md` or `2026-02-20-topic.md`, as a moment; else an
+    empty string."""
     day, rest = name[:10], name[10:11]
     if len(day) < 10 or rest not in (".", "-", "_", " ") or not day.isascii():
         return ""
@@ -243,14 +244,15 @@ def dated(name: str) -> str:
 
 
 def _moment(path: str, modified_ns: int, read: _Read) -> str:
-    """When a document is of: the day in its name, else when it was changed, and then it is evergreen."""
+    """Return the date of a document: the day in its name, else when it was changed, and then it is evergreen."""
     day = dated(os.path.basename(path))
     read.evergreen = not day
     return day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS))
 
 
 def _put(write: Transaction, read: _Read, before: _Known | None, result: Scan, whole: bool = True) -> int:
-    """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest never comes."""
+    """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest is never
+    written."""
     columns: dict[str, Value] = {
         "size": read.size,
         "modified_ns": read.modified_ns if whole else 0,
@@ -260,7 +262,7 @@ def _put(write: Transaction, read: _Read, before: _Known | None, result: Scan, w
     if read.pieces is not None:
         columns["lines"] = read.lines
     moment = read.moment or (before.at if before else write.at)
-    if before is None or not before.digest or before.at != moment:  # else the index would write its rows anew
+    if before is None or not before.digest or before.at != moment:  # else the index would rewrite its rows
         columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
     if before is None:
         result.new += 1
@@ -296,7 +298,7 @@ def _put_large(database: Database, lease: Lease, read: _Read, before: _Known | N
 def _changes(
     rows: "Callable[[str, tuple[int]], Iterable[tuple[Any, ...]]]", document: int, pieces: list[Piece] | None
 ) -> list[tuple[str, tuple[Value, ...]]]:
-    """What makes a document's chunks these ones, as statements; a chunk that says what it said keeps its row."""
+    """Return the statements that update a document's chunks to these; an unchanged chunk keeps its row."""
     if pieces is None:
         return []
     sql = "SELECT id, first, last, heading, text FROM chunks WHERE document_id = ? ORDER BY first DESC, id DESC"
@@ -329,7 +331,7 @@ def _sweep(
     troubles: dict[str, str],
     result: Scan,
 ) -> None:
-    """Take out what is gone, and keep what is to be said of the places themselves."""
+    """Remove deleted documents, and store the problems of the places themselves."""
     gone = [(name, row) for name, row in known.items() if name not in there and name not in troubles]
     while gone:
         some, gone = gone[:20], gone[20:]
@@ -344,7 +346,7 @@ def _sweep(
         with database.write("agent", "documents") as write:
             lease.renew(write)
             for name, why in told.items():
-                if name in known:  # it was a document; what it said is gone
+                if name in known:  # it was a document; its text is removed
                     write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
                 write.execute(
                     "INSERT INTO documents(path, size, modified_ns, digest, at, evergreen, lines, problem)"
@@ -362,12 +364,12 @@ def _known(database: Database) -> dict[str, _Known]:
 def _same(found: OpenedFile, row: _Known | None) -> bool:
     if row is None or found.size != row.size:
         return False
-    # what could not be opened is tried again: a permission that is given changes neither
+    # what could not be opened is tried again: a new permission changes neither size nor time
     return found.modified_ns == row.modified_ns or (not row.modified_ns and bool(row.problem) and shut(found.place))
 
 
 def _due(known: dict[str, _Known], there: dict[str, OpenedFile], troubles: dict[str, str]) -> bool:
-    """Whether anything is gone, or is to be said of the places that is not said yet."""
+    """Return whether a document was deleted, or a problem of the places is not stored yet."""
     return any(name not in there and troubles.get(name) != row.problem for name, row in known.items()) or any(
         name not in known for name in troubles
     )
@@ -381,5 +383,5 @@ PROBLEMS = "SELECT path, problem FROM documents WHERE problem <> '' ORDER BY pat
 
 
 def _storable(name: str) -> str:
-    """A name that is no text, as one."""
+    """Return a name that is not text as text."""
     return name.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Where documents may lie, and the only way to open one: step by step from its root, through no symbolic link.
+"""Where documents may be, and the only way to open one: step by step from its root, through no symbolic link.
 
 A document is named as it is cited: below the project's folder by its path from there, with `/`; elsewhere by its
 absolute path. What is above a root is the person's own choice and may be a link; nothing below it is.
@@ -22,17 +22,17 @@ SUFFIX = ".md"
 LARGEST_FILE = 2_000_000  # bytes
 MOST_FILES = 5_000
 DEEPEST = 32  # folders below a root
-MOST_ENTRIES = 200_000  # names that are looked at, whatever they are
+MOST_ENTRIES = 200_000  # names that are read, of any kind
 
 
 class Unreadable(MemorandaError):
-    """A document cannot be read; the message says why, and not which."""
+    """A document cannot be read; the message gives the reason, without the document's name."""
 
     code = "unreadable"
 
 
 class Root:
-    """A file or a folder of documents: `steps` below the folder `anchor`, which is taken as it is."""
+    """A file or a folder of documents: `steps` below the folder `anchor`, which is used as it is."""
 
     __slots__ = ("anchor", "name", "optional", "steps")
 
@@ -43,17 +43,17 @@ class Root:
         self.optional = optional
 
     def below(self, entry: str) -> "Root":
-        """A file or a folder right in this one."""
+        """Return a file or a folder directly in this one."""
         return Root(self.anchor, (*self.steps, entry), _joined(self.name, entry))
 
     @property
     def path(self) -> str:
-        """Where it is on the disk."""
+        """The path on the disk."""
         return os.path.join(self.anchor, *self.steps)
 
 
 class OpenedFile:
-    """A file that a walk came by."""
+    """A file found by a walk."""
 
     __slots__ = ("modified_ns", "place", "size")
 
@@ -86,7 +86,8 @@ class DocumentRoots:
         return Root(anchor, (step,) if step else (), path)
 
     def named(self, path: str) -> Root:
-        """The document of this name, there or not. Raises InvalidInput for what lies in no root, or is hidden."""
+        """Return the document of this name, existing or not. Raise InvalidInput for what is in no root, or is
+        hidden."""
         absolute = path.startswith("/")
         steps = path.removeprefix("/").split("/")
         if "\0" in path or any(step in ("", ".", "..") for step in steps):
@@ -107,7 +108,7 @@ class DocumentRoots:
         )
 
     def walk(self, trouble: "Callable[[str, str], None]") -> "Iterator[OpenedFile]":
-        """Every document there is, each once; `trouble` is told (name, why) of what is passed over."""
+        """Yield every document that exists, each once; `trouble` is called with (name, why) for what is skipped."""
         seen: set[str] = set()
         looked = 0
         for root in self.roots:
@@ -129,7 +130,8 @@ class DocumentRoots:
                     return
 
     def folders(self) -> list[str]:
-        """The folders to watch: those that hold documents, and those in which one of the roots may come or go."""
+        """Return the folders to watch: those that contain documents, and those in which one of the roots may be created
+        or deleted."""
         found = {os.path.dirname(root.path) for root in self.roots if root.steps}
         for root in self.roots:
             for folder, entries in self._below(root, _unheard):
@@ -142,7 +144,7 @@ class DocumentRoots:
     def _below(
         self, root: Root, trouble: "Callable[[str, str], None]"
     ) -> "Iterator[tuple[Root, list[tuple[str, os.stat_result]]]]":
-        """Every folder of a root with what it holds; a root that is a file holds itself, under no name."""
+        """Yield every folder of a root with its entries; a root that is a file contains itself, under an empty name."""
         try:
             handle = handle_on(root)
         except FileNotFoundError:
@@ -178,11 +180,11 @@ class DocumentRoots:
 
 
 def _unheard(name: str, why: str) -> None:
-    """The scan tells it."""
+    """Ignore a problem: the scan reports it."""
 
 
 def places(location: Location, config: "Config") -> DocumentRoots:
-    """Where the documents of a memory lie: below its project, else below the folder that the file itself is in."""
+    """Return where the documents of a memory are: below its project, else below the folder of the file itself."""
     base = location.project or os.path.dirname(location.path)
     return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]))
 
@@ -192,7 +194,7 @@ def hidden(name: str) -> bool:
 
 
 def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
-    """What a document holds, and its state before it was read. Raises Unreadable, FileNotFoundError."""
+    """Return the content of a document, and its state before it was read. Raise Unreadable or FileNotFoundError."""
     try:
         handle = handle_on(place)
         try:
@@ -217,7 +219,7 @@ def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
 
 
 def shut(place: Root) -> bool:
-    """Whether a document cannot be opened."""
+    """Return whether a document cannot be opened."""
     try:
         os.close(handle_on(place))
     except (OSError, Unreadable):
@@ -226,9 +228,9 @@ def shut(place: Root) -> bool:
 
 
 def decoded(raw: bytes) -> tuple[str, str]:
-    """(the text, what is to be said of how it was read). Raises Unreadable for what is no text.
+    """Return (the text, a note on how it was decoded). Raise Unreadable for what is not text.
 
-    Text is UTF-8, or UTF-16 where it says so at its start. Else, where some of it is UTF-8 beyond ASCII, what is not is
+    Text is UTF-8, or UTF-16 with a byte order mark. Else, where some of it is UTF-8 beyond ASCII, invalid bytes are
     replaced; where none is, it was written as Windows-1252, whose accents would all be lost.
     """
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -245,7 +247,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
 
 
 def reason(error: BaseException) -> str:
-    """Why something could not be read, in a few words."""
+    """Return why something could not be read, in a few words."""
     import errno
 
     if isinstance(error, OSError):
@@ -266,7 +268,7 @@ def _joined(name: str, entry: str) -> str:
 
 
 def _rest(root: Root, path: str, absolute: bool) -> list[str] | None:
-    """The steps from a root to the document of this name; None where it lies elsewhere."""
+    """Return the steps from a root to the document of this name; None where it is elsewhere."""
     if absolute != root.name.startswith("/"):
         return None
     if path == root.name:
@@ -276,13 +278,13 @@ def _rest(root: Root, path: str, absolute: bool) -> list[str] | None:
 
 
 def handle_on(place: Root) -> int:
-    """A handle on a file or folder, reached through no link below its anchor. Raises OSError, Unreadable."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would keep us for ever
+    """Return a handle on a file or folder, reached through no link below its anchor. Raise OSError or Unreadable."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would block for ever
     handle = os.open(place.anchor, flags | os.O_DIRECTORY)
     try:
         for at, step in enumerate(place.steps):
             inner = at < len(place.steps) - 1
-            if stat.S_ISLNK(os.lstat(step, dir_fd=handle).st_mode):  # to say so: a folder's link gives “no directory”
+            if stat.S_ISLNK(os.lstat(step, dir_fd=handle).st_mode):  # opening it would say “no directory”
                 raise Unreadable("symbolic links are not followed")
             below = os.open(step, flags | os.O_NOFOLLOW | (os.O_DIRECTORY if inner else 0), dir_fd=handle)
             os.close(handle)
@@ -294,7 +296,7 @@ def handle_on(place: Root) -> int:
 
 
 def _entries(folder: Root) -> list[tuple[str, os.stat_result]]:
-    """What a folder holds, in order: plain files and folders, nothing hidden, no links."""
+    """Return the entries of a folder, in order: plain files and folders, nothing hidden, no links."""
     handle = handle_on(folder)
     try:
         found = []
@@ -304,7 +306,7 @@ def _entries(folder: Root) -> list[tuple[str, os.stat_result]]:
                     try:
                         found.append((entry.name, entry.stat(follow_symlinks=False)))
                     except FileNotFoundError:
-                        pass  # gone since
+                        pass  # deleted meanwhile
         return sorted(found)
     finally:
         os.close(handle)

@@ -1,9 +1,8 @@
-"""Watching the documents, so that a change is found within some two seconds.
+"""Watch the documents, so that a change is found within some two seconds.
 
-Every folder is watched by itself, as our own walk finds it: what watches a whole tree follows symbolic links, and one
-to `/` would use up all the watches that the system gives a person. Where watching does not work (a network, too few
-watches left) that is told once, and the documents are looked at now and then instead, as they always are: a scan costs
-little where nothing changed.
+Every folder is watched separately, as our own walk finds it: watching a whole tree follows symbolic links, and one to
+`/` would use up all the watches that the system grants a person. Where watching does not work (a network, too few
+watches left) that is reported once, and only the regular scans find changes: a scan is cheap where nothing changed.
 """
 
 import os
@@ -15,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GATHER_MS = 1_500  # changes are gathered for so long at the most
-QUIET_MS = 250  # … or until nothing moved for this long; stopping takes no longer either
+GATHER_MS = 1_500  # longest time for which changes are collected
+QUIET_MS = 250  # … or until nothing changed for this long; stopping takes no longer either
 STOP_SECONDS = 1.0
 
 
 class Watch:
-    """Calls `changed` on a thread of its own when a document may have changed, and once soon after the start, until
-    `stop`. `trouble` is told, at most once, why watching does not work here; then the thread is through."""
+    """Call `changed` on a thread of its own when a document may have changed, and once soon after the start, until
+    `stop`. `trouble` is called, at most once, with the reason why watching does not work here; then the thread ends."""
 
     def __init__(self, places: DocumentRoots, changed: "Callable[[], None]", trouble: "Callable[[str], None]") -> None:
         self._places = places
@@ -36,15 +35,15 @@ class Watch:
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Start; return at once."""
         self._thread.start()
 
     def end(self) -> None:
-        """Let it end by itself, some QUIET_MS later."""
+        """Request the end, some QUIET_MS later."""
         self._stop.set()
 
     def stop(self) -> None:
-        """End; waits for what is under way, STOP_SECONDS at the most."""
+        """Stop; wait for what is in progress, STOP_SECONDS at most."""
         self.end()
         if self._thread.is_alive():
             self._thread.join(STOP_SECONDS)
@@ -53,17 +52,17 @@ class Watch:
         try:
             while not self._stop.is_set():
                 self._watch()
-        except Exception as error:  # the system's refusals come as errors of many kinds
+        except Exception as error:  # the system reports refusals as errors of many kinds
             if not self._stop.is_set():
                 why = f"{type(error).__name__}: {error}"[:120]
                 self._trouble(f"The documents cannot be watched here, and are looked at now and then instead ({why}).")
 
     def _watch(self) -> None:
-        """Watch until there are other folders to watch."""
+        """Watch until the set of folders changes."""
         from watchfiles import watch
 
         folders = self._places.folders()
-        fresh = True  # what changed before the watching began brings no notice
+        fresh = True  # changes before the watching began cause no notification
         for changes in watch(
             *folders,
             watch_filter=lambda _, path: self._wanted(path),
@@ -85,11 +84,11 @@ class Watch:
                     return
 
     def _wanted(self, path: str) -> bool:
-        """Whether a change there may be one of a document; what we write ourselves never is one."""
+        """Return whether a change there may be one of a document; what we write ourselves never is."""
         name = os.path.basename(path)
         if any(path == root.path for root in self._places.roots):
             return True
         if not any(path.startswith(os.path.join(root.path, "")) for root in self._places.roots):
-            return False  # in a folder that is watched for the sake of one name in it
-        # a folder that is moved away can no longer be told from a file without a suffix
+            return False  # in a folder that is watched for one name in it
+        # a folder that was moved away cannot be told from a file without a suffix
         return not hidden(name) and (name.lower().endswith(SUFFIX) or "." not in name or os.path.isdir(path))

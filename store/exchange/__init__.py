@@ -1,1 +1,1 @@
-"""The memory as a document that other programs, and later versions, can read."""
+"""The memory as a document that other programs, and later versions, can read; backups."""

@@ -1,8 +1,8 @@
-"""Backups: copies of the memory file in `backups` beside it, each proven before it gets its name.
+"""Backups: copies of the memory file in `backups` beside it, each verified before it gets its name.
 
-A copy is made by SQLite's own backup of one moment. It is then restored into a scratch store, opened by the ordinary
-door, and compared row by row with that same moment. What it was made of is kept as checksums, so that a later look can
-tell whether it still is. The file itself is never opened but by SQLite: closing another handle would drop its locks.
+A copy is made by SQLite's own backup of one moment. It is then restored into a scratch store, opened in the ordinary
+way, and compared row by row with that same moment. Checksums of its content are stored, so that a later check can
+detect changes. Only SQLite opens the memory file: closing another handle would drop its locks.
 """
 
 import json
@@ -29,8 +29,8 @@ from store.exchange.scratch_dir import Scratch
 from store.trust.ownership import made_of
 
 FOLDER = "backups"
-LATE_DAYS = 3  # from which on a person is told
-PAGES = 512  # that are copied before others are let in
+LATE_DAYS = 3  # from which on a warning is shown
+PAGES = 512  # that are copied before other connections continue
 COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
 
 Asked = Callable[[], bool]
@@ -41,8 +41,8 @@ def _never() -> bool:
 
 
 class Backup:
-    """One backup in the folder: `step` is the newest of history in it, `size` its bytes (None: the file is gone),
-    `verified_at` when it was last looked at, and `problem` what was found then, empty if it was whole."""
+    """One backup in the folder: `step` is the newest of history in it, `size` its bytes (None: the file is missing),
+    `verified_at` when it was last checked, and `problem` the result, empty if it was whole."""
 
     __slots__ = ("made_at", "name", "path", "problem", "scheduled", "size", "step", "verified_at")
 
@@ -68,16 +68,17 @@ def folder_of(database: Database) -> str:
 
 
 def backups(database: Database) -> list[Backup]:
-    """The backups of this memory, newest first. What the file names beyond its folder is none: nobody here wrote it."""
+    """List the backups of this memory, newest first. Names in the memory that lead out of the folder are ignored:
+    Memoranda did not write them."""
     rows = database.rows(f"SELECT {COLUMNS} FROM backups ORDER BY made_at DESC, name DESC")
     return [Backup(folder_of(database), *row) for row in rows if plain_name(row[0])]
 
 
-# making
+# make
 
 
 def make(database: Database, scheduled: bool = False, cancelled: Asked = _never) -> Backup | None:
-    """Make one and prove it; None if it was `cancelled`, and then nothing is left of it. Raises StorageError,
+    """Make and verify a backup; return None if it was `cancelled`, and then leave nothing behind. Raise StorageError or
     UnsafeFile."""
     database.refuse_unwritable()
     folder = _folder(database)
@@ -106,8 +107,8 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
 
 
 def save(database: Database, path: str, replace: bool = False) -> int:
-    """Make one elsewhere, proven like the others and not listed with them; its size in bytes. Raises Conflict,
-    StorageError."""
+    """Make a backup elsewhere, verified like the others and not listed with them; return its size in bytes. Raise
+    Conflict or StorageError."""
     utf8(path)
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
@@ -118,7 +119,8 @@ def save(database: Database, path: str, replace: bool = False) -> int:
 
 
 def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
-    """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: the newest step in it."""
+    """Copy the memory as it is at one moment to `path`, verify the copy, and give it its name; return the newest step
+    in it."""
     connection, *_ = connect(database.path, create=False)
     try:
         with Scratch(path) as folder, moment(connection) as source:
@@ -155,7 +157,7 @@ def _private(path: str) -> None:
 
 
 def _pages(source: apsw.Connection, path: str, cancelled: Asked = _never) -> bool:
-    """Copy all pages of a database into an empty file; False if it was cancelled."""
+    """Copy all pages of a database into an empty file; return False if it was cancelled."""
     target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         copying = target.backup("main", source, "main")
@@ -165,15 +167,15 @@ def _pages(source: apsw.Connection, path: str, cancelled: Asked = _never) -> boo
                     return False
                 copying.step(PAGES)
         finally:
-            copying.close(True)  # what fails now has failed before
-        target.pragma("journal_mode", "delete")  # one file, that needs none beside it
+            copying.close(True)  # an error here follows an earlier one
+        target.pragma("journal_mode", "delete")  # one file, without others beside it
         return True
     finally:
         target.close()
 
 
 class _Restored:
-    """A backup restored into a store of its own below `folder`, for as long as it is looked at."""
+    """A backup restored into a store of its own below `folder`, while it is checked."""
 
     def __init__(self, path: str, folder: str) -> None:
         self._source = path
@@ -194,7 +196,7 @@ class _Restored:
 
 
 def _examined(database: Database) -> str:
-    """What SQLite finds wrong with a restored store; empty if nothing."""
+    """Return what SQLite finds wrong with a restored store; empty if nothing."""
     said = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
     if said != ["ok"]:
         return "SQLite finds damage in it"
@@ -202,20 +204,20 @@ def _examined(database: Database) -> str:
 
 
 def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
-    """Compare a table row by row; which one differs, empty if none."""
+    """Compare a table row by row; return its name if it differs, empty if not."""
     from itertools import zip_longest
 
     same = all(ours == theirs for ours, theirs in zip_longest(section_of(one, table), section_of(other, table)))
     return "" if same else f"{table} differs"
 
 
-# looking at one
+# check
 
 
 def verify(database: Database, path: str | None = None) -> tuple[str, str]:
     """Restore a backup (the newest, unless one is named) into a scratch store, and compare it row by row with what it
-    was made of: (its path, what is wrong with it; empty if it is whole). The verdict is kept. An export is looked at
-    in the same way. Raises NotFound, NewerFile, and InvalidInput for a file that cannot be looked at."""
+    was made of; return (its path, what is wrong with it, empty if it is whole). The result is stored. An export is
+    checked in the same way. Raise NotFound, NewerFile, and InvalidInput for a file that cannot be checked."""
     known = backups(database)
     if path is None:
         if not known:
@@ -243,8 +245,8 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
 
 
 def step_of(database: Database, path: str) -> int:
-    """The step of this memory's history that a backup stands at: going back to it is going back to that step. Raises
-    Conflict for a file whose history is not the beginning of this memory's."""
+    """Return the step of this memory's history at which a backup was made: restoring it means going back to that step.
+    Raise Conflict for a file whose history is not the beginning of this memory's."""
     foreign = Conflict(f"{os.path.basename(path)} is no backup of this memory.", "memoranda import brings it in.")
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
         raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
@@ -265,7 +267,7 @@ def step_of(database: Database, path: str) -> int:
 
 
 def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str], str]:
-    """What `contents` was when it was made; nothing of a file that is not listed."""
+    """Return `contents` from when it was made; empty for a file that is not listed."""
     if listed is None:
         return {}, ""
     row = database.row("SELECT sums, digest FROM backups WHERE name = ?", (listed.name,))
@@ -273,7 +275,8 @@ def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str],
 
 
 def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
-    """What is wrong with a backup, restored beside `place`: where whoever comes next finds what was cut off."""
+    """Return what is wrong with a backup, restored beside `place`, where later runs find what an interrupted one
+    left."""
     if not os.path.lexists(path):
         return "its file is gone"
     try:
@@ -289,7 +292,7 @@ def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
         return error.message.rstrip(".")
     except (apsw.CorruptError, apsw.NotADBError):
         return "it is damaged: SQLite cannot read it"
-    except (apsw.IOError, apsw.CantOpenError, apsw.FullError) as error:  # which tells nothing of the backup
+    except (apsw.IOError, apsw.CantOpenError, apsw.FullError) as error:  # which says nothing about the backup
         raise explain(error, path) from None
     except apsw.Error as error:
         return f"SQLite cannot read it ({type(error).__name__})"
@@ -297,24 +300,24 @@ def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
         raise StorageError(f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it.") from None
 
 
-# by themselves
+# scheduled
 
 
 def due(database: Database) -> bool:
-    """Whether a day has passed since the last backup, or since the memory was made."""
+    """Return whether a day has passed since the last backup, or since the memory was created."""
     last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
     since = last or database.value("SELECT value FROM meta WHERE key = 'created_at'")
-    return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock was set back
+    return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock may be set back
 
 
 def standing(database: Database, now: str) -> tuple[str, str, str]:
-    """How the backups stand: (ok, note or wrong; in a sentence; in three words, empty while all is well)."""
+    """Return the state of the backups: (ok, note or wrong; a sentence; three words, empty if all is well)."""
     found = backups(database)
     if not found:
         return "note", "There is no backup yet; the first is made a day after the memory was.", ""
     newest = found[0]
     for one in found:
-        if one.problem and (one.size is not None or one is newest):  # an older one that is gone, somebody removed
+        if one.problem and (one.size is not None or one is newest):  # a missing older one was removed by somebody
             return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
     made = f"made {how_long_ago(now, newest.made_at)}"
     many = f"{len(found)} backups; the newest was {made}" if len(found) > 1 else f"One backup, {made}"
@@ -325,8 +328,8 @@ def standing(database: Database, now: str) -> tuple[str, str, str]:
 
 
 def expire(database: Database) -> int:
-    """Remove the scheduled backups that no day, week or month needs any more, and from the list those whose files
-    are gone; how many. Raises StorageError."""
+    """Remove the scheduled backups that no day, week or month needs any more, and list entries whose files are missing;
+    return how many. Raise StorageError."""
     _folder(database)  # never through a link
     found = backups(database)
     stay = kept(one.made_at for one in found if one.scheduled and one.size is not None)
@@ -347,13 +350,13 @@ def expire(database: Database) -> int:
 
 
 def tidy(database: Database) -> None:
-    """Remove what a killed process left half made."""
+    """Remove what a killed process left unfinished."""
     if not os.path.islink(folder_of(database)):
         scratch_dir.tidy(folder_of(database))
 
 
 def _folder(database: Database) -> str:
-    """The folder, private, made if it is missing."""
+    """Return the folder, private, created if it is missing."""
     folder = folder_of(database)
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)

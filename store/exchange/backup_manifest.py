@@ -1,4 +1,4 @@
-"""What a backup is made of, kept as checksums, so that a later look can tell whether it still is."""
+"""Checksums of a backup's content, so that a later check can detect changes."""
 
 import json
 import os
@@ -16,12 +16,12 @@ from store.exchange.exporter import section_of
 
 
 def contents(path: str) -> tuple[dict[str, str], str]:
-    """(each table's checksum, the file's): what a backup is made of. Nobody here may have a connection to it."""
+    """Return (each table's checksum, the file's). This process may have no connection to the file."""
     return dict(_tables(path)), digest_of(path)
 
 
 def digest_of(path: str) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     from hashlib import file_digest
 
     with open(path, "rb") as file:
@@ -29,7 +29,7 @@ def digest_of(path: str) -> str:
 
 
 def seal(database: Database, path: str) -> None:
-    """Take what a backup holds now for what it was made of: it was rewritten on purpose. Nothing for one that is not
+    """Store the checksums of a backup's current content: it was rewritten on purpose. Do nothing for one that is not
     listed."""
     sums, digest = contents(path)
     with database.write("agent", "backup") as write:
@@ -40,7 +40,7 @@ def seal(database: Database, path: str) -> None:
 
 
 def _tables(path: str) -> Iterator[tuple[str, str]]:
-    """(table, its checksum) of a file, with the columns that it has itself: it may be of an older schema."""
+    """Yield (table, its checksum) of a file, with the file's own columns: it may be of an older schema."""
     from hashlib import sha256
 
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)

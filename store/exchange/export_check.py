@@ -1,4 +1,4 @@
-"""Whether an export is whole: its checksums, and that all of it comes back out of a store it was restored into."""
+"""Check an export: its checksums, and that all of it is there after a restore into a scratch store."""
 
 import json
 import os
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def problem(path: str, place: str) -> str:
-    """What is wrong with the export at `path`, empty if nothing is; looked at in a scratch store beside `place`. Raises
-    NewerFile, UnsafeFile, StorageError."""
+    """Return what is wrong with the export at `path`, empty if nothing is; checked in a scratch store beside `place`.
+    Raise NewerFile, UnsafeFile or StorageError."""
     name = os.path.basename(path)
     try:
         with Scratch(place) as scratch:
@@ -51,5 +51,5 @@ def _problem(database: Database, path: str) -> str:
 
 
 def _same(row: "dict[str, Any]", back: "dict[str, Any]") -> bool:
-    """Whether a row came back; what an older export has not, is not compared."""
+    """Return whether a row was restored; columns that an older export lacks are not compared."""
     return all(name in back and back[name] == value for name, value in row.items())

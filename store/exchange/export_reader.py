@@ -1,7 +1,7 @@
-"""Reading an export: line by line, in bounded memory, from JSON, gzip or a memory file such as a backup.
+"""Read an export: line by line, in bounded memory, from JSON, gzip or a memory file such as a backup.
 
-Nothing is believed: a document may be cut, changed, hostile, or of another version. What is wrong with it is said with
-its section and row; never with what stands there.
+Nothing is trusted: a document may be cut, changed, hostile, or of another version. An error names its section and row,
+never the text there.
 """
 
 import json
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[str, Any]]
 
-GZIP = b"\x1f\x8b"  # how a packed file begins
+GZIP = b"\x1f\x8b"  # first bytes of a compressed file
 MAX_LINE = 64 << 20  # bytes of one row
 _OPENS = re.compile(r'"([a-z_]{1,64})":\s*\[')
 _NOTHING = "Nothing was changed."
 
 
 def open_source(path: str) -> "Document | MemoryFile":
-    """The document or the memory file at `path`. Raises NotFound, UnsafeFile, StorageError, BrokenDocument."""
+    """Open the document or the memory file at `path`. Raise NotFound, UnsafeFile, StorageError or BrokenDocument."""
     name = os.path.basename(path)
     try:
         if not os.path.isfile(path):
@@ -48,7 +48,8 @@ def open_source(path: str) -> "Document | MemoryFile":
 
 
 def is_document(path: str) -> bool:
-    """Whether a file begins as an export does, packed or not; not for a file that SQLite has open here."""
+    """Return whether a file begins like an export, compressed or not; not to be called for a file that SQLite has open
+    here."""
     try:
         with open(path, "rb") as file:
             start = file.read(2)
@@ -58,8 +59,8 @@ def is_document(path: str) -> bool:
 
 
 class Document:
-    """An export under way: `sections` first, to the end; then `schema` and `sequence` are known, and the checksums
-    have been found right."""
+    """An export being read. Read all of `sections` first; then `schema` and `sequence` are known, and the checksums are
+    verified."""
 
     def __init__(self, path: str, name: str, compressed: bool) -> None:
         self.name = name
@@ -71,8 +72,8 @@ class Document:
         self._where = "its first line"
 
     def sections(self) -> "Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]":
-        """(table, its rows) in the document's order; a row is (its number from 1, its names and values). Each table's
-        rows must be taken before the next table."""
+        """Yield (table, its rows) in the document's order; a row is (its number from 1, its names and values). Each
+        table's rows must be read before the next table."""
         with open(self.path, "rb") as raw:
             yield from self._sections(self._open(raw))
 
@@ -80,7 +81,7 @@ class Document:
         return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING)
 
     def _line_of(self, file: "BinaryIO") -> bytes:
-        """The next line, with its end; empty after the last."""
+        """Return the next line, with its end; empty after the last."""
         try:
             return file.readline(MAX_LINE)
         except (EOFError, zlib.error):
@@ -103,7 +104,7 @@ class Document:
         whole, found = sha256(), dict[str, str]()
 
         def lines() -> Iterator[bytes]:
-            """Every line up to the last checksum's, with its end."""
+            """Yield every line up to the last checksum's, with its end."""
             counts = True
             while line := self._line_of(file):
                 self._line += 1
@@ -140,7 +141,7 @@ class Document:
                 raise self.broken("something follows its end")
 
     def _head(self, rest: Iterator[bytes]) -> int:
-        """Read the first two lines; the document's version. Raises NewerFile, BrokenDocument."""
+        """Read the first two lines; return the document's version. Raise NewerFile or BrokenDocument."""
         first = self._text(next(rest))
         try:
             head = self._json(first.rstrip(",") + "}")
@@ -183,7 +184,7 @@ class Document:
             yield number, pairs
 
     def _tail(self, rest: Iterator[bytes], version: int, found: dict[str, str], whole: "Any") -> None:
-        """Read what stands behind the tables, and compare the checksums."""
+        """Read what follows the tables, and compare the checksums."""
         self._where = "the tables"
         text = ""
         for line in rest:
@@ -221,7 +222,7 @@ class Document:
         where = where or f"line {self._line}"
         try:
             found = (_PLAIN if plain or not self.schema else _PAIRS).decode(text)
-            if "\\ud" in text or "\\uD" in text:  # half of a character can only come as an escape
+            if "\\ud" in text or "\\uD" in text:  # an unpaired surrogate can only come as an escape
                 json.dumps(found, ensure_ascii=False).encode()
             return found
         except UnicodeEncodeError:
@@ -230,7 +231,7 @@ class Document:
             raise self.broken(f"{where}: {error}") from None
         except RecursionError:
             raise self.broken(f"{where} is nested too deeply") from None
-        except ValueError:  # no JSON, or a number of thousands of digits
+        except ValueError:  # not JSON, or a number of thousands of digits
             raise self.broken(f"{where} is no JSON, or only a part of a row") from None
 
 
@@ -239,7 +240,7 @@ def _counter(value: object) -> bool:
 
 
 class _Section:
-    """How a table ended: whether it did, and whether another follows."""
+    """The end of a table: whether it was reached, and whether another table follows."""
 
     __slots__ = ("closed", "more")
 
@@ -248,7 +249,7 @@ class _Section:
 
 
 class _Unread(Exception):
-    """A word that JSON does not know, or a name that is there twice."""
+    """A word that JSON does not have, or a duplicate name."""
 
 
 def _constant(word: str) -> float:
@@ -279,7 +280,7 @@ class MemoryFile:
         return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING)
 
     def sections(self) -> "Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]":
-        """As `Document.sections`, out of one moment of the file."""
+        """Yield as `Document.sections` does, from one moment of the file."""
         try:
             connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
         except apsw.Error:

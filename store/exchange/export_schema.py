@@ -1,7 +1,7 @@
-"""The form of an export: what each table's columns hold, read from the schema of the memory itself.
+"""The format of an export: the columns of each table, read from the schema of the memory itself.
 
-The published description, `export.schema.json`, is made from it: `python -m store.exchange.export_schema`. A test makes
-it anew and compares, so a column that comes or goes changes the description, the export and the import together.
+The published description, `export.schema.json`, is generated from it: `python -m store.exchange.export_schema`. A test
+generates it again and compares, so a new or removed column changes the description, the export and the import together.
 """
 
 import re
@@ -20,7 +20,7 @@ VERSION = 2
 TABLES = (*RECORDED, *JOURNAL)
 MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 SHA256 = "[0-9a-f]{64}"
-# columns whose text is JSON, and what it must be: a list of texts, a list, an object, or anything; where it is not said
+# columns whose text is JSON, and its type: a list of texts, a list, an object, or anything; for a column not named
 # here, a default of '[]' makes it a list and one of 'null' anything
 JSON = {
     ("facts", "evidence"): "texts",
@@ -33,7 +33,7 @@ JSON = {
     ("history_row", "before"): "object",
     ("history_row", "after"): "object",
 }
-# texts of a form of their own, which are no words of anybody
+# texts in a format of their own, which contain nobody's words
 PATTERNS = {
     ("facts", "text_hash"): "[0-9a-f]{32}",
     ("proposals", "asked"): "([0-9a-f]{32})?",
@@ -47,8 +47,8 @@ _WORDS = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 class ExportColumn:
     """One column: `kind` is INTEGER, REAL, TEXT or BLOB; `words` the closed list of its values, empty if it has none;
-    `pattern` the form of its text; `json` what its text is as JSON. `key` counts from 1 within the primary key, 0 for
-    the others. `default` is what an older document's rows get, as SQL; None where there is none."""
+    `pattern` the format of its text; `json` the JSON type of its text. `key` counts from 1 within the primary key, 0
+    for the others. `default` is what an older document's rows get, as SQL; None where there is none."""
 
     __slots__ = ("default", "json", "key", "kind", "name", "nullable", "pattern", "words")
 
@@ -71,7 +71,7 @@ class ExportColumn:
 
 
 def columns_of(connection: "apsw.Connection", table: str, schema: str = "main") -> tuple[ExportColumn, ...]:
-    """The columns of a table, in their order; none if there is no such table."""
+    """Return the columns of a table, in order; none if there is no such table."""
     sql = connection.execute(f"SELECT sql FROM {schema}.sqlite_schema WHERE name = ?", (table,)).get
     words = {name: tuple(map(_literal, listed.split(","))) for name, listed in _WORDS.findall(sql or "")}
     return tuple(
@@ -88,7 +88,7 @@ def _literal(text: str) -> str | int:
 
 
 def json_schema(connection: "apsw.Connection", schema: int) -> "dict[str, Any]":
-    """What an export of this memory looks like, as a JSON Schema."""
+    """Return the JSON Schema of an export of this memory."""
     tables = {table: _table(columns_of(connection, table)) for table in TABLES}
     checksum = {"type": "string", "pattern": f"^{SHA256}$"}
     return {

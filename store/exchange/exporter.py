@@ -1,8 +1,9 @@
 """Export: every recorded and journal table as one JSON document, in a fixed order.
 
 The same memory always gives the same bytes: tables in the order of `tables`, rows by primary key, columns as in the
-schema, BLOBs in hexadecimal. Each table has a checksum, and the whole has one. `sequence` carries AUTOINCREMENT's
-counters, so that an import never gives an id twice. SQLite itself writes the rows' JSON (see `database.capture`).
+schema, BLOBs in hexadecimal. Each table has a checksum, and the whole has one. `sequence` holds AUTOINCREMENT's
+counters, so that an import never assigns an id twice. SQLite itself writes the rows' JSON (see
+`database.change_capture`).
 """
 
 import gzip
@@ -26,23 +27,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-BATCH = 512  # rows that are joined to one piece
+BATCH = 512  # rows that are joined into one piece
 LEVEL = 6  # of compression
 
 
 def document(database: Database) -> "Generator[str, None, None]":
-    """The document's text, in pieces of whole lines, out of one moment of the memory; to be read to its end, or
-    closed."""
+    """Yield the document's text, in pieces of whole lines, from one moment of the memory; read it to its end, or close
+    it."""
     with closing(pieces(database)) as parts:
         for piece in parts:
             yield piece.decode()
 
 
 def pieces(database: Database) -> "Generator[bytes, None, None]":
-    """`document`, in UTF-8.
+    """Yield `document`, in UTF-8.
 
-    Read from a copy, that no table may be newer than another: whoever takes the pieces may be slow (a pager waits for
-    its reader), and a transaction that stays open would let the log grow with every write.
+    Read from a copy, so that all tables are of one moment: the consumer may be slow (a pager waits for its reader), and
+    a transaction that stays open would let the log grow with every write.
     """
     try:
         with moment(database.connection) as connection:
@@ -53,10 +54,10 @@ def pieces(database: Database) -> "Generator[bytes, None, None]":
 
 @contextmanager
 def moment(connection: apsw.Connection) -> "Iterator[apsw.Connection]":
-    """A connection to what a database holds now, whoever writes meanwhile, for as long as the reading takes.
+    """Yield a connection to the current content of a database, whatever is written meanwhile.
 
-    It reads a private copy, so that the log of the database can be emptied. Where there is no room for one it is the
-    same connection in a reading transaction.
+    It reads a private copy, so that the log of the database can be emptied. Where there is no space for one it is the
+    same connection in a read transaction.
     """
     copy = _copy(connection)
     try:
@@ -71,7 +72,8 @@ def moment(connection: apsw.Connection) -> "Iterator[apsw.Connection]":
 
 
 def _copy(connection: apsw.Connection) -> apsw.Connection | None:
-    """A private copy, which has no name and goes with its connection; None where there is no room for one."""
+    """Return a private copy, without a name, which is deleted with its connection; None where there is no space for
+    one."""
     copy = apsw.Connection("")
     try:
         with copy.backup("main", connection, "main") as backup:
@@ -83,7 +85,7 @@ def _copy(connection: apsw.Connection) -> apsw.Connection | None:
 
 
 def _checked(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines and, behind them, the checksum of them all."""
+    """Yield the lines and, after them, the checksum of them all."""
     from hashlib import sha256
 
     whole = sha256()
@@ -113,7 +115,7 @@ def _lines(connection: apsw.Connection) -> Iterator[bytes]:
 
 
 def section_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[bytes]:
-    """The rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
+    """Yield the rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
     rows = rows_of(connection, table, schema)
     between = ""
     while batch := list(_first(rows, BATCH)):
@@ -124,7 +126,7 @@ def section_of(connection: apsw.Connection, table: str, schema: str = "main") ->
 
 
 def rows_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[str]:
-    """The rows of a table as JSON, by primary key."""
+    """Yield the rows of a table as JSON, by primary key."""
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
     keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
@@ -134,8 +136,8 @@ def rows_of(connection: apsw.Connection, table: str, schema: str = "main") -> It
 
 
 def _sources(connection: apsw.Connection, table: str, schema: str) -> Iterator[tuple[str, str]]:
-    """(what the rows of a table are read from, which of them), in their order: those of history as if none were
-    packed, so many steps at a time."""
+    """Yield (what the rows of a table are read from, the condition), in order: packed rows of history are included, so
+    many steps at a time."""
     block = PACKED[0]
     known = connection.execute(f"SELECT 1 FROM {schema}.sqlite_schema WHERE name = ?", (block,)).get
     if table != "history_row" or not known or not connection.execute(f"SELECT 1 FROM {schema}.{block} LIMIT 1").get:
@@ -164,15 +166,15 @@ def save(
     compressed: bool = False,
     text: "Callable[[], Generator[str, None, None]] | None" = None,
 ) -> int:
-    """Write the document (or another `text`) to `path`, whole or not at all; its size in bytes. Raises Conflict,
-    StorageError.
+    """Write the document (or another `text`) to `path`, whole or not at all; return its size in bytes. Raise Conflict
+    or StorageError.
 
-    Compressed, the same memory gives the same bytes too: no name and no time stand in it.
+    Compressed, the same memory gives the same bytes too: the gzip header has no name and no time.
     """
 
     def write(file: "BinaryIO") -> None:
         parts = text() if text else pieces(database)
-        with closing(parts):  # by now, while the memory is open: what it reads must end before the memory is closed
+        with closing(parts):  # closed here, while the memory is open: its read must end before the memory is closed
             if not compressed:
                 _fill(file, parts)
                 return
@@ -188,8 +190,8 @@ def _fill(file: "BinaryIO | gzip.GzipFile", parts: Iterable[str] | Iterable[byte
 
 
 def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = False) -> int:
-    """Have `write` fill a private file, and give it its name once it is whole and on the disk; its size in bytes.
-    Raises Conflict, StorageError."""
+    """Have `write` fill a private file, and give it its name once it is whole and synced to the disk; return its size
+    in bytes. Raise Conflict or StorageError."""
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     part = f"{path}.{os.urandom(4).hex()}.part"
@@ -212,7 +214,7 @@ def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = Fa
 
 
 def put(part: str, path: str, replace: bool = False) -> None:
-    """Give a finished file its name, and make it survive a power cut. Raises Conflict, OSError."""
+    """Give a finished file its name, and make it survive a power cut. Raise Conflict or OSError."""
     if replace:
         os.replace(part, path)
     else:
@@ -221,7 +223,7 @@ def put(part: str, path: str, replace: bool = False) -> None:
 
 
 def _name(part: str, path: str) -> None:
-    """Give the finished file its name, unless somebody took it in the meantime."""
+    """Give the finished file its name, unless another process took it meanwhile."""
     try:
         os.link(part, path)
     except FileExistsError:

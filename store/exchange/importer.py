@@ -1,9 +1,9 @@
-"""Import: a document, or another memory's file, into this memory; seen first, then done as one transaction.
+"""Import: a document, or another memory's file, into this memory; previewed first, then applied as one transaction.
 
-Into a memory in which nothing was ever recorded everything comes as it is, ids, origins and history with its chain of
-digests: exported again it is the same document, byte for byte. Into one that has data the records are merged by
-identity (`merging`) as one new step of history, by `import:NAME`, which `undo` takes back; the document's own history
-and its checkpoints stay in the document. Importing twice changes nothing.
+Into a memory in which nothing was ever recorded everything is imported unchanged, ids, origins and history with its
+chain of digests: exported again it is the same document, byte for byte. Into one that has data the records are merged
+by identity (`merge`) as one new step of history, by `import:NAME`, which `undo` undoes; the document's own history and
+its checkpoints are not imported. Importing twice changes nothing.
 """
 
 import os
@@ -40,8 +40,8 @@ KINDS = {
 
 
 class Counts:
-    """Of one table: rows of the document that are `new` here, the `same`, in another state (`differ`), of which
-    `changed` would be taken over; and those `left` out, because they were erased here or stay in the document."""
+    """Counts for one table: rows of the document that are `new` here, the `same`, in another state (`differ`), of which
+    `changed` would be updated; and those `left` out, because they were erased here or are not imported."""
 
     __slots__ = ("changed", "differ", "left", "new", "same")
 
@@ -57,8 +57,8 @@ class Counts:
 
 
 class Shown:
-    """One record that an import would touch: `sign` is `+` for a new one, `~` for one that would change, `=` for one
-    that differs and stays as it is; `citation` of one that is here already, else empty."""
+    """One record that an import would affect: `sign` is `+` for a new one, `~` for one that would change, `=` for one
+    that differs and is kept unchanged; `citation` of one that exists here, else empty."""
 
     __slots__ = ("citation", "kind", "sign", "title")
 
@@ -73,10 +73,10 @@ class Shown:
 
 
 class Import:
-    """A document that was read whole, beside the memory it would go into. Nothing is written until `apply`."""
+    """A document that was read whole, beside the memory it is for. Nothing is written until `apply`."""
 
     def __init__(self, database: Database, path: str, strategy: str = "mine") -> None:
-        """Read it. Raises NotFound, BrokenDocument, NewerFile, InvalidInput, StorageError."""
+        """Read it. Raise NotFound, BrokenDocument, NewerFile, InvalidInput or StorageError."""
         if strategy not in STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
         database.refuse_unwritable()
@@ -92,7 +92,7 @@ class Import:
         self.torn = self._staged.torn
         self.counts: dict[str, Counts] = {}
         self.whole = False
-        """Whether everything comes as it is, history too, into an empty memory."""
+        """Whether everything is imported unchanged, history too, into an empty memory."""
         try:
             self._look()
         except BaseException:
@@ -112,7 +112,7 @@ class Import:
 
     @property
     def changes(self) -> int:
-        """How many rows would come or change."""
+        """How many rows would be added or changed."""
         return sum(counts.new + counts.changed for counts in self.counts.values())
 
     @property
@@ -120,11 +120,12 @@ class Import:
         return f"import:{self.name}"
 
     def _look(self) -> None:
-        """Each query reads by itself, for a reader that stays keeps the log from being emptied; `apply` looks again."""
+        """Compute the preview. Each query is its own transaction, since a long read keeps the log from being emptied;
+        `apply` computes it again."""
         self.whole, self.counts = self._weigh()
 
     def _weigh(self) -> tuple[bool, dict[str, Counts]]:
-        """(whether all of it comes as it is, what would be done to each table)."""
+        """Return (whether all of it is imported unchanged, what would happen to each table)."""
         merge = self._merge = Merge(self._staged)
         if empty(self.database) and not self.torn and not merge.any_erased():
             return True, {table: Counts(self._staged.count(table)) for table in TABLES}
@@ -144,8 +145,8 @@ class Import:
         return Counts(new, same, differ, changed, left)
 
     def records(self, limit: int = 50) -> list[Shown]:
-        """The records that would come or change, and those that differ, the first `limit` of each kind of each
-        table."""
+        """List the records that would be added or changed, and those that differ, the first `limit` of each kind of
+        each table."""
         shown = []
         for table in MERGED:
             kind, title = KINDS[table], TITLES[table]
@@ -167,8 +168,8 @@ class Import:
         return shown
 
     def apply(self) -> int | None:
-        """Do what was shown, in one transaction; the step of history it became (None where there is no new one: into an
-        empty memory, or when only the journal grew). Raises Conflict when the memory changed meanwhile."""
+        """Apply the preview, in one transaction; return its step of history (None where there is no new one: into an
+        empty memory, or when only the journal grew). Raise Conflict when the memory changed meanwhile."""
         with self.database.write(self.origin, "import") as write:
             whole, counts = self._weigh()
             if whole != self.whole or any(counts[table].as_dict() != self.counts[table].as_dict() for table in counts):
@@ -217,7 +218,7 @@ def _citation(kind: str, number: int | None) -> str:
 
 
 def _name(path: str) -> str:
-    """What an import is called: the file's name without its endings, short, one word."""
+    """Return the name of an import: the file's name without its endings, short, one word."""
     name = os.path.basename(path)
     for ending in (".gz", ".json", ".db"):
         name = name.removesuffix(ending)

@@ -1,5 +1,5 @@
-"""The memory as Markdown, for people: facts by domain with the word of their badge, decisions with what was not chosen
-and their commits, tasks, and the timeline. It is read, not imported."""
+"""The memory as Markdown, for people: facts by domain with the word of their badge, decisions with the rejected options
+and their commits, tasks, and the timeline. It cannot be imported."""
 
 import json
 import re
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|~])")
 _LEADS = re.compile(r"^(\s*)([#+-]|\d+[.)])", re.MULTILINE)
-# control and format characters, but for line breaks: they could hide what is written, or turn it round
+# control and format characters except line breaks: they could hide text, or reverse it
 _UNSEEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
@@ -43,7 +43,7 @@ ENTRIES = {
 
 
 def document(database: Database, name: str, now: str) -> "Generator[str, None, None]":
-    """The text, in pieces, out of one moment of the memory named `name`; what is forgotten is not in it."""
+    """Yield the text, in pieces, from one moment of the memory named `name`; without forgotten records."""
     try:
         with moment(database.connection) as connection:
             yield f"# What is remembered of {shown(name)}\n\nAs of {local_time(now)}.\n"
@@ -56,7 +56,7 @@ def document(database: Database, name: str, now: str) -> "Generator[str, None, N
 
 
 def shown(text: str, indent: str = "") -> str:
-    """Anybody's text as Markdown that shows it and obeys nothing in it; further lines are indented."""
+    """Escape a text so that Markdown shows it as it is; further lines are indented."""
     plain = _LEADS.sub(r"\1\\\2", _MARKS.sub(r"\\\1", _UNSEEN.sub("�", text)))
     return plain.strip().replace("\n", f"  \n{indent}")
 

@@ -1,13 +1,13 @@
-"""Merging by identity: which rows of a document are here already, and what becomes of those that are not.
+"""Merge by identity: which rows of a document exist here already, and what happens to the others.
 
-The same id means another record in another file, so a record is known by what never changes of it: a fact by its text
-and the moment it was told, a decision by title, choice and moment, a task by text and moment, a commit by its sha, a
-turn by session and number, an iteration by command, description and start, an event by all it says. Of several alike
-the first is the first. An active fact whose text another active fact of this memory has is that one, as when it is told
-again. What is not here gets a new id, and every reference to it follows: supersedes, iterations, links, and the
-citations in a fact's evidence. Citations inside people's own sentences stay as they were written.
+The same id means another record in another file, so a record is identified by what never changes in it: a fact by its
+text and time, a decision by title, choice and time, a task by text and time, a commit by its sha, a turn by session and
+number, an iteration by command, description and start, an event by all its columns. Of several equal ones the first
+matches the first. An active fact with the text of another active fact of this memory is that one, as when it is
+remembered again. Every other row gets a new id, and all references to it follow: supersedes, iterations, links, and the
+citations in a fact's evidence. Citations inside people's own sentences are not changed.
 
-History and checkpoints tell of the other file's steps and stay there.
+History and checkpoints describe the other file's steps and are not imported.
 """
 
 import json
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from store.database.values import Value
 
-# table → what tells a record from all others; narrower first, so that of several alike those in the same state meet
+# table → columns that identify a record; narrower first, so that of several equal ones those in the same state match
 IDENTITY = {
     "iterations": ("command, description, started_at, status", "command, description, started_at"),
     "commits": ("sha",),
@@ -38,13 +38,13 @@ IDENTITY = {
     "turns": ("session, number",),
     "summaries": ("session, first",),
 }
-# what is known by the records it is about: table → its columns, and the table that each refers to
+# rows identified by the records they connect: table → its columns, and the table that each refers to
 ENDS = {
     "commit_links": {"commit_id": "commits", "decision_id": "decisions"},
     "mutes": {"fact_id": "facts"},
 }
 STAY = ("checkpoints", "history", "history_row")
-# what may differ in a record that is here already, and is taken over with the strategy `replace`
+# what may differ in an existing record, and is updated with the strategy `replace`
 STATE = {
     "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
     "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status"),
@@ -52,10 +52,10 @@ STATE = {
     "proposals": ("state", "decided_at"),
     "commit_links": ("link_type",),
 }
-# what of the journal may differ, and is only told: a journal is not written anew
+# what may differ in the journal, and is only reported: a journal is not rewritten
 TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
 REFERENCES = {"supersedes": "", "iteration_id": "iterations", "target": "facts", "made": "facts"}
-# what is told of a record, and what a tombstone is of
+# the text shown for a record, and the text of its tombstone
 TEXTS = {
     "facts": "fact",
     "decisions": "title || char(10) || chosen",
@@ -80,7 +80,7 @@ CITED = {
 
 
 class Merge:
-    """Which of a staged document's rows are which here; worked out anew in the transaction that applies it."""
+    """The mapping of a staged document's rows to rows here; computed again in the transaction that applies it."""
 
     def __init__(self, staged: Staged) -> None:
         self._database: Database = staged.database
@@ -94,8 +94,8 @@ class Merge:
             )
 
     def match(self) -> None:
-        """Say of each row whose it is here: `ours` is its id, `fresh` whether that is a new one. A text that was erased
-        here gets no id."""
+        """Map each row to its id here: `ours` is the id, `fresh` whether it is new. A text that was erased here gets no
+        id."""
         self._connection.create_scalar_function("erased", self._was_erased, 1)
         for table, passes in IDENTITY.items():
             self._connection.execute(f"DELETE FROM {NAME}.map_{table}")
@@ -106,7 +106,7 @@ class Merge:
             self._number(table)
 
     def any_erased(self) -> bool:
-        """Whether a text among the staged ones was erased here."""
+        """Return whether a text among the staged ones was erased here."""
         if not self._database.value("SELECT EXISTS (SELECT 1 FROM tombstones)"):
             return False
         self._connection.create_scalar_function("erased", self._was_erased, 1)
@@ -134,7 +134,7 @@ class Merge:
         )
 
     def _told_again(self) -> None:
-        """Active facts that say what an active fact here says are that one; the first of several."""
+        """Map active facts with the text of an active fact here to that one; of several to the first."""
         self._connection.execute(
             f"INSERT INTO {NAME}.map_facts SELECT min(d.id), m.id, 0 FROM {NAME}.facts AS d"
             " JOIN (SELECT min(id) AS id, text_hash FROM main.facts WHERE status = 'active' GROUP BY text_hash) AS m"
@@ -144,7 +144,7 @@ class Merge:
         )
 
     def _number(self, table: str) -> None:
-        """New ids for the rest, in the order of their old ones."""
+        """Assign new ids to the rest, in the order of their old ones."""
         base = self._database.value(
             f"SELECT max(coalesce((SELECT seq FROM main.sqlite_sequence WHERE name = '{table}'), 0),"
             f" coalesce((SELECT max(id) FROM main.{table}), 0))"
@@ -160,7 +160,7 @@ class Merge:
     # what there is to do, as SQL over the staged rows, `d`
 
     def fresh(self, table: str) -> str:
-        """FROM and WHERE of the rows that are not here."""
+        """Return FROM and WHERE of the rows that do not exist here."""
         if table in ENDS:
             there = " AND ".join(f"{column}_here.ours IS NOT NULL" for column in ENDS[table])
             return (
@@ -169,7 +169,7 @@ class Merge:
         return f"FROM {NAME}.{table} AS d JOIN {NAME}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
 
     def differing(self, table: str) -> str:
-        """FROM and WHERE of the rows that are here, `m`, in another state."""
+        """Return FROM and WHERE of the rows that exist here, `m`, in another state."""
         names = STATE.get(table) or TOLD.get(table) or ()
         if not names:
             return f"FROM {NAME}.{table} AS d WHERE false"
@@ -182,7 +182,7 @@ class Merge:
         )
 
     def superseded(self, table: str) -> str:
-        """FROM and WHERE of the active records here, `m`, that a new one supersedes."""
+        """Return FROM and WHERE of the active records here, `m`, that a new one supersedes."""
         return (
             f"FROM {NAME}.{table} AS d JOIN {NAME}.map_{table} AS o ON o.theirs = d.id AND o.fresh"
             f" JOIN {NAME}.{table} AS old ON old.id = d.supersedes AND old.status = 'superseded'"
@@ -195,17 +195,17 @@ class Merge:
         return found
 
     def left_out(self, table: str) -> int:
-        """How many rows were erased here, or stand for one that was."""
+        """Return how many rows were erased here, or summarise one that was."""
         if table in ENDS:
             gone = " OR ".join(f"{column}_here.ours IS NULL" for column in ENDS[table])
             return self.count(f"{_mapped(table)} WHERE {gone}")
         return self.count(f"FROM {NAME}.map_{table} WHERE ours IS NULL")
 
-    # doing it
+    # apply
 
     def apply(self, write: Transaction, replace: bool, origin: str) -> None:
-        """Bring what is not here, and with `replace` the states that differ. The new records' origin is `origin`: what
-        a document says of itself is no witness of who wrote it."""
+        """Add the rows that do not exist here, and with `replace` update the states that differ. The new records'
+        origin is `origin`: a document's own claim about who wrote it is not trusted."""
 
         def followed(*values: "Any") -> str:
             return self._followed(str(values[0]), origin.partition(":")[2])
@@ -254,7 +254,7 @@ class Merge:
                 parameters.append(origin)
             elif name in ("evidence", "others"):
                 value = f"followed(d.{name})"
-            elif (table, name) == ("iterations", "status"):  # only one at a time is under way
+            elif (table, name) == ("iterations", "status"):  # only one at a time can be active
                 value = (
                     "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
                     " 'abandoned', d.status)"
@@ -274,8 +274,8 @@ class Merge:
         )
 
     def _followed(self, text: str, name: str) -> str:
-        """A list of citations, each to the record that has come to be its own here. One that has none here is written
-        as of its file, `notes/K#3`, so that it never comes to mean another."""
+        """Return a list of citations, each to the new id of its record here. One without a record here is written as of
+        its file, `notes/K#3`, so that it never refers to another."""
         if "#" not in text:
             return text
         return json.dumps(
@@ -285,7 +285,7 @@ class Merge:
         )
 
     def _moved(self, item: "Any", name: str) -> "Any":
-        """A citation, or an object that has one, as of here."""
+        """Return a citation, or an object that has one, with its id here."""
         if isinstance(item, dict):
             return {**item, "citation": self._cited(str(item.get("citation", "")), name)}
         return self._cited(item, name)
@@ -307,7 +307,7 @@ class Merge:
 
 
 def _mapped(table: str) -> str:
-    """FROM of the staged rows of a table that is known by its ends, each end with whose it is here."""
+    """Return FROM of the staged rows of a table identified by its ends, each end with its id here."""
     joins = [
         f"JOIN {NAME}.map_{parent} AS {column}_here ON {column}_here.theirs = d.{column}"
         for column, parent in ENDS[table].items()
@@ -316,10 +316,10 @@ def _mapped(table: str) -> str:
 
 
 def _same(table: str) -> str:
-    """SQL: the row here, `m`, that has the same ends."""
+    """Return SQL for the row here, `m`, that has the same ends."""
     return " AND ".join(f"m.{column} = {column}_here.ours" for column in ENDS[table])
 
 
 def empty(database: Database) -> bool:
-    """Whether nothing was ever recorded in this memory."""
+    """Return whether nothing was ever recorded in this memory."""
     return not any(database.value(f"SELECT 1 FROM main.{table} LIMIT 1") for table in TABLES)

@@ -1,4 +1,4 @@
-"""Which scheduled backups are kept: the newest of each of the last days, weeks and months that have one."""
+"""Select the scheduled backups to keep: the newest of each of the last days, weeks and months that have one."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,8 +7,8 @@ DAILY, WEEKLY, MONTHLY = 7, 4, 12
 
 
 def kept(moments: Iterable[str], daily: int = DAILY, weekly: int = WEEKLY, monthly: int = MONTHLY) -> set[str]:
-    """Those of these moments (timestamps) whose backups stay. Days, weeks and months without one do not count, so a
-    machine that slept for a month loses nothing by waking up."""
+    """Return those of these times whose backups are kept. Days, weeks and months without one do not count, so a machine
+    that was off for a month loses none when it starts."""
     newest_first = sorted(set(moments), reverse=True)
     found: set[str] = set()
     for most, period in ((daily, _day), (weekly, _week), (monthly, _month)):

@@ -1,7 +1,7 @@
-"""What a row of a document must be, and what it becomes: checked, redacted, ready to be stored.
+"""Validate a row of a document and prepare it for storage: checked and redacted.
 
-Wrong types, words outside a closed list, times that are none, numbers that SQLite cannot hold: each is refused with
-its column. Every text of people or agents passes redaction, as at the door (`database.write`).
+Wrong types, words outside a closed list, invalid times, numbers that SQLite cannot hold: each is refused with its
+column. Every text of people or agents is redacted, as in `database.write`.
 """
 
 import json
@@ -34,17 +34,17 @@ BETWEEN = {
 }
 MOST = {("facts", "fact"): 20_000}  # characters
 _KINDS = {"texts": list, "list": list, "object": dict}
-_cleaned = lru_cache(4096)(clean)  # origins, reasons and speakers come again and again
+_cleaned = lru_cache(4096)(clean)  # origins, reasons and speakers repeat often
 
 
 class Wrong(Exception):
-    """What is wrong with a value, to be said behind its place."""
+    """What is wrong with a value; the caller adds its place."""
 
 
 class ValidatedRows:
-    """Turns the rows of one table of a document into rows of the table as it is today, in its columns' order.
+    """Convert the rows of one table of a document to rows of the current table, in its columns' order.
 
-    `older`: the document is of an older schema, and may lack columns that came later.
+    `older`: the document is of an older schema, and may lack columns that were added later.
     """
 
     def __init__(self, table: str, columns: Sequence[ExportColumn], older: bool) -> None:
@@ -58,7 +58,7 @@ class ValidatedRows:
         """How many secrets were cut out of the texts, by table, column and rule."""
 
     def row(self, pairs: "list[tuple[str, Any]]") -> "list[Any]":
-        """A row's values. Raises Wrong."""
+        """Return a row's values. Raise Wrong."""
         names = tuple([pair[0] for pair in pairs])
         if names != self.names:
             pairs = self._arranged(pairs)
@@ -72,7 +72,7 @@ class ValidatedRows:
         return row
 
     def _arranged(self, pairs: "list[tuple[str, Any]]") -> "list[tuple[str, Any]]":
-        """The values in the table's order; columns that came after the document get what a migration gives them."""
+        """Return the values in the table's order; columns added after the document get what a migration gives them."""
         given: dict[str, Any] = {}
         for name, value in pairs:
             if name in given:
@@ -89,7 +89,7 @@ class ValidatedRows:
         return [(name, given[name]) for name in self.names]
 
     def _finish(self, raw: "list[Any]", row: "list[Any]") -> None:
-        """What depends on more than one column."""
+        """Check what depends on more than one column."""
         for column, old, new in zip(self.columns, raw, row, strict=True):
             if column.kind == "TEXT" and old != new and isinstance(old, str):
                 before = markers(old)
@@ -102,7 +102,7 @@ class ValidatedRows:
         elif self.table == "history_row":
             places = self._places
             if row[places["before"]] != raw[places["before"]] or row[places["after"]] != raw[places["after"]]:
-                # as a purge leaves it: the leaf stays, so the chain still verifies
+                # as a purge leaves it: the leaf is kept, so the chain still verifies
                 row[places["salt"]], row[places["purged"]] = None, 1
 
 

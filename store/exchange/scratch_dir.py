@@ -1,8 +1,8 @@
-"""A folder for what is under way, which by itself tells whether somebody still works in it.
+"""A scratch folder whose lock shows whether a process still uses it.
 
-The lock lies on the folder, where no lock of SQLite is; the system lets go of it when its process ends, however it
-ends. So whoever comes next knows what a killed process left, and takes nothing away from one that is alive. What is
-worked on lies in a folder within: writers of a memory line up at a lock on its folder, and would wait for this one.
+The lock is on the folder, where SQLite has no lock; the system releases it when its process ends, in any way. So a
+later process recognises what a killed process left, and removes nothing of a running one. The files are in a folder
+inside: writers of a memory queue for a lock on its folder, and would wait for this one.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scratch:
-    """A private folder beside `path`, for as long as it is worked in. Raises OSError."""
+    """A private folder beside `path`, while it is in use. Raise OSError."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -31,7 +31,7 @@ class Scratch:
                 self._handle = os.open(self.folder, os.O_RDONLY)
                 fcntl.flock(self._handle, fcntl.LOCK_EX)
             except FileNotFoundError:
-                continue  # taken for left behind before it was locked
+                continue  # removed as abandoned before it was locked
             except OSError:
                 self.__exit__(None, None, None)
                 raise
@@ -66,12 +66,12 @@ def tidy(folder: str) -> None:
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
-            continue  # gone by now, or nothing of ours
+            continue  # deleted meanwhile, or not ours
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _remove(path)
         except OSError:
-            pass  # somebody works in it
+            pass  # in use by a process
         finally:
             os.close(handle)
 

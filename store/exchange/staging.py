@@ -1,7 +1,7 @@
-"""A document's rows beside the memory: checked, redacted, in a scratch database that nobody else sees.
+"""A document's rows beside the memory: checked, redacted, in a private scratch database.
 
-Only when a whole document stands there, its references resolve and its checksums are right, is anything decided. The
-scratch file is private, without a name as soon as it is open (a killed process leaves nothing), and of any size.
+Nothing is decided before a whole document is staged, its references resolve and its checksums are right. The scratch
+file is private, unlinked as soon as it is open (a killed process leaves nothing), and of any size.
 """
 
 import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "staged"
-# what must be alone of its kind in a table, beside its primary key
+# what must be unique in a table, besides its primary key
 ALONE = {"commits": ("sha",), "turns": ("session", "number"), "summaries": ("session", "first")}
 
 
@@ -32,7 +32,7 @@ class Staged:
     """A document's rows, attached to a memory's connection as `staged`; to be closed."""
 
     def __init__(self, database: Database, source: Document | MemoryFile) -> None:
-        """Read all of it. Raises BrokenDocument, NewerFile, StorageError."""
+        """Read all of it. Raise BrokenDocument, NewerFile or StorageError."""
         self.database = database
         self.source = source
         self.columns: dict[str, tuple[ExportColumn, ...]] = {
@@ -40,9 +40,9 @@ class Staged:
         }
         self.redacted: dict[tuple[str, str, str], int] = {}  # by table, column and rule
         self.ahead: dict[str, int] = {}
-        """How many rows of a table tell of a moment that is yet to come."""
+        """How many rows of a table have a time in the future."""
         self.torn = ""
-        """Where the document's history does not hold together; empty if it does."""
+        """Where the document's history is inconsistent; empty if it is not."""
         self._chain = _Chain()
         self._connection = database.connection
         try:
@@ -60,13 +60,13 @@ class Staged:
             raise
 
     def close(self) -> None:
-        """Let go of the scratch database. A disk that fails even now was told of before, or after all was done."""
+        """Detach the scratch database. An error of the disk here was reported before, or comes after all is done."""
         try:
             if not self._connection.get_autocommit():
                 self._connection.execute("ROLLBACK")
             self._let_go()
         except apsw.Error:
-            pass  # it has no name any more, and the next import lets go of it first
+            pass  # the file has no name any more, and the next import detaches it first
 
     def _let_go(self) -> None:
         if self._connection.execute("SELECT 1 FROM pragma_database_list WHERE name = ?", (NAME,)).get:
@@ -83,7 +83,7 @@ class Staged:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
             try:
                 self._connection.execute(f"ATTACH ? AS {NAME}", (path,))
-                self._connection.execute(f"SELECT 1 FROM {NAME}.sqlite_schema").fetchall()  # which opens it
+                self._connection.execute(f"SELECT 1 FROM {NAME}.sqlite_schema").fetchall()  # this opens it
             finally:
                 os.unlink(path)
         except OSError as error:
@@ -132,7 +132,7 @@ class Staged:
             self.ahead[table] = ahead
 
     def _index(self, table: str) -> None:
-        """Make the index of a table's key. Raises BrokenDocument where two rows have the same."""
+        """Create the index of a table's key. Raise BrokenDocument where two rows have the same."""
         keys = [column.name for column in sorted(self.columns[table], key=lambda column: column.key) if column.key]
         for names in (keys, ALONE.get(table)):
             if not names:
@@ -150,7 +150,7 @@ class Staged:
             self._index(table)
 
     def _whole(self) -> None:
-        """Raise BrokenDocument where a row refers to one that is not there; note a history that breaks off."""
+        """Raise BrokenDocument where a row refers to one that does not exist; record a history that breaks off."""
         for table in TABLES:
             for column, parent in self.database.rows(
                 'SELECT "from", "table" FROM pragma_foreign_key_list(?)', (table,)
@@ -175,8 +175,8 @@ class Staged:
 
 
 class _Chain:
-    """Follows the digests of a document's history, step by step and row by row, as the document has them; and makes
-    those that it has here, which are others only where a word of a step's own line was redacted."""
+    """Verify the digests of a document's history, step by step and row by row, and compute those of the stored rows,
+    which differ only where a word of a step's own line was redacted."""
 
     def __init__(self) -> None:
         self._read = self._made = b""
@@ -187,7 +187,7 @@ class _Chain:
     def follow(
         self, connection: apsw.Connection, table: str, names: "tuple[str, ...]", pairs: "Any", row: "list[Any]"
     ) -> str:
-        """Look at one row; where it does not fit, else an empty text."""
+        """Check one row; return what does not fit, else an empty text."""
         raw = dict(pairs)
         kept = dict(zip(names, row, strict=True))
         return self._step(names, raw, kept, row) if table == "history" else self._row(connection, raw, kept)
@@ -198,7 +198,7 @@ class _Chain:
             head = [step[name] for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")]
             try:
                 digests.append(sha256(previous + framed(*head) + kept["rows_root"]).digest())
-            except UnicodeEncodeError:  # half a character
+            except UnicodeEncodeError:  # an unpaired surrogate
                 return f"step {kept['seq']}"
         self._read, self._made = digests
         row[names.index("digest")] = self._made
@@ -221,7 +221,7 @@ class _Chain:
         return "" if same else f"row {kept['n']} of step {self._seq}"
 
     def end(self, connection: apsw.Connection) -> str:
-        """Compare the rows of the step that ended with what the step says of them; what differs, else an empty text."""
+        """Compare the rows of the finished step with its header; return what differs, else an empty text."""
         if self._seq:
             said = connection.execute(f"SELECT rows_root, changes FROM {NAME}.history WHERE seq = ?", (self._seq,)).get
             if said is None or said[0] != self._leaves.digest() or said[1] != self._count:
@@ -230,7 +230,7 @@ class _Chain:
 
 
 def whole_history(connection: apsw.Connection) -> str:
-    """The first step of the staged history that has lost all its rows; an empty text if none has."""
+    """Return the first step of the staged history that has lost all its rows; an empty text if none has."""
     lost = connection.execute(
         f"SELECT seq FROM {NAME}.history AS h WHERE changes > 0"
         f" AND NOT EXISTS (SELECT 1 FROM {NAME}.history_row AS r WHERE r.seq = h.seq) ORDER BY seq LIMIT 1"

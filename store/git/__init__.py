@@ -1,2 +1,2 @@
-"""Commits of the repository that a memory stands in, read by git itself in a process without its settings.
+"""Commits of the repository that contains a memory, read by git itself in a process without the repository's settings.
 Records of commits are in `records`."""

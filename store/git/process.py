@@ -1,7 +1,7 @@
-"""Running `git` in a child process, so that a repository downloaded from anywhere can do nothing to us.
+"""Run `git` in a child process, so that a repository from anywhere can do no harm.
 
-Nothing is run that the repository's own configuration names, nothing is fetched, no child outlives its block, and
-whoever waits for git can be cancelled. There is no database here.
+Nothing that the repository's own configuration names is run, nothing is fetched, no child outlives its block, and
+waiting for git can be cancelled. There is no database here.
 """
 
 import os
@@ -20,7 +20,7 @@ CANCEL_POLL_SECONDS = 0.1
 PIPE_BYTES = 65_536
 REASON_CHARACTERS = 200
 
-# Given on the command line these win over the repository's own configuration, which may be hostile.
+# On the command line these override the repository's own configuration, which may be hostile.
 _CONFIGURATION = (
     "core.bigFileThreshold=64m",  # a larger file counts as binary: comparing two costs git ten times their size
     "core.fsmonitor=false",
@@ -28,33 +28,33 @@ _CONFIGURATION = (
     "core.quotePath=false",
     "color.ui=false",
     "diff.orderFile=" + os.devnull,
-    "log.showSignature=false",  # else gpg.program runs
+    "log.showSignature=false",  # else gpg.program is run
     "protocol.allow=never",
 )
-# What a person's or a container's own set-up may need (safe.directory above all). Every other GIT_* variable goes: a
-# hook's GIT_DIR or GIT_INDEX_FILE would send us to another repository, GIT_TRACE would fill the error output.
+# What a person's or a container's own set-up may need (safe.directory above all). Every other GIT_* variable is
+# removed: a hook's GIT_DIR or GIT_INDEX_FILE would select another repository, GIT_TRACE would fill the error output.
 _KEPT_VARIABLES = re.compile(
     r"GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)\Z"
 )
 _OWN_VARIABLES = {
-    "GIT_ALLOW_PROTOCOL": "",  # stronger than protocol.allow, which protocol.<name>.allow overrules
+    "GIT_ALLOW_PROTOCOL": "",  # stronger than protocol.allow, which protocol.<name>.allow overrides
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # a sha is remembered for ever, so it must mean its own content
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a sha is stored for ever, so it must mean its own content
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",  # git's complaints are matched below; records are asked for in UTF-8 by name
+    "LC_ALL": "C",  # git's messages are matched below; records are requested in UTF-8 by name
 }
 
 Cancelled = Callable[[], bool]
 
 
 def never() -> bool:
-    """Nobody cancels."""
+    """Return False: not cancelled."""
     return False
 
 
 class GitError(MemorandaError):
-    """git is missing, refuses the folder, or does not have what was asked for."""
+    """git is missing, refuses the folder, or does not have the object."""
 
     code = "git"
 
@@ -65,7 +65,7 @@ class NeverFetched(GitError):
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A git at work, and what it says."""
+    """A running git, and its output."""
 
     process: subprocess.Popen[bytes]
     output: IO[bytes]
@@ -79,7 +79,8 @@ class Child:
             raise _failure(self.complaints.read(20_000).decode("utf-8", "replace"), self.root)
 
     def chunks(self, cancelled: Cancelled) -> Iterator[bytes]:
-        """The output as it comes, to its end or until `cancelled`, which is asked ten times a second at least."""
+        """Yield the output as it arrives, to its end or until `cancelled`, which is called ten times a second at
+        least."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.output, selectors.EVENT_READ)
             while not cancelled():
@@ -90,7 +91,7 @@ class Child:
                     yield chunk
 
     def words(self, cancelled: Cancelled, accepted: Sequence[int] = (0,)) -> list[str]:
-        """The whole output as ASCII words, the shas it consists of; none if it was cancelled. Raises GitError."""
+        """Return the whole output as ASCII words, which are shas; none if it was cancelled. Raise GitError."""
         data = b"".join(self.chunks(cancelled))
         if cancelled():
             return []
@@ -98,8 +99,8 @@ class Child:
         return data.decode("ascii").split()
 
     def ask(self, question: str, cancelled: Cancelled) -> bytes:
-        """Write a line to a git that was started to `talk`, and read the first line of its answer; empty when it was
-        cancelled. The answer before must have been read whole. Raises GitError when git ended."""
+        """Write a line to a git that was started with `talk`, and read the first line of its answer; empty when it was
+        cancelled. The answer before must have been read whole. Raise GitError when git ended."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(f"{question}\n".encode("ascii"))
@@ -119,11 +120,11 @@ class Child:
 
 @contextmanager
 def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = False) -> Iterator[Child]:
-    """Run git in `root` with `lines` on its standard input, or with a pipe there to `talk` to it; on the way out,
-    however that is, it is killed and reaped. Raises GitError."""
+    """Run git in `root` with `lines` on its standard input, or with a pipe there to `talk` to it; on any exit it is
+    killed and reaped. Raise GitError."""
     settings = (word for setting in _CONFIGURATION for word in ("-c", setting))
     command = ["git", "--no-pager", *settings, "-C", root, *arguments]
-    # Files and not pipes for what we do not read as it comes: a full pipe would stop git, and then us.
+    # Files and not pipes for what is not read as it arrives: a full pipe would block git, and then us.
     with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as complaints:
         fed.write("".join(f"{line}\n" for line in lines).encode("ascii"))
         fed.seek(0)
@@ -159,7 +160,7 @@ def _environment() -> dict[str, str]:
 
 
 def _failure(complaint: str, root: str) -> GitError:
-    """git's complaint as an error that names the next step."""
+    """Return git's message as an error that names the next step."""
     lines = [line.strip() for line in complaint.splitlines()]
     fatal = [line[7:] for line in lines if line.startswith(("fatal: ", "error: "))]
     reason = (fatal or lines or ["no reason given"])[-1].replace("^{commit}", "")[:REASON_CHARACTERS].rstrip(".")

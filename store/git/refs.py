@@ -1,7 +1,7 @@
-"""A repository's own files, looked at without git: where they lie, and whether a branch may have moved.
+"""Read a repository's own files without git: where they are, and whether a branch may have moved.
 
-Nothing is written and no process is started. Only plain files of modest size are read: a repository may have been
-downloaded from anywhere, and a pipe in the place of a file would stop us for ever.
+Nothing is written and no process is started. Only plain files of modest size are read: a repository may be from
+anywhere, and a pipe in the place of a file would block for ever.
 """
 
 import os
@@ -11,19 +11,20 @@ import time
 _POINTER_BYTES = 8_192
 _SHALLOW_BYTES = 8_000_000
 _LOG_BYTES = 8_000_000
-_FOLDERS = 2_000  # of branches; a repository with more is looked at in part
-# A file system's clock ticks: a change in the same tick as the look before would not show. So a look at something
-# this young is not trusted, and the next one differs.
+_FOLDERS = 2_000  # of branches; a repository with more is read in part
+# A file system's clock has ticks: a change in the same tick as a read before would not show. So a file this recent is
+# not trusted, and the next read differs.
 _SETTLED_NS = 50_000_000
 
-# what moves with HEAD lies in the worktree's own folder, what moves with the branches in the one that all share
+# what moves with HEAD is in the worktree's own folder, what moves with the branches in the shared one
 _OWN = ("HEAD", "logs/HEAD")
 _SHARED = ("packed-refs", "shallow", "reftable/tables.list")
 _BRANCHES = "refs/heads"
 
 
 def folders(root: str) -> tuple[str, str] | None:
-    """(the repository's own folder, the one that its worktrees share) of the checkout or bare repository at `root`.
+    """Return (the repository's own folder, the one that its worktrees share) of the checkout or bare repository at
+    `root`.
 
     They differ in a worktree that `git worktree add` made. None where there is no repository.
     """
@@ -41,7 +42,8 @@ def folders(root: str) -> tuple[str, str] | None:
 
 
 def boundary(root: str) -> list[str]:
-    """The commits whose parents a shallow clone left out, sorted; none in a whole clone. Deepening moves them."""
+    """Return the commits whose parents a shallow clone left out, sorted; none in a whole clone. Deepening moves
+    them."""
     found = folders(root)
     return (
         sorted(_read(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split())
@@ -51,9 +53,9 @@ def boundary(root: str) -> list[str]:
 
 
 def fingerprint(root: str) -> str:
-    """A text that changes when HEAD or a local branch may have moved, a shallow clone was deepened, or the checkout
-    became another repository; empty where there is no repository. Some 50 µs, and a stat for each folder of branches.
-    """
+    """Return a text that changes when HEAD or a local branch may have moved, a shallow clone was deepened, or the
+    checkout became another repository; empty where there is no repository. Some 50 µs, and a stat for each folder of
+    branches."""
     found = folders(root)
     if found is None:
         return ""
@@ -64,7 +66,7 @@ def fingerprint(root: str) -> str:
     while waiting and visited < _FOLDERS:
         folder = waiting.pop()
         visited += 1
-        seen.append(_look(folder))  # a branch is replaced by renaming, and that shows on its folder
+        seen.append(_look(folder))  # a branch is replaced by renaming, which changes its folder
         try:
             with os.scandir(folder) as entries:
                 waiting += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -77,7 +79,7 @@ def fingerprint(root: str) -> str:
 
 
 def _look(path: str) -> tuple[int, int, int]:
-    """(when it was modified, its size, which file it is); zeros for none."""
+    """Return (when it was modified, its size, which file it is); zeros for none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -86,20 +88,20 @@ def _look(path: str) -> tuple[int, int, int]:
 
 
 def _read(path: str, limit: int) -> bytes:
-    """The first `limit` bytes of a plain file; nothing of anything else."""
+    """Return the first `limit` bytes of a plain file; empty for anything else."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return b""
         with open(path, "rb") as file:
             return file.read(limit)
-    except (OSError, ValueError):  # ValueError: a NUL in a name that the repository gave
+    except (OSError, ValueError):  # ValueError: a NUL in a name from the repository
         return b""
 
 
 def made_here(root: str) -> set[str]:
-    """The shas of commits that were made in this repository's checkouts, and did not come from elsewhere: its own log
-    of HEAD says so. A commit that was moved (`rebase`, `cherry-pick`) was made here if one of its subject was. Without
-    such logs nothing is known to be."""
+    """Return the shas of commits that were made in this repository's checkouts, and did not come from elsewhere, from
+    its own log of HEAD. A commit that was moved (`rebase`, `cherry-pick`) was made here if one of its subject was.
+    Without such logs none is known."""
     found = folders(root)
     if found is None:
         return set()

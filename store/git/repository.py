@@ -1,6 +1,6 @@
-"""Reading a git repository by running `git` (see `git_child`): which commits there are, their stats, their diffs.
+"""Read a git repository by running `git` (see `process`): its commits, their stats, their diffs.
 
-Nothing here writes or fetches. What is broken in a repository costs what is broken and no more. Needs git 2.31 or newer
+Nothing here writes or fetches. A damaged part of a repository affects only itself. Needs git 2.31 or newer
 (`--diff-merges`). There is no database here.
 """
 
@@ -31,7 +31,7 @@ _DIFF_OPTIONS = (
     "--root",
     "--diff-merges=first-parent",
     "--find-renames",
-    "-l1000",  # git's own limit since 2.34; the repository could ask for none, and pairing is quadratic
+    "-l1000",  # git's own limit since 2.34; the repository could set none, and pairing is quadratic
 )
 
 
@@ -56,9 +56,9 @@ class CommitInfo:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A commit's summary of files and its patch. `truncated` says that more follows.
+    """A commit's summary of files and its patch. `truncated` means that more follows.
 
-    The cut is at the end of a line, unless the last one is longer than half of all that was asked for.
+    The cut is at the end of a line, unless the last one is longer than half of the limit.
     """
 
     text: str
@@ -66,17 +66,18 @@ class Diff:
 
 
 class Repository:
-    """The git repository that holds the folder `root`: the main checkout, a worktree, a bare or a shallow clone.
+    """The git repository that contains the folder `root`: the main checkout, a worktree, a bare or a shallow clone.
 
     No child process outlives a call. Every method raises GitError; making a Repository runs nothing. Where a method
-    takes `cancelled` it is asked ten times a second; once true the method ends, and its answer means nothing.
+    takes `cancelled` it is called ten times a second; once it returns true the method ends, and its result is not
+    valid.
     """
 
     def __init__(self, root: str) -> None:
         self.root = root
 
     def tips(self, cancelled: Cancelled = never) -> list[str]:
-        """The shas of HEAD and of the local branches, sorted, each once; empty before the first commit."""
+        """Return the shas of HEAD and of the local branches, sorted, each once; empty before the first commit."""
         try:
             with run(self.root, "show-ref", "--head", "--heads", "--hash") as child:
                 shas = child.words(cancelled, accepted=(0, 1))  # 1: no ref at all
@@ -90,10 +91,10 @@ class Repository:
     def missing(
         self, known_tips: Iterable[str], tips: Sequence[str] | None = None, cancelled: Cancelled = never
     ) -> list[str]:
-        """The shas reachable from the tips and not from `known_tips`, newest first, no parent before its child.
+        """Return the shas reachable from the tips and not from `known_tips`, newest first, no parent before its child.
 
-        A known tip that is gone (amended and collected, say) is ignored. A known tip stands for all its ancestors, so
-        history that `git fetch --unshallow` adds below one is not found unless that tip is left out.
+        A known tip that does not exist (amended and collected, for example) is ignored. A known tip stands for all its
+        ancestors, so history that `git fetch --unshallow` adds below one is not found unless that tip is left out.
         """
         known = {_checked(sha, _WHOLE_SHA) for sha in known_tips}
         if tips is None:
@@ -103,14 +104,14 @@ class Repository:
         return self._walk(tips, known, cancelled, "--ignore-missing")
 
     def lost(self, known_tips: Sequence[str], tips: Sequence[str], cancelled: Cancelled = never) -> list[str]:
-        """The shas reachable from `known_tips` and no longer from `tips`, newest first. Raises GitError when a known
-        tip is gone itself: nobody can tell then what it led to."""
+        """Return the shas reachable from `known_tips` and no longer from `tips`, newest first. Raise GitError when a
+        known tip itself does not exist: its ancestors are unknown then."""
         return self._walk(known_tips, tips, cancelled)
 
     def reachable(self, tips: Sequence[str], cancelled: Cancelled = never) -> tuple[list[str], list[str]]:
-        """(all that is reachable from the tips, in the order of `missing`; those of them that git cannot read).
+        """Return (all that is reachable from the tips, in the order of `missing`; those of them that git cannot read).
 
-        What lies behind a broken commit is known only if another way leads there. Raises GitError if all are broken.
+        What is behind a broken commit is known only if another path leads there. Raise GitError if all are broken.
         """
         try:
             return self._walk(tips, (), cancelled), []
@@ -128,8 +129,8 @@ class Repository:
             return child.words(cancelled)
 
     def _walk_by_hand(self, tips: Sequence[str], cancelled: Cancelled) -> tuple[list[str], list[str]]:
-        """What `reachable` gives, commit by commit: `git rev-list` says nothing at all when one of them is lost. Some
-        15,000 commits a second."""
+        """Return the result of `reachable`, commit by commit: `git rev-list` prints nothing when one of them is lost.
+        Some 15,000 commits a second."""
         cut = set(refs.boundary(self.root))
         parents: dict[str, list[str]] = {}
         dates: dict[str, int] = {}
@@ -157,14 +158,14 @@ class Repository:
     def read(self, shas: Sequence[str], cancelled: Cancelled = never) -> Generator[CommitInfo, None, None]:
         """Stream the commits in the given order, a repeated sha once; close the generator to stop early.
 
-        A commit that git does not have is left out. About 2.5 s for 20,000 commits, nearly all of it git inflating the
-        files it compares.
+        A commit that git does not have is left out. About 2.5 s for 20,000 commits, nearly all of it git decompressing
+        the files it compares.
         """
         return self._read(list(dict.fromkeys(_checked(sha, _WHOLE_SHA) for sha in shas)), cancelled)
 
     def _read(self, shas: list[str], cancelled: Cancelled) -> Generator[CommitInfo, None, None]:
-        """One git for all of them. Where one commit ends it, single commits and then ever more at a time: what one
-        broken commit costs is a few processes."""
+        """Run one git for all of them. Where one commit ends it, read single commits and then more and more at a time:
+        a broken commit costs only a few processes."""
         place, size, measured = 0, len(shas), True
         while place < len(shas) and not cancelled():
             end = min(place + size, len(shas))
@@ -184,7 +185,8 @@ class Repository:
                 size = 1
 
     def _unmeasured(self, sha: str, cancelled: Cancelled) -> list[CommitInfo]:
-        """A commit without its size, if git can read so much of it. Raises GitError if git can read nothing here."""
+        """Return a commit without its size, if git can read so much of it. Raise GitError if git can read nothing
+        here."""
         try:
             return list(self._stream([sha], False, cancelled))
         except GitError:
@@ -192,18 +194,18 @@ class Repository:
             return []
 
     def _stream(self, shas: list[str], measured: bool, cancelled: Cancelled) -> Iterator[CommitInfo]:
-        # No field can hold a NUL, so a NUL ahead of each field is a frame that no message can forge. With -z git adds
-        # one after the message; --shortstat, unlike --numstat, is then a single field and holds no paths.
+        # No field can contain a NUL, so a NUL before each field is a frame that no message can forge. With -z git adds
+        # one after the message; --shortstat, unlike --numstat, is then a single field and contains no paths.
         arguments = ("--no-walk=unsorted", "--ignore-missing", "--stdin", "-z", "--encoding=UTF-8", *_DIFF_OPTIONS)
         form = "--format=tformat:%x00%H%x00%ct%x00%aN%x00%B"
         with run(self.root, "log", *arguments, "--shortstat" if measured else "--no-patch", form, lines=shas) as child:
             fields = _fields(child, cancelled)
-            next(fields, None)  # what stands before the first NUL: nothing
+            next(fields, None)  # the text before the first NUL: empty
             while len(record := list(itertools.islice(fields, 5))) == 5 and not cancelled():
                 yield _commit(record, measured)
 
     def diff(self, sha: str, max_bytes: int = 400_000) -> Diff:
-        """The changes of one commit (an abbreviated sha will do), at most `max_bytes` of them.
+        """Return the changes of one commit (an abbreviated sha is accepted), at most `max_bytes` of them.
 
         A merge is compared with its first parent and a root commit with the empty tree; a binary file is one line.
         """
@@ -217,12 +219,12 @@ class Repository:
                 data = data[: data.rfind(b"\n", max_bytes // 2, max_bytes) + 1 or max_bytes]
             else:
                 child.check()
-        # An incremental decoder leaves out a character that the cut of a long line has split.
+        # An incremental decoder omits a character that the cut of a long line has split.
         return Diff(codecs.getincrementaldecoder("utf-8")("replace").decode(data, final=not truncated), truncated)
 
 
 def _newest_first(parents: dict[str, list[str]], dates: dict[str, int]) -> list[str]:
-    """The commits by date, newest first, but none before its last child."""
+    """Return the commits by date, newest first, but none before its last child."""
     children = dict.fromkeys(parents, 0)
     for above in parents.values():
         for parent in above:
@@ -243,7 +245,8 @@ def _newest_first(parents: dict[str, list[str]], dates: dict[str, int]) -> list[
 
 
 def _fields(child: Child, cancelled: Cancelled) -> Iterator[bytes]:
-    """What stands between the NULs of the output. The last comes only when git ended well: else it may be half."""
+    """Yield the fields between the NULs of the output. The last is yielded only when git ended well: else it may be
+    incomplete."""
     pending = b""
     for chunk in child.chunks(cancelled):
         *fields, pending = (pending + chunk).split(b"\0")
@@ -272,8 +275,8 @@ def _commit(record: Sequence[bytes], measured: bool) -> CommitInfo:
 
 
 def _text(data: bytes) -> str:
-    """UTF-8, as git was asked for. A commit that names no encoding comes as it was written: where no letter of it is
-    UTF-8 it is Latin-1, which is git's own guess too; where some are, the rest is damaged."""
+    """Decode UTF-8, as git was asked for. A commit without an encoding is stored as it was written: where none of its
+    characters is UTF-8 it is Latin-1, as git assumes too; where some are, the rest is damaged."""
     text = data.decode("utf-8", "replace")
     if "\ufffd" in text and text.replace("\ufffd", "").isascii():
         return data.decode("latin-1")
@@ -281,7 +284,8 @@ def _text(data: bytes) -> str:
 
 
 def _timestamp(seconds: bytes) -> str:
-    """Unix seconds as ISO 8601; 1970 for a date that is broken or beyond the year 9999, as git itself shows it."""
+    """Return Unix seconds as ISO 8601; 1970 for a date that is invalid or beyond the year 9999, as git itself shows
+    it."""
     try:
         moment = datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
@@ -290,7 +294,7 @@ def _timestamp(seconds: bytes) -> str:
 
 
 def _checked(sha: str, form: re.Pattern[str]) -> str:
-    """The sha in lower case. Anything else stops here, before it could be read as an option or a range."""
+    """Return the sha in lower case. Raise for anything else, which could be read as an option or a range."""
     if not form.match(sha.lower()):
         raise GitError("This is not the sha of a commit.", "Give its hexadecimal digits, as `git log` shows them.")
     return sha.lower()

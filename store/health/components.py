@@ -1,4 +1,5 @@
-"""The parts that a memory needs and that are not in its file: versions, the vector extension, models, documents."""
+"""Check the parts that a memory needs and that are not in its file: versions, the vector extension, models,
+documents."""
 
 import platform
 from collections.abc import Iterator
@@ -7,7 +8,7 @@ from store.health.finding import NOTE, OK, SHOWN, WRONG, CheckContext, Finding
 
 
 def versions(visit: CheckContext) -> Iterator[Finding]:
-    """What reads and writes this file, and whether it can do all that is asked of it."""
+    """Check which versions read and write this file, and whether they have all that is needed."""
     import apsw
 
     from store import __version__
@@ -27,7 +28,7 @@ def versions(visit: CheckContext) -> Iterator[Finding]:
 
 
 def extension(visit: CheckContext) -> Iterator[Finding]:
-    """The vector extension."""
+    """Check the vector extension."""
     from store.embedding import vector_backends
 
     if vector_backends.load(visit.database.connection):
@@ -38,7 +39,7 @@ def extension(visit: CheckContext) -> Iterator[Finding]:
 
 
 def model(visit: CheckContext) -> Iterator[Finding]:
-    """Which model makes vectors, why no other does, and what waits for it."""
+    """Report which model makes vectors, why no other does, and what waits for it."""
     from store.embedding import provider_selection
     from store.embedding.vectors import Vectors
 
@@ -62,13 +63,13 @@ def model(visit: CheckContext) -> Iterator[Finding]:
         says = f"{status.refused:,} text{'' if status.refused == 1 else 's'} could not be embedded; keywords find them."
         yield Finding("vectors", NOTE, says, "They are tried again when they change.")
     if status.error:
-        missing = not any(step.taken for step in steps)  # it says the same as the steps
+        missing = not any(step.taken for step in steps)  # it repeats the steps
         says = f"The last run ended: {status.error}"
         yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda index", "index")
 
 
 def agent(visit: CheckContext) -> Iterator[Finding]:
-    """Which model the agent asks, and why not another; without one rules answer, and nothing is wrong."""
+    """Report which model the agent uses, and why not another; without one rules answer, which is not wrong."""
     from store.llm.endpoint import short
     from store.llm.model_selection import ORDER
     from store.llm.status import standing
@@ -87,13 +88,13 @@ def agent(visit: CheckContext) -> Iterator[Finding]:
         )
         yield Finding("agent", NOTE, reason, "memoranda model shows what there is to be done.", "model")
     passed = [step for step in found.steps if not step.taken and step.next]
-    for step in passed:  # what somebody named, and cannot be had
+    for step in passed:  # models that somebody named, and that are not available
         if step.who in ORDER[:2]:
             yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "model")
 
 
 def documents(visit: CheckContext) -> Iterator[Finding]:
-    """The documents that could not be read."""
+    """Report the documents that could not be read."""
     found = visit.memory.documents
     problems = found.problems()
     if not problems:
@@ -107,7 +108,7 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
 
 
 def backups(visit: CheckContext) -> Iterator[Finding]:
-    """How old the newest backup is, and whether the last look found all of them whole."""
+    """Report the age of the newest backup, and whether the last check found all of them whole."""
     from store.exchange.backup import standing
 
     state, says, _ = standing(visit.database, visit.memory.now)
@@ -117,7 +118,7 @@ def backups(visit: CheckContext) -> Iterator[Finding]:
 
 
 def purges(visit: CheckContext) -> Iterator[Finding]:
-    """A purge that could not clean up to its end; it is finished here, if it can be now."""
+    """Report a purge whose cleaning is not finished; finish it here, if possible now."""
     from store.database.purge_state import pending
     from store.purge.purge import finish
 
@@ -133,7 +134,7 @@ def purges(visit: CheckContext) -> Iterator[Finding]:
 
 
 def learning(visit: CheckContext) -> Iterator[Finding]:
-    """What was said and could not be learned from, or still waits to be."""
+    """Report the turns that could not be learned from, or still wait."""
     from store.conversations import extraction_queue as pending
 
     waiting, given_up = pending.counts(visit.database)

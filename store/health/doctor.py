@@ -1,4 +1,4 @@
-"""`examine`: every check on a memory, one after another."""
+"""`examine`: run every check on a memory, one after another."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -45,10 +45,10 @@ def examine(
     door: str = "cli",
     clock: Clock = utc_now,
 ) -> Iterator[Finding]:
-    """Every finding about the memory at `location`, as it is made; the file is opened here, and none is made.
+    """Yield every finding about the memory at `location`, as it is made; the file is opened here, and never created.
 
-    `quick` leaves out what must read every row; `head` is the digest of a step that history must hold, in hexadecimal.
-    It ends early once it is `cancelled`.
+    `quick` skips what must read every row; `head` is the digest of a step that history must contain, in hexadecimal.
+    End early once it is `cancelled`.
     """
     path = location.path
     if not os.path.lexists(path):
@@ -62,7 +62,7 @@ def examine(
         return
     yield from damage
     if any(one.state == WRONG for one in damage):
-        return  # SQLite would go on without those pages, and write over them
+        return  # SQLite would continue without those pages, and overwrite them
     try:
         try:
             memory = Memory(location, door, clock, create=False)
@@ -83,7 +83,7 @@ def examine(
 
 def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
     connection = visit.database.connection
-    # were the log of another file beside this one, closing it would write it in for good
+    # if the log of another file were beside this one, closing it would write it into the file for good
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_progress_handler(cancelled, 20_000)
     for subject, check in CHECKS:
@@ -101,7 +101,7 @@ def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -
             damaged = True
             yield _of(subject, error, visit.database.path)
         except (apsw.Error, UnicodeDecodeError, ValueError, TypeError) as error:
-            # numbers where text was, text that is no UTF-8: what no writer of ours leaves
+            # numbers in place of text, text that is not UTF-8: our own code never writes that
             damaged = True
             says = f"What is there cannot be read ({type(error).__name__})."
             yield Finding(subject, WRONG, says, *salvage(visit.database.path))

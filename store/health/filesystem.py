@@ -1,6 +1,6 @@
-"""Where a memory lies: who may read it, what it lies on, how much room is left, and what lies beside it.
+"""Check where a memory is: permissions, file system, free space, and the files beside it.
 
-Looked at before the file is opened, for opening it closes what stood open to others. Nothing here opens a file.
+Run before the file is opened, since opening it restricts permissions that were too wide. Nothing here opens a file.
 """
 
 import os
@@ -13,13 +13,14 @@ from store.database import disk_reserve
 from store.database.files import NETWORK, file_system
 from store.health.finding import NOTE, OK, WRONG, Finding, named
 
-LITTLE = 16 << 20  # bytes of room below which a person should know
-NONE = 1 << 18  # bytes of room with which no write can be trusted to end
-CUT = 3_600  # seconds after which an unfinished file is nobody's work in progress
+LITTLE = 16 << 20  # bytes of free space below which a warning is shown
+NONE = 1 << 18  # bytes of free space with which no write can be relied on to succeed
+CUT = 3_600  # seconds after which an unfinished file is abandoned
 
 
 def look(path: str, closes: bool = True) -> Iterator[Finding]:
-    """All that can be said without opening the memory at `path`; `closes`: opening it will close it to others."""
+    """Yield all findings that need no opening of the memory at `path`; `closes`: opening it will restrict its
+    permissions."""
     folder = os.path.dirname(path)
     yield from _private(path, folder, closes)
     yield from _disk(path, folder)
@@ -50,7 +51,7 @@ def _private(path: str, folder: str, closes: bool) -> Iterator[Finding]:
 
 
 def _files(path: str, folder: str, own: bool) -> Iterator[tuple[str, os.stat_result, int]]:
-    """(name, status, the most that its mode may allow) of the memory and all that is kept beside it."""
+    """Yield (name, status, the most that its mode may allow) of the memory and all that is kept beside it."""
     names = [path, f"{path}-wal", f"{path}-shm"]
     if own:
         yield folder, os.lstat(folder), 0o700
@@ -91,7 +92,7 @@ def _disk(path: str, folder: str) -> Iterator[Finding]:
 
 
 def _ballast(path: str) -> Iterator[Finding]:
-    """The room that is kept for forgetting."""
+    """Check the disk space reserved for forgetting."""
     why = disk_reserve.missing(path)
     if not why:
         yield Finding("ballast", OK, f"{disk_reserve.SIZE >> 10} KiB are kept, so that a full disk can still forget.")
@@ -102,7 +103,7 @@ def _ballast(path: str) -> Iterator[Finding]:
 
 
 def _beside(folder: str) -> Iterator[Finding]:
-    """What others left: unfinished files, lines that wait in the spool."""
+    """Report what other processes left: unfinished files, lines that wait in the spool."""
     now = time.time()
     cut = [entry.path for entry in _entries(folder, ".part") if now - entry.stat().st_mtime > CUT]
     cut += [

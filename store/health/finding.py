@@ -1,4 +1,4 @@
-"""What the doctor found, and what a check is given to look with."""
+"""The findings of the doctor, and the input of a check."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from store.database.database import Database
 from store.memory import Memory
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
-SHOWN = 3  # records or files that a finding names
+SHOWN = 3  # records or files that a finding lists
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `state` is ok, note (nothing is broken) or wrong (a person is needed); `says` is
-    the cause, `next` what mends it, and `command` the same as a line for the `:` bar, if one of our verbs does it."""
+    """The result of one check. `state` is ok, note (nothing is broken) or wrong (a person is needed); `says` is the
+    cause, `next` the repair, and `command` the same as a line for the `:` bar, if one of our commands does it."""
 
     subject: str
     state: str
@@ -22,17 +22,17 @@ class Finding:
     command: str = ""
 
 
-Progress = Callable[[str, int, int], None]  # what is being looked at, how far, of how much (0: nobody knows)
+Progress = Callable[[str, int, int], None]  # what is being checked, how much is done, of how much (0: unknown)
 
 
 def quiet(what: str, done: int, total: int) -> None:
-    """Nobody looks."""
+    """Report no progress."""
 
 
 class CheckContext:
-    """What a check looks with: an open memory, how thorough to be, and whom to tell how far it is.
+    """Input of a check: an open memory, how thorough to be, and a callback for progress.
 
-    `head` is a digest that history must hold, as an earlier visit gave it; empty if none was given.
+    `head` is a digest that history must contain, from an earlier check; empty if none was given.
     """
 
     def __init__(self, memory: Memory, quick: bool, head: str, progress: Progress) -> None:
@@ -47,13 +47,13 @@ class CheckContext:
 
 
 def named(names: list[str], more: bool = False) -> str:
-    """The first of them, and that there are others."""
+    """Return the first of them, with a note that there are others."""
     shown = ", ".join(names[:SHOWN])
     return f"{shown} …" if more or len(names) > SHOWN else shown
 
 
 def salvage(path: str) -> tuple[str, str]:
-    """(the sentence, the line) of the step that gets out of a damaged file what can be read."""
+    """Return (the sentence, the command) of the step that salvages a damaged file."""
     from shlex import quote
 
     return (

@@ -1,8 +1,8 @@
-"""The chain of history: each step's digest follows from the step before, and from the rows that it changed.
+"""The chain of history: each step's digest is computed from the step before, and from the rows that it changed.
 
-What was erased keeps its leaf, so the chain holds; what `salvage` could not read is on its own list (`LOST`), and is
-said as a note. The chain cannot see that its last steps were taken away, but SQLite's counter of numbers given can, and
-so can a head that was written down.
+What was erased keeps its leaf, so the chain is valid; what `salvage` could not read is on its own list (`LOST`), and
+reported as a note. The chain cannot show that its last steps were removed, but SQLite's counter of assigned numbers
+can, and so can a head that was written down.
 """
 
 import json
@@ -17,8 +17,8 @@ from store.database.database import Database
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage
 from store.history.compression import every_row
 
-SLICE = 500  # steps that are read in one moment
-QUICK = 1_000  # of the newest steps, where it is to be quick
+SLICE = 500  # steps that are read in one transaction
+QUICK = 1_000  # of the newest steps, with `quick`
 NOTHING = (0, sha256().digest(), True)  # the rows of a step that changed none
 LOST = "salvage.lost"  # in `meta`: {"steps": […], "rows": […]}, the steps whose header or rows could not be read
 STEPS = """
@@ -32,21 +32,21 @@ WHERE seq BETWEEN ? AND ? ORDER BY seq, n
 
 
 def lost(database: Database) -> tuple[set[int], set[int]]:
-    """(steps whose header was lost, steps of whose rows some were lost) when this memory was salvaged."""
+    """Return (steps whose header was lost, steps of which some rows were lost) when this memory was salvaged."""
     value = database.value("SELECT value FROM meta WHERE key = ?", (LOST,))
     known = json.loads(value) if value else {}
     return set(known.get("steps", ())), set(known.get("rows", ()))
 
 
 def history(visit: CheckContext) -> Iterator[Finding]:
-    """Every digest of history, from the first step to the last; with `quick`, of the newest."""
+    """Check every digest of history, from the first step to the last; with `quick`, of the newest."""
     database = visit.database
     newest, count = database.rows("SELECT coalesce(max(seq), 0), count(*) FROM history")[0]
     first = max(1, newest - QUICK + 1) if visit.quick else 1
     without, partly = lost(database)
     broken: list[int] = []
     missing: list[int] = []
-    digest: bytes | None = b""  # None: nobody knows what the step before was
+    digest: bytes | None = b""  # None: the step before is unknown
     if first > 1:
         digest = database.value("SELECT digest FROM history WHERE seq = ?", (first - 1,))
     for start in range(first, newest + 1, SLICE):
@@ -90,7 +90,7 @@ def history(visit: CheckContext) -> Iterator[Finding]:
 
 
 def _against(visit: CheckContext, count: int, newest: int) -> Iterator[Finding]:
-    """The head that was given, or the one that there is, to be written down."""
+    """Compare with the given head, or report the current one, to be written down."""
     database = visit.database
     digest: bytes = database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1") or b""
     said = f"{count:,} step{'' if count == 1 else 's'}"
@@ -117,7 +117,8 @@ def _seq_of(database: Database, head: str) -> int | None:
 
 
 def _leaves(database: Database, first: int, last: int) -> dict[int, tuple[int, bytes, bool]]:
-    """For each of these steps that has rows: how many, the digest of their leaves, whether each leaf is its row's."""
+    """Return for each of these steps that has rows: how many, the digest of their leaves, whether each leaf is its
+    row's."""
     found: dict[int, tuple[int, bytes, bool]] = {}
     rows = database.connection.execute(ROWS.format(every_row(database)), (first, last))
     for seq, group in groupby(rows, itemgetter(0)):
@@ -131,7 +132,7 @@ def _leaves(database: Database, first: int, last: int) -> dict[int, tuple[int, b
 
 
 def _undone(visit: CheckContext) -> Iterator[Finding]:
-    """`undone_by` is no part of the digest: it follows from what each undo took back."""
+    """Check `undone_by`, which is no part of the digest: it is derived from what each undo undid."""
     database = visit.database
     with visit.database.read_snapshot():
         undoes: dict[int, int] = dict(
@@ -146,15 +147,16 @@ def _undone(visit: CheckContext) -> Iterator[Finding]:
 
 
 def true(row: list[Any], salt: bytes | None, leaf: bytes, purged: int) -> bool:
-    """Whether a row of history is what was written; of one that was erased the salt is gone, and nobody can tell."""
+    """Return whether a row of history is as it was written; of one that was erased the salt is gone, so it cannot be
+    checked."""
     if purged:
         return salt is None
     return salt is not None and sha256(salt + framed(*row)).digest() == leaf
 
 
 def taken_back(undoes: dict[int, int]) -> dict[int, int]:
-    """The steps that are taken back, and by which: from the step that each undo took back, the oldest undo first. An
-    undo that is taken back itself gives back what it took."""
+    """Return the steps that are undone, and by which: computed from the step that each undo undid, the oldest undo
+    first. An undo that is undone itself restores what it undid."""
     found: dict[int, int] = {}
     for seq, target in undoes.items():
         mark: int | None = seq

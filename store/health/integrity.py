@@ -1,4 +1,4 @@
-"""The file itself: SQLite's own checks, references between records, and the index against what it was made from."""
+"""Check the file itself: SQLite's own checks, references between records, and the index against its source."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from store.base.record_keys import NUMBERS
 from store.database.tables import DERIVED
 from store.health.finding import NOTE, OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 
-MOST = 20  # complaints that SQLite is asked for
+MOST = 20  # errors that SQLite is asked for
 REBUILD = ("memoranda index rebuild makes it again.", "index rebuild")
-# a row of the corpus that is not what its record gives
+# a row of the corpus that differs from its record
 STALE = """
 SELECT v.record_id FROM corpus_{kind} v LEFT JOIN corpus c ON c.id = v.id
 WHERE c.id IS NULL OR c.kind IS NOT v.kind OR c.record_id IS NOT v.record_id OR c.title IS NOT v.title
@@ -20,11 +20,11 @@ LIMIT {most}
 
 
 def file(visit: CheckContext) -> Iterator[Finding]:
-    """Every page of the file, and every index against its table; with `quick`, without the indexes."""
+    """Check every page of the file, and every index against its table; with `quick`, without the indexes."""
     check = "quick_check" if visit.quick else "integrity_check"
     visit.progress("every page of the file", 0, 0)
     said = [row[0] for row in visit.database.rows(f"PRAGMA {check}({MOST})")]
-    # what FTS5 says of its own index is said by `keywords`
+    # `keywords` reports what FTS5 finds in its own index
     damage = [line for line in said if line != "ok" and not line.startswith(("malformed inverted", "unable to valid"))]
     if damage:
         first = damage[0].splitlines()[-1]
@@ -36,7 +36,7 @@ def file(visit: CheckContext) -> Iterator[Finding]:
 
 
 def references(visit: CheckContext) -> Iterator[Finding]:
-    """Each record that another names is there."""
+    """Check that each record that another refers to exists."""
     visit.progress("references between records", 0, 0)
     broken: dict[str, int] = {}
     for table, *_ in visit.database.connection.execute("PRAGMA foreign_key_check"):
@@ -53,7 +53,7 @@ def references(visit: CheckContext) -> Iterator[Finding]:
 
 
 def keywords(visit: CheckContext) -> Iterator[Finding]:
-    """The index against the corpus, and the corpus against the records."""
+    """Check the index against the corpus, and the corpus against the records."""
     from store.search import corpus
 
     database = visit.database

@@ -1,7 +1,7 @@
-"""The records against their history: each row is what the steps that made it say (a silent flip is not).
+"""Check the records against their history: each row must equal the result of its steps (a silent bit flip does not).
 
-Walked from the newest step of a record backwards: the newest step that states a column says what it must hold now, so
-a record whose oldest steps are packed away or erased is checked as far as they reach.
+Read from the newest step of a record backwards: the newest step that contains a column gives its current value, so a
+record whose oldest steps are packed away or erased is checked as far as they reach.
 """
 
 import json
@@ -22,7 +22,7 @@ from store.history.history import KINDS
 from store.history.row_edits import primary_key
 
 Row = dict[str, Any]
-SLICE = 500  # records that are read in one moment
+SLICE = 500  # records that are read in one transaction
 PACKED_SLICE = 5_000  # where history is packed: every slice reads every block
 STEPS = """
 SELECT pk, seq, n, op, after, purged FROM history_row
@@ -33,8 +33,8 @@ NEXT = "SELECT DISTINCT pk FROM history_row WHERE tbl = ? AND pk > ? ORDER BY pk
 
 @dataclass
 class ReconstructedRecord:
-    """What a record's steps say it is: the columns that they `state`, whether that is `whole`, whether it is `gone`,
-    and the newest of these steps. What was erased says nothing (`silent`)."""
+    """A record as its steps give it: the columns in `state`, whether that is `whole`, whether it is `gone`, and the
+    newest of these steps. Erased steps give nothing (`silent`)."""
 
     seq: int = 0
     stated: Row = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ReconstructedRecord:
 
 
 def records(visit: CheckContext) -> Iterator[Finding]:
-    """Every recorded row, and that none is there without a step that made it."""
+    """Check every recorded row, and that none exists without a step that made it."""
     if visit.quick:
         return
     database = visit.database
@@ -77,14 +77,14 @@ def records(visit: CheckContext) -> Iterator[Finding]:
 
 
 def walk(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRecord, Row | None]]:
-    """(key, what its steps say, its row) of every record that history knows, a slice of them at a time. Keys are
+    """Yield (key, the result of its steps, its row) of every record in history, a slice of them at a time. Keys are
     JSON lists, as history writes them."""
     keys = primary_key(database.connection, table)
     pairs = ", ".join(f"'{name}', {name}" for name in columns(database.connection, table))
     row = f"SELECT json_object({pairs}) FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in keys)}"
     last = ""
     while True:
-        found: list[tuple[str, list[Sequence[Any]], str | None]] = []  # as texts, which take a fifth of the room
+        found: list[tuple[str, list[Sequence[Any]], str | None]] = []  # as texts, which take a fifth of the memory
         with database.read_snapshot():
             packed = compression.records(database, table, last)
             most = PACKED_SLICE if packed else SLICE
@@ -105,7 +105,7 @@ def walk(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRec
 
 
 def _told(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
-    """What steps, newest first, say."""
+    """Return the result of steps, given newest first."""
     told = ReconstructedRecord()
     for _, seq, _, op, after, purged in steps:
         if purged:
@@ -124,7 +124,7 @@ def _told(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
 
 
 def untold(database: Database, table: str) -> list[str]:
-    """The keys of rows that no step made."""
+    """Return the keys of rows that no step made."""
     own = ", ".join(f"{table}.{name}" for name in primary_key(database.connection, table))
     with database.read_snapshot():
         packed = compression.records(database, table, "")
@@ -137,7 +137,7 @@ def untold(database: Database, table: str) -> list[str]:
 
 
 def called(table: str, key: str) -> str:
-    """What a person calls a record."""
+    """Return the name of a record for a person."""
     parts = json.loads(key)
     if table == "mutes":
         return f"the mute of {cite('fact', parts[0])}"

@@ -1,4 +1,4 @@
-"""Times and values: what lies in the future, where the clock went back, and what no writer of ours would write."""
+"""Check times and values: times in the future, a clock that was set back, and values that our own code never writes."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from store.base.clock import from_ms, local_time, to_ms
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage
 from store.history.checkpoint_payload import torn
 
-AHEAD = 120_000  # milliseconds that two machines' clocks may be apart
+AHEAD = 120_000  # milliseconds by which two machines' clocks may differ
 FAR = 86_400_000  # … and from which on ages are wrong
-# the moments a table's rows hold; a commit's is its author's clock, and none of ours
+# the columns of time of each table; a commit's is its author's clock, and not ours
 MOMENTS = {
     "facts": ("created_at", "last_confirmed_at"),
     "decisions": ("decided_at",),
@@ -34,7 +34,7 @@ WHERE h.at < p.at AND unixepoch(p.at) - unixepoch(h.at) > 60
 
 
 def clocks(visit: CheckContext) -> Iterator[Finding]:
-    """Records of a time to come, and the steps before which the clock was set back."""
+    """Report records with a time in the future, and the steps before which the clock was set back."""
     database, now = visit.database, visit.memory.now
     visit.progress("times", 0, 0)
     ahead = from_ms(to_ms(now) + AHEAD)
@@ -67,7 +67,7 @@ def _told(moment: str) -> str:
 
 
 def values(visit: CheckContext) -> Iterator[Finding]:
-    """Times that are times, lists that are lists, numbers that are none below zero, origins that are known."""
+    """Check that times are times, lists are lists, numbers are not below zero, origins are known."""
     if visit.quick:
         return
     database = visit.database

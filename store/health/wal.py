@@ -1,8 +1,8 @@
-"""The write-ahead log read as bytes (SQLite, fileformat2.html §4): which of its pages count, and where it is damaged.
+"""Read the write-ahead log as bytes (SQLite, fileformat2.html §4): which of its pages count, and where it is damaged.
 
-SQLite believes a log up to the first frame whose checksum fails and says nothing of what comes after. A frame's
-checksum starts from that of the frame before, as it is stored, so each frame can be judged alone: what follows a
-damaged one is found, and so is the damage.
+SQLite reads a log up to the first frame whose checksum fails and ignores the rest silently. A frame's checksum starts
+from that of the frame before, as it is stored, so each frame can be checked alone: what follows a damaged one is found,
+and so is the damage.
 """
 
 import os
@@ -15,17 +15,17 @@ from dataclasses import dataclass
 
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, salvage
 
-LONG = 8 << 20  # bytes of the log: eight times what it is cut to when nobody reads
-PAUSE = 0.05  # seconds after which a log that seemed damaged is read again: it may have been in the making
+LONG = 8 << 20  # bytes of the log: eight times the length to which it is truncated without readers
+PAUSE = 0.05  # seconds after which a log that seemed damaged is read again: it may have been being written
 HEADER, FRAME = 32, 24
-MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit says how the words of a checksum are read
+MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the byte order of a checksum's words
 
 
 @dataclass(frozen=True)
 class Log:
-    """A log: `pages`, the place in its bytes of the last version of each page up to the last commit, damaged ones among
-    them; `damaged`, frames that fail alone; `after`, frames that SQLite does not read because they come after one of
-    these; `last`, whether all of them are of the newest transaction, which may never have been acknowledged."""
+    """A log: `pages`, the offset of the last version of each page up to the last commit, damaged ones included;
+    `damaged`, frames that fail alone; `after`, frames that SQLite does not read because they come after one of these;
+    `last`, whether all of them are of the newest transaction, whose commit may never have been reported."""
 
     page_size: int
     pages: dict[int, int]
@@ -35,7 +35,7 @@ class Log:
 
 
 def read(data: "bytes | memoryview") -> Log | None:
-    """The log in these bytes; None if it is empty or has no header that holds."""
+    """Return the log in these bytes; None if it is empty or has no valid header."""
     if len(data) < HEADER:
         return None
     magic, _, page_size, _, *salts_and_sums = struct.unpack(">8I", data[:HEADER])
@@ -45,7 +45,7 @@ def read(data: "bytes | memoryview") -> Log | None:
     salts, sums = tuple(salts_and_sums[:2]), tuple(salts_and_sums[2:])
     if _checksum(data[: HEADER - 8], (0, 0), order) != sums:
         return None
-    found: list[tuple[int, int, int, bool]] = []  # page, size after commit, place of its bytes, whether it is sound
+    found: list[tuple[int, int, int, bool]] = []  # page, size after commit, offset of its bytes, whether it is valid
     for at in range(HEADER, len(data) - FRAME - page_size + 1, FRAME + page_size):
         page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME])
         stored = (rest[2], rest[3])
@@ -80,8 +80,8 @@ def _checksum(data: "bytes | memoryview", start: tuple[int, int], order: str) ->
 
 
 def damage(path: str) -> Iterator[Finding]:
-    """Whether the log beside the memory at `path` is whole. To be called before SQLite opens it: what comes after a
-    damaged frame it leaves out, and with the next write it is gone."""
+    """Check whether the log beside the memory at `path` is whole. To be called before SQLite opens it: SQLite leaves
+    out what comes after a damaged frame, and the next write deletes it."""
     state, says = _damage(path)
     if says:
         time.sleep(PAUSE)
@@ -91,7 +91,7 @@ def damage(path: str) -> Iterator[Finding]:
 
 
 def _damage(path: str) -> tuple[str, str]:
-    """(how bad it is, in a sentence); nothing if the log is whole."""
+    """Return (how bad it is, a sentence); empty if the log is whole."""
     try:
         with open(f"{path}-wal", "rb") as file:
             data = file.read()
@@ -112,7 +112,7 @@ def _damage(path: str) -> tuple[str, str]:
 
 
 def length(visit: CheckContext) -> Iterator[Finding]:
-    """Whether a program that reads an old state keeps the log from being emptied."""
+    """Report a program that reads an old state and keeps the log from being emptied."""
     import apsw
 
     try:

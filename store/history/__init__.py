@@ -1,1 +1,1 @@
-"""What was written when: steps, undo, checkpoints and the plan of a restore. Views of the past are in `services`."""
+"""Steps of history, undo, checkpoints and the plan of a restore. Views of the past are in `services`."""

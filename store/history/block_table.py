@@ -1,4 +1,4 @@
-"""Blocks of packed history: how rows stand in one, and the table of SQLite that they are read by."""
+"""Blocks of packed history: their encoding, and the virtual table of SQLite that reads them."""
 
 import json
 import weakref
@@ -20,15 +20,15 @@ LEVEL = 9  # 6 ms a block, outside of any transaction
 COLUMNS = "seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged"
 SEQ, N, TABLE, KEY, OP, INDIRECT, BEFORE, AFTER, SALT, LEAF, PURGED = range(11)
 _SALT, _LEAF = 16, 32  # bytes
-# flags of a row beside `purged` (0 to 2): it has no salt; its leaf is not what its salt gives
+# flags of a row besides `purged` (0 to 2): it has no salt; its leaf is not derived from its salt
 ERASED, _PURGED, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
-STRETCH = 1 << 15  # bytes that are unpacked at a time
-FEW = 8  # rows that SQLite looks for in a block
-_KEPT = 8  # blocks that a connection keeps unpacked
+STRETCH = 1 << 15  # bytes that are decompressed at a time
+FEW = 8  # rows that SQLite extracts from a block
+_KEPT = 8  # blocks that a connection keeps decompressed
 
 
 def encoded(found: list[Row]) -> Row:
-    """Rows as the columns of a block."""
+    """Encode rows as the columns of a block."""
     columns = list(zip(*found, strict=True))
     flags, salts = [], []
     for row in found:
@@ -53,20 +53,20 @@ def encoded(found: list[Row]) -> Row:
 
 
 def _packed(*values: Any) -> bytes:
-    """Each value as a line of JSON, compressed; in JSON a newline is never raw."""
+    """Compress values, each as a line of JSON; in JSON a newline is never raw."""
     lines = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     return zlib.compress("\n".join(lines).encode(), LEVEL)
 
 
 class Block:
-    """One block, unpacked; its texts when they are first asked for."""
+    """One decompressed block; its texts are decompressed at first use."""
 
     __slots__ = ("_columns", "_salts", "_texts")
 
     def __init__(self, places: bytes, texts: bytes, salts: bytes) -> None:
         self._columns: list[list[Any] | None] = [*directory(places), None, None, None, None]
         flags = self._columns[6]
-        # as in COLUMNS
+        # the columns in COLUMNS
         self._columns = [*self._columns[:6], None, None, None, None, [purged(flag) for flag in flags or ()]]
         self._texts, self._salts = texts, (salts, flags)
 
@@ -86,7 +86,7 @@ class Block:
         return found
 
     def _sealed(self) -> tuple[list[bytes | None], list[bytes]]:
-        """Salts and leaves: both stored, or one of the two."""
+        """Return salts and leaves: both are stored, or one of the two."""
         raw, flags = self._salts
         salts: list[bytes | None] = []
         leaves: list[bytes] = []
@@ -108,17 +108,17 @@ class Block:
 
 
 def directory(packed: bytes, most: int = 7) -> list[list[Any]]:
-    """seqs, ns, tables, keys, ops, whether indirect, flags: a list each; the first `most` of them."""
+    """Return seqs, ns, tables, keys, ops, whether indirect, flags: a list each; the first `most` of them."""
     return _lines(packed, most)
 
 
 def purged(flag: int) -> int:
-    """What a row's flags say of `purged`."""
+    """Return the value of `purged` in a row's flags."""
     return flag & _PURGED
 
 
 def _lines(packed: bytes, most: int) -> list[list[Any]]:
-    """The first lists of what `_packed` made. Raises DamagedFile."""
+    """Decode the first lists of a value of `_packed`. Raise DamagedFile."""
     try:
         found = [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
         if len(found) == most and all(len(values) == len(found[0]) for values in found):
@@ -135,7 +135,7 @@ def _damaged() -> DamagedFile:
 
 
 def opened(packed: bytes, most: int) -> list[str]:
-    """The first lists of what `_packed` made, as JSON still. Raises DamagedFile."""
+    """Decompress the first lists of a value of `_packed`, still as JSON. Raise DamagedFile."""
     try:
         lines = zlib.decompress(packed).decode().split("\n")[:most]
     except (zlib.error, ValueError):
@@ -146,7 +146,7 @@ def opened(packed: bytes, most: int) -> list[str]:
 
 
 def first(packed: bytes) -> list[Any]:
-    """The first list of what `_packed` made; what follows is not unpacked. Raises DamagedFile."""
+    """Decode the first list of a value of `_packed`, without decompressing the rest. Raise DamagedFile."""
     unpacking, parts = zlib.decompressobj(), []
     try:
         while packed:
@@ -160,8 +160,8 @@ def first(packed: bytes) -> list[Any]:
 
 
 def piece(connection: apsw.Connection, lists: list[str], places: range) -> list[Row]:
-    """What stands at these places of lists, one after another. Of a few SQLite finds them four times as fast as Python
-    reads the lists. Raises DamagedFile."""
+    """Return the items at these indexes of lists, one row for each. For a few, SQLite is four times as fast as decoding
+    the lists in Python. Raise DamagedFile."""
     try:
         if len(places) > FEW:
             return list(zip(*(json.loads(line)[places.start : places.stop] for line in lists), strict=True))
@@ -180,17 +180,18 @@ def hashed(table: str, key: str) -> int:
 
 
 class PackedRows:
-    """The packed rows as a table of SQLite, for one connection: looked up by step, by record, or from a step on."""
+    """The packed rows as a virtual table of SQLite, for one connection: looked up by step, by record, or from a step
+    on."""
 
     SCHEMA = f"CREATE TABLE packed({COLUMNS})"
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = weakref.proxy(connection)  # which holds this table: neither would ever be let go
+        self._connection = weakref.proxy(connection)  # it refers to this table: a cycle would keep both alive
         self._version: tuple[int, int] | None = None
         self._blocks: list[tuple[int, int, int]] = []  # (first step, last step, id), in order
         self._lasts: list[int] = []  # the highest last step up to each
         self._records: dict[int, array[int]] = {}  # id → hashes of its records
-        self._kept: dict[int, Block] = {}  # those used last, at the end
+        self._kept: dict[int, Block] = {}  # most recently used last
 
     def Connect(self, *names: Any) -> tuple[str, "PackedRows"]:
         return self.SCHEMA, self
@@ -227,7 +228,7 @@ class PackedRows:
     Destroy = Disconnect
 
     def found(self, asked: dict[str, Any]) -> Iterator[tuple[Block, int]]:
-        """(block, place in it) of the rows that may be meant; SQLite looks at each once more."""
+        """Yield (block, index in it) of the rows that may match; SQLite checks each again."""
         self._look()
         first = asked.get("step", asked.get("from", 0))
         last = asked.get("step", asked.get("to"))
@@ -255,7 +256,7 @@ class PackedRows:
                 yield block, place
 
     def _look(self) -> None:
-        """Know which blocks there are. A block is never changed: another takes its place, with a higher id."""
+        """Read the list of blocks. A block is never changed: another replaces it, with a higher id."""
         version = self._connection.execute("SELECT max(id), count(*) FROM history_block").get
         if version != self._version:
             self._version = version
@@ -292,7 +293,7 @@ class PackedRows:
 
 
 class _Cursor:
-    """A way through packed rows."""
+    """A cursor over packed rows."""
 
     def __init__(self, packed: PackedRows) -> None:
         self._packed = packed

@@ -1,4 +1,4 @@
-"""What a change of a record's row means to a person: whether the record comes, goes or changes, and in a few words how.
+"""Describe the change of a record's row: whether the record is added, removed or changed, and how, in a few words.
 
 Rows are dictionaries by column name, None where there is no row; nothing is read or written here.
 """
@@ -18,12 +18,13 @@ KINDS = {
     "mutes": "mute",
 }
 TABLES = {kind: table for table, kind in KINDS.items()}
-FOLLOWS = ("text_hash", "updated_at", "decided_at", "made")  # columns that only follow others, and so need no words
+FOLLOWS = ("text_hash", "updated_at", "decided_at", "made")  # columns derived from others, which are not described
 TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type", "proposals": "text"}
 
 
 def sign(old: "Row | None", new: "Row | None") -> str:
-    """`+` if the record comes into sight, `-` if it goes out of it, `~` if it changes; forgotten is out of sight."""
+    """Return `+` if the record becomes visible, `-` if it stops being visible, `~` if it changes; a forgotten one is
+    not visible."""
     seen, then = _seen(old), _seen(new)
     if seen == then:
         return "~"
@@ -31,25 +32,25 @@ def sign(old: "Row | None", new: "Row | None") -> str:
 
 
 def title(table: str, row: "Row") -> str:
-    """A record's own text, as it was written."""
+    """Return a record's own text, as it was written."""
     if table == "mutes":
         return "muted: in no context"
     return str(row[TITLES[table]])
 
 
-STATUS_WORDS = {"superseded": "replaced"}  # as a person reads them; stored are the others
+STATUS_WORDS = {"superseded": "replaced"}  # shown words; the stored ones differ
 
 
 def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
-    """The columns that differ; none when the row itself comes or goes."""
+    """Return the columns that differ; none when the row itself is added or removed."""
     if old is None or new is None:
         return ()
     return tuple([name for name, value in new.items() if old.get(name) != value])
 
 
 def would(old: "Row | None", new: "Row | None") -> str:
-    """What would happen to a record whose row would turn from `old` into what it was, `new`: `removed`,
-    `comes back`, `unpinned`, `text as before`."""
+    """Describe the effect of turning a record's row from `old` into its former state `new`: `removed`, `comes back`,
+    `unpinned`, `text as before`."""
     if old is None or new is None:
         came = "comes back" if old is None else "removed"
         hidden = _hidden(new if old is None else old)
@@ -58,7 +59,8 @@ def would(old: "Row | None", new: "Row | None") -> str:
 
 
 def happened(old: "Row | None", new: "Row | None") -> str:
-    """What happened to a record whose row turned from `old` into `new`: `new`, `gone`, `forgotten`, `pinned`."""
+    """Describe what happened to a record whose row changed from `old` to `new`: `new`, `gone`, `forgotten`,
+    `pinned`."""
     if old is None or new is None:
         came = "new" if old is None else "gone"
         hidden = _hidden(new if old is None else old)
@@ -71,7 +73,7 @@ def _seen(row: "Row | None") -> bool:
 
 
 def _hidden(row: "Row | None") -> str:
-    """The status of a record that is out of the way even where its row is there; else nothing."""
+    """Return the status of a record that is not shown even where its row exists; else an empty string."""
     status = row.get("status") if row else None
     return str(STATUS_WORDS.get(status, status)) if status in ("forgotten", "superseded", "contradicted") else ""
 

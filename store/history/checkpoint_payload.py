@@ -1,8 +1,8 @@
-"""What a checkpoint holds besides its place in history: all that a session needs to go on.
+"""The content of a checkpoint besides its place in history: what a session needs to continue.
 
 The last turns of the session, the tasks that are not done, the names that both mention, the latest decisions, and a
-summary; bounded, so that a recovery fits into a prompt whatever the memory holds. Every level holds the same: a
-recovery must not be poorer because the newest checkpoint happened to be one of every five minutes.
+summary; bounded, so that a recovery fits into a prompt however large the memory is. Every level has the same content: a
+recovery must not have less because the newest checkpoint is one of every five minutes.
 """
 
 from dataclasses import dataclass, replace
@@ -24,14 +24,14 @@ from store.text import entities as names
 TASKS, DECISIONS = 20, 5  # at most
 TEXT = 75  # tokens of a task, or of one field of a decision
 SUMMARY = 50  # tokens of a summary
-RECENT_MS = 1_800_000  # a session in which something was said within this time is what the memory is about
-LOOKED_AT = 2_000  # changes since the checkpoint before that are counted
-# all that a checkpoint is, but when it was recovered
+RECENT_MS = 1_800_000  # a session with a turn within this time is the subject of the memory
+LOOKED_AT = 2_000  # changes since the previous checkpoint that are counted
+# all fields of a checkpoint, except when it was recovered
 SEALED = (
     "json_array(id, name, created_at, seq, trigger, origin, level, session, used, tokens, summary, changed, working,"
     " tasks, decisions, entities)"
 )
-WORDS = {  # (table, what became of the record) → how it is counted
+WORDS = {  # (table, change of the record) → the word for its count
     ("facts", "INSERT"): "new fact",
     ("facts", "forgotten"): "fact forgotten",
     ("facts", "UPDATE"): "fact changed",
@@ -46,10 +46,10 @@ WORDS = {  # (table, what became of the record) → how it is counted
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """`summary` is a line on what it was about, `changed` one on how much happened since the checkpoint before, both
-    together SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation,
-    status, text}, those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first;
-    `entities` the names that turns and tasks mention."""
+    """`summary` is a line on the topic, `changed` one on how much happened since the previous checkpoint, both together
+    SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation, status, text},
+    those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first; `entities` the
+    names that turns and tasks mention."""
 
     session: str
     summary: str
@@ -63,8 +63,8 @@ class Contents:
 def mark(
     write: Transaction, name: str, trigger: str, level: str = "macro", session: str = "", used: int | None = None
 ) -> int:
-    """Take a checkpoint of the moment at which this transaction begins: its id. `session` is the one whose turns it
-    holds, the newest unless named."""
+    """Take a checkpoint of the moment at which this transaction begins; return its id. `session` is the one whose turns
+    it holds, the newest unless named."""
     held = gather(write.database, write.at, session)
     seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
     number = write.insert(
@@ -90,20 +90,20 @@ def mark(
 
 
 def seal(write: Transaction, number: int) -> None:
-    """Keep the digest of what a checkpoint holds, after whatever wrote it: nothing else in the memory says it twice."""
+    """Store the digest of a checkpoint's content, after it was written: nothing else in the memory duplicates it."""
     text = write.execute(f"SELECT {SEALED} FROM checkpoints WHERE id = ?", (number,)).get
     if text is not None:
         write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (sealed(text), number))
 
 
 def sealed(text: str) -> bytes:
-    """The digest of a checkpoint's SEALED."""
+    """Return the digest of a checkpoint's SEALED."""
     digest: bytes = sha256(text.encode()).digest()
     return digest
 
 
 def torn(database: Database) -> "list[int]":
-    """The checkpoints that do not hold what was written."""
+    """Return the checkpoints whose content differs from what was written."""
     return [
         number
         for number, digest, text in database.rows(f"SELECT id, digest, {SEALED} FROM checkpoints WHERE digest <> x''")
@@ -112,7 +112,7 @@ def torn(database: Database) -> "list[int]":
 
 
 def gather(database: Database, now: str, session: str = "") -> Contents:
-    """What a checkpoint of this moment would hold; some milliseconds, whatever the memory holds."""
+    """Collect the content of a checkpoint of this moment; some milliseconds, however large the memory is."""
     said = Turns(database).window(session)
     open_tasks = Tasks(database)
     latest = Decisions(database)
@@ -144,11 +144,11 @@ def gather(database: Database, now: str, session: str = "") -> Contents:
     return replace(held, summary=summary, changed=changed)
 
 
-# the summary: what it was about, and how much changed
+# the summary: the topic, and how much changed
 
 
 def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
-    """(what it was about, how much happened since the checkpoint before)."""
+    """Return (the topic, how much happened since the previous checkpoint)."""
     before = database.row("SELECT id, seq, created_at FROM checkpoints ORDER BY id DESC LIMIT 1") or (0, 0, "")
     number, seq, at = before
     counts = _counts(database, seq)
@@ -163,7 +163,7 @@ def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
 
 
 def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
-    """What happened to records since a step, most first: four kinds of change at most."""
+    """Count the changes of records since a step, most first: four kinds of change at most."""
     rows = database.rows(
         "SELECT tbl, iif(op = 'UPDATE' AND status IN ('forgotten', 'done'), status, op) AS what, count(DISTINCT pk)"
         " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status FROM history_row WHERE seq > ?"
@@ -174,14 +174,14 @@ def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
 
 
 def _counted(count: int, word: str) -> str:
-    """`1 new fact`, `3 facts forgotten`."""
+    """Return a count with its word: `1 new fact`, `3 facts forgotten`."""
     noun = next(one for one in ("fact", "decision", "task", "turn", "commit") if one in word)
     return f"{count} {word}" if count == 1 else f"{count} {word.replace(noun, noun + 's')}"
 
 
 def _topic(database: Database, held: Contents, since: str, room: int) -> str:
-    """What it is about, `room` tokens at most: what the person last said in the session, if that goes on since then, a
-    whole sentence of it; else the work under way. Not the newest decision, which is found by itself."""
+    """Return the topic, `room` tokens at most: a whole sentence of what the person last said in the session, if it went
+    on since then; else the work in progress. Not the newest decision, which is found by itself."""
     asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:
@@ -195,12 +195,12 @@ def _topic(database: Database, held: Contents, since: str, room: int) -> str:
     return token_count.cut(" ".join(about.split()), room)
 
 
-# as a prompt
+# text for a prompt
 
 
 def prompt(held: Contents, notes: dict[str, str] | None = None) -> str:
-    """The contents as text for whoever goes on: what was recorded, one thing a line, continued lines indented, so that
-    no text passes for a heading or for another turn. `notes` says of a citation what became of it since."""
+    """Return the contents as text for the session that continues: one item a line, continued lines indented, so that no
+    text looks like a heading or another turn. `notes` gives for a citation what happened to it since."""
     notes = notes or {}
     said = " · ".join(filter(None, (held.summary, held.changed)))
     lines = [f"Summary: {_indented(said)}"] if said else []

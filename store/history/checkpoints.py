@@ -1,4 +1,4 @@
-"""Checkpoints: named points in history with what a session needs to go on; taking, finding, recovering, restoring."""
+"""Checkpoints: named points in history with what a session needs to continue; take, find, recover, restore."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from store.history.checkpoint_payload import Contents
 
 COLUMNS = "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
-QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is not under way any more
-OFFERED_DAYS = 7  # and after so long nobody means to go on with it
+QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
+OFFERED_DAYS = 7  # and after so long a recovery is no longer offered
 FORGET_USAGE_DAYS = 7
 OURS = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in BY_ITSELF))
 
@@ -42,8 +42,8 @@ STIRRED = " OR ".join(
 
 
 class Recovered:
-    """What a recovery gives: the checkpoint, what it `held` without what was forgotten or undone since, `notes` on
-    what became of the rest by citation, and how many things were `left_out`."""
+    """Result of a recovery: the checkpoint, what it `held` without what was forgotten or undone since, `notes` on
+    changes to the rest by citation, and how many items were `left_out`."""
 
     __slots__ = ("checkpoint", "held", "left_out", "notes")
 
@@ -60,10 +60,10 @@ class Checkpoints:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    # taking
+    # take
 
     def take(self, name: str = "", *, actor: str = PERSON) -> int:
-        """Name this moment; the checkpoint's id. Raises InvalidInput."""
+        """Take a checkpoint of this moment; return its id. Raise InvalidInput."""
         from store.history.checkpoint_payload import mark
 
         if len(name) > 200:
@@ -72,9 +72,9 @@ class Checkpoints:
             return mark(write, name.strip() or "unnamed", "person")
 
     def usage(self, tokens: int, *, session: str = "", window: int = WINDOW, actor: str = "hook") -> int | None:
-        """Tell how many tokens of its context window a session uses now; the id of the checkpoint that this made due,
-        or None. One is taken when one of the thresholds of `levels.USAGE` is passed; a use that falls, as after a
-        compaction, lets the next rise pass them again. Raises InvalidInput."""
+        """Record how many tokens of its context window a session uses now; return the id of the checkpoint that this
+        made due, or None. One is taken when one of the thresholds of `levels.USAGE` is passed; when the use falls, as
+        after a compaction, the thresholds can be passed again. Raise InvalidInput."""
         from store.history.checkpoint_payload import mark
 
         if tokens < 0:
@@ -96,8 +96,8 @@ class Checkpoints:
             return mark(write, "", "usage", USAGE[passed], session, used)
 
     def session_end(self, *, session: str = "", actor: str = "hook") -> int:
-        """A session ended, the newest unless named: the id of the checkpoint of its end. Told again, while nothing
-        happened since, it gives the same one."""
+        """Record the end of a session, the newest unless named; return the id of the checkpoint of its end. Called
+        again while nothing happened since, return the same one."""
         from store.conversations.sessions import end
         from store.conversations.turns import Turns
         from store.history.checkpoint_payload import mark
@@ -113,14 +113,15 @@ class Checkpoints:
             return mark(write, "", "session_end", "macro", session)
 
     def before_compaction(self, session: str) -> int | None:
-        """A session's context will be cut: the id of a checkpoint, or None if nothing happened since the last."""
+        """Take a checkpoint before a session's context is cut; return its id, or None if nothing happened since the
+        last."""
         from store.history.checkpoint_payload import mark
 
         with self._database.write("agent", "checkpoint") as write:
             return mark(write, "", "usage", "meso", session) if self._stirred(self.newest(), write.at) else None
 
     def due(self, now: str) -> str | None:
-        """The level of the checkpoint that time has made due, or None: never while nothing changed."""
+        """Return the level of the checkpoint that is due by time, or None: never while nothing changed."""
         if not self._stirred(self.newest(), now):
             return None
         start = self._database.value("SELECT value FROM meta WHERE key = 'created_at'") or now
@@ -132,8 +133,8 @@ class Checkpoints:
         return due(now, taken, start)
 
     def take_due(self, level: str = "", *, claim: Callable[[Transaction], None] = lambda write: None) -> int | None:
-        """Take the checkpoint that time has made due, or one of this `level` whether it is due or not, unless nothing
-        changed: its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
+        """Take the checkpoint that is due by time, or one of this `level` even if not due, unless nothing changed;
+        return its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
         from store.history.checkpoint_payload import mark
 
         with self._database.write("agent", "checkpoint") as write:
@@ -142,8 +143,8 @@ class Checkpoints:
             return mark(write, "", "interval", wanted) if wanted else None
 
     def expire(self, now: str, days: Mapping[str, int]) -> int:
-        """Drop those taken by itself, or before a restore, that are older than their level's `days` (0 keeps them for
-        ever); how many went. Those that somebody asked for stay, and so does the newest of all."""
+        """Delete automatic ones, and those before a restore, that are older than their level's `days` (0 keeps them for
+        ever); return how many. Those taken on request are kept, and so is the newest of all."""
         cuts = {level: days_before(now, kept) for level, kept in days.items() if kept}
         old = " OR ".join("(level = ? AND created_at < ?)" for _ in cuts) or "false"
         where = f"trigger <> 'person' AND id < (SELECT max(id) FROM checkpoints) AND ({old})"
@@ -162,21 +163,21 @@ class Checkpoints:
             return gone
 
     def _stirred(self, since: "Checkpoint | None", now: str) -> bool:
-        """Whether anything happened since a checkpoint, or ever."""
+        """Return whether anything happened since a checkpoint, or ever."""
         point = (since.seq, since.created_at) if since else (0, "")
         return bool(self._database.value(f"SELECT {STIRRED}", (*point, now)))
 
-    # finding
+    # find
 
     def get(self, number: int) -> "Checkpoint":
-        """One checkpoint. Raises NotFound."""
+        """Return one checkpoint. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Checkpoint]":
-        """The checkpoints of these ids that exist, in no particular order."""
+        """Return the checkpoints of these ids that exist, in no particular order."""
         from store.base.models import Checkpoint
 
         rows = self._database.rows(
@@ -186,7 +187,7 @@ class Checkpoints:
         return [Checkpoint(*row) for row in rows]
 
     def list(self, limit: int = -1, *, every: bool = True) -> "list[Checkpoint]":
-        """Checkpoints, newest first; without those taken by itself, unless `every` one is wanted."""
+        """List checkpoints, newest first; automatic ones only with `every`."""
         from store.base.models import Checkpoint
 
         where = "" if every else f" WHERE NOT {OURS}"
@@ -194,17 +195,17 @@ class Checkpoints:
         return [Checkpoint(*row) for row in rows]
 
     def ids(self, *, every: bool = True) -> Sequence[int]:
-        """The ids of what `list` gives, in its order."""
+        """Return the ids of what `list` returns, in its order."""
         where = "" if every else f" WHERE NOT {OURS}"
         return [number for (number,) in self._database.rows(f"SELECT id FROM checkpoints{where} ORDER BY id DESC")]
 
     def taken_by_itself(self) -> int:
-        """How many nobody asked for."""
+        """Return how many are automatic."""
         count: int = self._database.value(f"SELECT count(*) FROM checkpoints WHERE {OURS}")
         return count
 
     def contents(self, number: int) -> "Contents":
-        """What a checkpoint holds, as it was then. Raises NotFound."""
+        """Return the content of a checkpoint, as it was then. Raise NotFound."""
         from store.history.checkpoint_payload import Contents
 
         row = self._database.row(
@@ -215,11 +216,11 @@ class Checkpoints:
             raise _missing(number)
         return Contents(*row[:3], *(tuple(json.loads(column)) for column in row[3:]))
 
-    # recovering
+    # recover
 
     def broken_off(self, now: str) -> "Turn | None":
-        """The last turn of a session that somebody may want to go on with: the newest session, if it was not ended and
-        not recovered since, and if that turn was said between half an hour and a week ago."""
+        """Return the last turn of a session that may be continued: the newest session, if it was not ended and not
+        recovered since, and if that turn is between half an hour and a week old."""
         from store.conversations.turns import Turns
 
         number = self._database.value("SELECT max(id) FROM turns")
@@ -228,7 +229,7 @@ class Checkpoints:
         turn = Turns(self._database).get(number)
         if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
             return None
-        done = self._database.value(  # an end that we took ourselves was told by nobody
+        done = self._database.value(  # an end that we recorded ourselves was not reported by anybody
             "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
             " OR (trigger = 'session_end' AND origin <> 'agent' AND created_at >= ?2))",
             (turn.session, turn.at),
@@ -236,7 +237,7 @@ class Checkpoints:
         return None if done else turn
 
     def newest(self, session: str = "") -> "Checkpoint | None":
-        """The newest checkpoint, of one session if it is named."""
+        """Return the newest checkpoint, of one session if named."""
         from store.base.models import Checkpoint
 
         row = self._database.row(
@@ -245,8 +246,8 @@ class Checkpoints:
         return Checkpoint(*row) if row else None
 
     def recover(self, number: int | None = None, *, actor: str = PERSON) -> Recovered:
-        """What a checkpoint holds, the newest unless named, for whoever goes on, and that it was recovered now. What
-        was forgotten or undone since is left out; what was done or decided since is noted. Raises NotFound."""
+        """Return the content of a checkpoint, the newest unless named, and record that it was recovered now. What was
+        forgotten or undone since is left out; what was done or decided since is noted. Raise NotFound."""
         if number is None:
             newest = self.newest()
             if newest is None:
@@ -262,19 +263,20 @@ class Checkpoints:
                 )
         return _as_of_now(self._database, self.get(number), held)
 
-    # going back
+    # restore
 
     def changed_since(self, number: int) -> int:
-        """How many records are not what they were then: what a restore would change."""
+        """Return how many records differ from then: what a restore would change."""
         from store.history.rewind import to_step
 
         return len(to_step(self._database, self.get(number).seq))
 
     def restore(self, number: int, *, actor: str = PERSON) -> tuple[int, int]:
-        """Put every recorded table back to where it was: (records changed, id of the checkpoint taken just before).
+        """Restore every recorded table to its state then; return (records changed, id of the checkpoint taken just
+        before).
 
-        One new change, which an undo takes back. Commits, events and history are never rolled back. Both ids are of
-        the same transaction, so a kill leaves the old memory or the new one. Raises NotFound, Conflict.
+        One new change, which can be undone. Commits, events and history are never rolled back. Both ids are of the same
+        transaction, so a kill leaves the old memory or the new one. Raise NotFound or Conflict.
         """
         from store.history.restore_plan import Plans
 
@@ -288,7 +290,7 @@ class Checkpoints:
 
 
 def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -> Recovered:
-    """Contents of then, seen from now."""
+    """Update a checkpoint's contents by what happened since."""
     from dataclasses import replace
 
     notes: dict[str, str] = {}
@@ -296,7 +298,7 @@ def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -
     for task in held.tasks:
         status = database.value("SELECT status FROM tasks WHERE id = ?", (parse(task["citation"]).target,))
         if status is None:
-            continue  # taken back
+            continue  # undone
         if status != task["status"]:
             notes[task["citation"]] = f"{status.replace('_', ' ')} since"
         tasks.append(task)

@@ -1,8 +1,8 @@
-"""Packed history: rows that are old, some hundreds together, compressed; nothing of them is lost or squashed.
+"""Packed history: old rows, some hundreds together, compressed; nothing is lost or merged.
 
-A row takes some 330 bytes in its table and 70 in a block. Whoever reads rows of history reads `every_row`, a view of
-both, and never knows the difference. The leaf of a row that has its salt is not stored a second time, for it follows
-from the row; the digest of its step, which stays where it was, says whether it is still the same.
+A row takes some 330 bytes in its table and 70 in a block. Readers of history use `every_row`, a view of both. The leaf
+of a row that has its salt is not stored, since it is derived from the row; the digest of its step, which is kept, shows
+whether it is still the same.
 """
 
 import json
@@ -37,38 +37,38 @@ from store.history.block_table import (
     purged,
 )
 
-BLOCK = 500  # rows of a block: twice as many take 5 % less room, and twice as long to find one in
+BLOCK = 500  # rows of a block: twice as many take 5 % less space, and twice as long to find one in
 EVERY = "every_history_row"
 
 
-# reading
+# read
 
 
 def every_row(database: Database) -> str:
-    """What stands in a query in the place of history_row, so that it meets the packed rows too."""
+    """Return what replaces history_row in a query, so that it includes the packed rows."""
     return every_row_of(database.connection)
 
 
 def every_row_of(connection: apsw.Connection) -> str:
-    """`every_row`, of a connection."""
+    """Return `every_row` for a connection."""
     if not connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = ?", (EVERY,)).get:
         view(connection, "true")
     return EVERY
 
 
 def view(connection: apsw.Connection, condition: str) -> None:
-    """Make the view of all rows of history for which a condition holds, for this connection."""
+    """Create the view of all rows of history for which a condition holds, for this connection."""
     module: Any = PackedRows(connection)
     connection.create_module("packed_row", module, eponymous_only=True, read_only=True)
     parts = [f"SELECT {COLUMNS} FROM {table} WHERE {condition}" for table in ("main.history_row", "packed_row")]
     guarded = connection.pragma("query_only")
-    connection.pragma("query_only", 0)  # a view of this connection alone is no change of the file
+    connection.pragma("query_only", 0)  # a temporary view does not change the file
     connection.execute(f"CREATE TEMP VIEW {EVERY} AS {' UNION ALL '.join(parts)}")
     connection.pragma("query_only", guarded)
 
 
 def rows(database: Database) -> Iterator[Row]:
-    """Every row of history in its order, as COLUMNS, read some steps at a time."""
+    """Yield every row of history in order, as COLUMNS, reading some steps at a time."""
     source = every_row(database)
     newest = database.value("SELECT max(seq) FROM history") or 0
     for start in range(0, newest, BLOCK):
@@ -78,8 +78,8 @@ def rows(database: Database) -> Iterator[Row]:
 
 
 def of_step(database: Database, seq: int, count: int) -> list[Row]:
-    """(table, key, op, before, after, purged) of the rows of a step that changed `count`, in their order. What is
-    packed is looked at only if the table has not all of them, and without the view, which reads a block whole."""
+    """Return (table, key, op, before, after, purged) of the rows of a step that changed `count`, in order. Packed rows
+    are read only if the table has not all of them, and without the view, which reads a block whole."""
     found = database.rows(
         "SELECT n, tbl, pk, op, before, after, purged FROM main.history_row WHERE seq = ? ORDER BY n", (seq,)
     )
@@ -95,7 +95,7 @@ def of_step(database: Database, seq: int, count: int) -> list[Row]:
 
 
 def whole(database: Database, seq: int) -> bool:
-    """Whether not all that a step changed was purged."""
+    """Return whether at least one row of a step was not purged."""
     changes, here = database.rows(
         "SELECT changes, EXISTS (SELECT 1 FROM main.history_row AS r WHERE r.seq = history.seq AND purged <> 1)"
         " FROM history WHERE seq = ?",
@@ -113,7 +113,7 @@ def whole(database: Database, seq: int) -> bool:
 
 
 def _of_step(database: Database, seq: int) -> Iterator[tuple[int, list[str], range]]:
-    """(id, directory, places) of each block that holds rows of a step."""
+    """Yield (id, directory, indexes) of each block that holds rows of a step."""
     for number, packed in database.rows(
         "SELECT id, directory FROM history_block WHERE first_seq <= ?1 AND last_seq >= ?1", (seq,)
     ):
@@ -125,7 +125,7 @@ def _of_step(database: Database, seq: int) -> Iterator[tuple[int, list[str], ran
 
 
 def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, str, str, str | None]]:
-    """(table, key, op, before) of the packed rows after one step and up to another; those of one record in their order.
+    """Yield (table, key, op, before) of the packed rows after one step and up to another; those of one record in order.
     Much faster than through the view. To be read in one transaction with the rows that are not packed."""
     for places, texts in database.rows(
         "SELECT directory, texts FROM history_block WHERE last_seq > ? AND first_seq <= ? ORDER BY first_seq, last_seq",
@@ -138,7 +138,8 @@ def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, st
 
 
 def newest(database: Database, records: set[tuple[str, str]], until: int) -> dict[tuple[str, str], int]:
-    """The newest packed step up to `until` that touched each of these records (table, key), as far as one did."""
+    """Return the newest packed step up to `until` that changed each of these records (table, key), where there is
+    one."""
     found: dict[tuple[str, str], int] = {}
     if not records:
         return found
@@ -153,7 +154,7 @@ def newest(database: Database, records: set[tuple[str, str]], until: int) -> dic
 
 
 def records(database: Database, table: str, after: str) -> set[str]:
-    """The keys of the records of a table that have packed rows, as far as they come after another key."""
+    """Return the keys of the records of a table that have packed rows and are after another key."""
     found: set[str] = set()
     for _, _, tables, keys, *_ in _directories(database, "last_seq >= ?", 0):
         found.update([key for name, key in zip(tables, keys, strict=True) if key > after and name == table])
@@ -161,8 +162,8 @@ def records(database: Database, table: str, after: str) -> set[str]:
 
 
 def afters(database: Database, table: str, above: str, end: str) -> list[Row]:
-    """(key, step, n, op, after, purged) of the packed rows of those records whose keys are above one and up to another,
-    read block by block."""
+    """Return (key, step, n, op, after, purged) of the packed rows of the records whose keys are above one and up to
+    another, reading block by block."""
     found: list[Row] = []
     for number in database.keys("SELECT id FROM history_block ORDER BY first_seq"):
         places, texts = database.rows("SELECT directory, texts FROM history_block WHERE id = ?", (number,))[0]
@@ -175,7 +176,7 @@ def afters(database: Database, table: str, above: str, end: str) -> list[Row]:
 
 
 def erased(database: Database, since: int) -> set[tuple[str, str]]:
-    """The records (table, key) of which a packed row after a step has lost its text to a purge."""
+    """Return the records (table, key) of which a packed row after a step has lost its text to a purge."""
     return {
         (table, key)
         for seqs, _, tables, keys, _, _, flags in _directories(database, "purged > 0 AND last_seq > ?", since)
@@ -189,7 +190,7 @@ def _directories(database: Database, condition: str, seq: int) -> Iterator[list[
         yield directory(packed)
 
 
-# packing and unpacking
+# pack and unpack
 
 
 def pack(
@@ -199,9 +200,9 @@ def pack(
     cancelled: Callable[[], bool] = lambda: False,
     least: int = BLOCK,
 ) -> int:
-    """Pack the rows of steps older than `days`, and of those before the newest `steps`, block by block, as long as
-    there are `least` of them; how many blocks were made. One process at a time, each block in a transaction of its own
-    (some 10 ms): a kill leaves each row either where it was or packed."""
+    """Pack the rows of steps older than `days`, and of those before the newest `steps`, block by block, while there are
+    at least `least` of them; return how many blocks were made. One process at a time, each block in a transaction of
+    its own (some 10 ms): after a kill each row is either unpacked or packed."""
     horizon = _horizon(database, days, steps)
     if database.read_only or len(_oldest(database, horizon, least)) < least:
         return 0
@@ -218,7 +219,7 @@ def pack(
             with database.write("agent", "pack") as write:
                 lease.renew(write)
                 if _oldest(database, horizon, BLOCK) != found:
-                    continue  # purged meanwhile: what was packed is not what is there
+                    continue  # purged meanwhile: the packed rows are no longer current
                 _keep(write, packed)
                 ends = found[0][:2] + found[-1][:2]
                 write.execute("DELETE FROM history_row WHERE (seq, n) >= (?, ?) AND (seq, n) <= (?, ?)", ends)
@@ -231,8 +232,8 @@ def pack(
 
 
 def unpack(write: Transaction, records: Collection[tuple[str, str]]) -> int:
-    """Put every packed row of these records (table, key as history writes it, `[12]`) back into history_row; how many
-    there were. Their blocks are written again without them, and of the old ones no byte stays."""
+    """Move every packed row of these records (table, key as history writes it, `[12]`) back into history_row; return
+    how many. Their blocks are rewritten without them, and no byte of the old ones remains."""
     numbers = {hashed(table, pk) for table, pk in records}
     count = 0
     for block, hashes in list(write.rows("SELECT id, records FROM history_block ORDER BY first_seq")):
@@ -259,8 +260,8 @@ def _put(write: Transaction, found: list[Row]) -> None:
 
 
 def unpack_all(connection: apsw.Connection) -> int:
-    """Put all packed rows that can be read back into history_row, and let go of the rest; how many. For a file that is
-    being salvaged."""
+    """Move all readable packed rows back into history_row, and drop the rest; return how many. For a file that is being
+    salvaged."""
     count = 0
     marks = ", ".join("?" * (PURGED + 1))
     for (block,) in connection.execute("SELECT id FROM history_block ORDER BY first_seq").fetchall():
@@ -268,7 +269,7 @@ def unpack_all(connection: apsw.Connection) -> int:
         try:
             found = Block(*packed).rows()
         except (DamagedFile, ValueError, TypeError, IndexError):
-            continue  # its rows are lost, and `mending` says so
+            continue  # its rows are lost, and `mending` reports it
         before = connection.total_changes()
         connection.executemany(f"INSERT OR IGNORE INTO main.history_row({COLUMNS}) VALUES ({marks})", found)
         count += connection.total_changes() - before
@@ -277,7 +278,7 @@ def unpack_all(connection: apsw.Connection) -> int:
 
 
 def _horizon(database: Database, days: int, steps: int) -> int:
-    """The newest step whose rows may be packed."""
+    """Return the newest step whose rows may be packed."""
     old = database.value(
         "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (days_before(database.clock(), days),)
     )

@@ -1,7 +1,7 @@
-"""References: what else must change, or cannot, so that no record refers to one that is not there.
+"""References: what else must change, or cannot, so that no record refers to one that does not exist.
 
-The foreign keys are read from the schema: a fact and a decision that they supersede, a link and its decision. What
-refers to the journal (a commit, an iteration) is never in the way: the journal is not rolled back.
+The foreign keys are read from the schema: a fact and a decision that they supersede, a link and its decision.
+References to the journal (a commit, an iteration) never prevent anything: the journal is not rolled back.
 """
 
 import json
@@ -14,19 +14,19 @@ from store.history.rewind import Row
 from store.history.row_edits import primary_key
 
 Ref = tuple[str, tuple[Any, ...]]  # a table, and the values of its key
-Move = tuple[Ref, Row | None, Row | None]  # a record, its row now and its row then
+Move = tuple[Ref, Row | None, Row | None]  # a record, its current row and its row then
 Cite = Callable[[list[Ref]], dict[Ref, str]]
 
 
 def bounds(
     database: Database, moves: Sequence[Move], impossible: Mapping[int, str], cite: Cite
 ) -> tuple[list[set[int]], dict[int, str]]:
-    """(which other moves each one needs, why some can never be made), all by index. `impossible` are known already;
-    what needs such a one cannot be made either."""
+    """Return (which other moves each one needs, why some cannot be made), all by index. `impossible` are known already;
+    what needs one of them cannot be made either."""
     index = {ref: place for place, (ref, *_) in enumerate(moves)}
     needs: list[set[int]] = [set() for _ in moves]
-    referrers: dict[int, Ref] = {}  # moves that cannot be made, and the record that stays and refers to them
-    missing: dict[int, Ref] = {}  # moves that cannot be made, and the record they refer to that is not there
+    referrers: dict[int, Ref] = {}  # moves that cannot be made, and the existing record that refers to them
+    missing: dict[int, Ref] = {}  # moves that cannot be made, and the missing record that they refer to
     for child, column, parent in _foreign_keys(database):
         leaving = [ref[1][0] for ref, now, then in moves if ref[0] == parent and now is not None and then is None]
         for ref, target in _referring(database, child, column, leaving):
@@ -62,7 +62,7 @@ def bounds(
 
 
 def needed_by(needs: Sequence[Iterable[int]]) -> dict[int, list[int]]:
-    """Who needs whom, turned round."""
+    """Return the inverse relation: by which moves each one is needed."""
     turned: dict[int, list[int]] = {}
     for place, wanted in enumerate(needs):
         for other in wanted:
@@ -71,7 +71,7 @@ def needed_by(needs: Sequence[Iterable[int]]) -> dict[int, list[int]]:
 
 
 def closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> frozenset[int]:
-    """All that is reached from `start`, itself among it."""
+    """Return all that is reachable from `start`, `start` included."""
     reached = set(start)
     waiting = list(reached)
     while waiting:
@@ -85,7 +85,7 @@ def closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> 
 def _spread(
     needs: Sequence[Iterable[int]], blocked: dict[int, str], moves: Sequence[Move], cite: Cite
 ) -> dict[int, str]:
-    """`blocked`, with all that needs what is blocked."""
+    """Return `blocked`, with all that needs what is blocked."""
     turned = needed_by(needs)
     waiting = list(blocked)
     causes: dict[int, int] = {}
@@ -103,7 +103,7 @@ def _spread(
 
 
 def _foreign_keys(database: Database) -> list[tuple[str, str, str]]:
-    """(child table, its column, parent table) of each reference between recorded tables."""
+    """Return (child table, its column, parent table) of each reference between recorded tables."""
     return [
         (child, column, parent)
         for child in RECORDED
@@ -113,7 +113,7 @@ def _foreign_keys(database: Database) -> list[tuple[str, str, str]]:
 
 
 def _referring(database: Database, child: str, column: str, targets: Sequence[Any]) -> list[tuple[Ref, Any]]:
-    """(record, what it refers to) of today's rows that refer to one of these."""
+    """Return (record, what it refers to) of the current rows that refer to one of these."""
     if not targets:
         return []
     key = primary_key(database.connection, child)

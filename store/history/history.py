@@ -1,7 +1,7 @@
-"""History: who changed what, and how a change is taken back.
+"""History: who changed what, and how a change is undone.
 
 A step is undone by applying the inverse of its rows as a new step; undoing that one is the redo. What a later step
-changed is never overwritten: such an undo is refused, and says which steps stand in its way.
+changed is never overwritten: such an undo is refused, and the error lists the later steps.
 """
 
 import json
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
-BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back
-# the steps in force that linked a commit to a decision which step ? had made
+BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number considers
+# the steps in force that linked a commit to a decision made by step ?
 REFERRING = """
 SELECT link.seq FROM {every_row} AS made
 JOIN {every_row} AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
@@ -35,7 +35,7 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
-# what a person made by hand before a step, newest first; and of an undo, what it took back
+# a person's manual steps before a step, newest first; and of an undo, what it undid
 PLAIN, OTHERS, AN_UNDO = range(3)
 MADE = f"""
 SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {AN_UNDO}
@@ -43,8 +43,8 @@ SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN 
   FROM history AS target WHERE target.seq = done.undoes)
 FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
 """
-# the newest undo in force that a person made by hand, and that was in force ever since: one that was undone itself and
-# is in force again was put back by a redo, which goes on from there. None once they changed something by hand since.
+# the newest manual undo in force that was in force ever since: one that was undone itself and is in force again was
+# restored by a redo, which continues from there. None if a manual change was made since.
 NEXT_REDO = f"""
 SELECT seq, undoes FROM history
 WHERE {BY_HAND} AND undone_by IS NULL AND undoes IS NOT NULL AND reason LIKE 'undo %'
@@ -72,7 +72,7 @@ class History:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    # reading
+    # read
 
     def steps(
         self,
@@ -84,7 +84,7 @@ class History:
         after_seq: int = 0,
         limit: int = -1,
     ) -> "list[Step]":
-        """Steps, newest first; of one actor, of one record given as (kind, id), from a moment on, before a moment,
+        """List steps, newest first; of one actor, of one record given as (kind, id), from a moment on, before a moment,
         after a step."""
         from store.base.models import Step
 
@@ -104,13 +104,13 @@ class History:
         before: str = "",
         after_seq: int = 0,
     ) -> "array[int]":
-        """The numbers of the steps that pass these filters (see `steps`), newest first and packed, for a list that may
-        be millions long; `many` reads those that are seen."""
+        """Return the numbers of the steps that match these filters (see `steps`), newest first and packed, for a list
+        that may be millions long; `many` reads those that are shown."""
         where, parameters = self._passing(actor, record, since, before, after_seq)
         return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
 
     def many(self, seqs: "Sequence[int]") -> "list[Step]":
-        """The steps of these numbers that exist, in this order."""
+        """Return the steps of these numbers that exist, in this order."""
         from store.base.models import Step
 
         rows = self._database.rows(
@@ -120,8 +120,8 @@ class History:
         return [by_seq[seq] for seq in seqs if seq in by_seq]
 
     def subjects(self, seqs: "Sequence[int]") -> dict[int, str]:
-        """What these steps were about: the text of the record that came, or of the first that changed, as far as it has
-        one. Read from history's rows, else from the record as it is now."""
+        """Return the subject of these steps: the text of the record that was added, or of the first that changed, where
+        it has one. Read from history's rows, else from the current record."""
         rows = self._database.rows(SUBJECTS.format(every_row=every_row(self._database)), (json.dumps(list(seqs)),))
         found: dict[int, str] = {}
         for seq, text in rows:
@@ -130,14 +130,14 @@ class History:
         return found
 
     def before(self, moment: str) -> int:
-        """The newest step before a moment; 0 if there is none."""
+        """Return the newest step before a moment; 0 if there is none."""
         seq: int | None = self._database.value(
             "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (moment,)
         )
         return seq or 0
 
     def actors(self) -> list[tuple[str, int]]:
-        """Who ever wrote, and how many steps each; most first."""
+        """List all actors, and how many steps each has; most first."""
         return [
             (actor, count)
             for actor, count in self._database.rows(
@@ -146,7 +146,7 @@ class History:
         ]
 
     def step(self, seq: int) -> "Step":
-        """One step. Raises NotFound."""
+        """Return one step. Raise NotFound."""
         from store.base.models import Step
 
         row = self._database.row(f"SELECT {COLUMNS} FROM history WHERE seq = ?", (seq,))
@@ -155,7 +155,7 @@ class History:
         return Step(*row)
 
     def changes(self, seq: int, limit: int = -1) -> "list[Change]":
-        """The rows a step changed, the first `limit` of them."""
+        """Return the rows a step changed, the first `limit` of them."""
         from store.base.models import Change
 
         rows = self._database.rows(
@@ -170,7 +170,7 @@ class History:
     def _passing(
         self, actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
     ) -> "tuple[str, dict[str, object]]":
-        """The filters of a list of steps as a condition and its parameters."""
+        """Return the filters of a list of steps as a condition and its parameters."""
         clauses, parameters = ["true"], dict[str, object]()
         if actor is not None:
             clauses.append("actor = :actor")
@@ -190,13 +190,13 @@ class History:
             parameters["after_seq"] = after_seq
         return " AND ".join(clauses), parameters
 
-    # taking back
+    # undo and redo
 
     def undo(self, seq: int | None = None, *, actor: str = PERSON) -> "Step":
-        """Take a step back: the one named, or the newest that a person made by hand and that is still in force.
+        """Undo a step: the one named, or the newest manual one in force.
 
-        Returns the step that was taken back. Raises NotFound when there is none, Conflict when it is undone already
-        or when later steps changed the same things.
+        Return the step that was undone. Raise NotFound when there is none, Conflict when it is undone already or when
+        later steps changed the same records.
         """
         with self._database.write(actor, "undo") as write:
             step = self.step(self.next_undo() if seq is None else seq)
@@ -204,15 +204,14 @@ class History:
         return step
 
     def next_undo(self) -> int:
-        """The step that `undo` without a number takes back: the newest in force that a person made by hand. Raises
-        NotFound.
+        """Return the step that `undo` without a number undoes: the newest manual one in force. Raise NotFound.
 
-        An undo is one too when it was of a step from the middle, or of somebody else's: taking back the newest of one's
-        own, again and again, is not what one means to take back. Looking at what was made from the newest on, an undo
-        waits until its own step turns up, and it was a plain one, or one that was in force when it was made. A step of
-        which all was purged is not taken back, and stands in nobody's way.
+        An undo counts as such a step if it was of a step from the middle, or of somebody else's; the repeated undo of
+        one's own newest step does not. Steps are read from the newest on; an undo waits until its own step is reached,
+        and it was a plain one, or one that was in force when it was made. A step whose rows were all purged is not
+        undone, and is ignored.
         """
-        waiting: list[int] = []  # negative, so that they are in order
+        waiting: list[int] = []  # negative, so that they are sorted
         chosen: int | None = None
         for seq, undoes, undone_by, again in self._by_hand():
             if undoes is None:
@@ -238,16 +237,16 @@ class History:
         raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
 
     def _by_hand(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
-        """What a person made by hand, newest first, as MADE: some steps at a time, for the first is mostly enough."""
+        """Yield a person's manual steps, newest first, as MADE, reading some at a time: the first is mostly enough."""
         before, count = 1 << 62, 8
         while rows := self._database.rows(MADE, (before, count)):
             yield from rows
             before, count = rows[-1][0], count * 2
 
     def redo(self, *, actor: str = PERSON) -> "Step":
-        """Redo what the last undo removed (a change, or an undo: then that is in force again), and then what the undo
-        before it took, unless something was changed by hand since. Returns the step that is in force again. Raises
-        NotFound, Conflict."""
+        """Redo what the last undo removed (a change, or an undo, which is then in force again), then what the undo
+        before it removed, unless a manual change was made since. Return the step that is in force again. Raise NotFound
+        or Conflict."""
         with self._database.write(actor, "redo") as write:
             row = write.execute(NEXT_REDO).get
             if row is None:
@@ -265,7 +264,7 @@ class History:
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be undone.")
         if len(every) != step.changes:
             raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be undone.")
-        edits = [  # of a record that was purged nothing is left to take back
+        edits = [  # of a purged record nothing can be undone
             (table, json.loads(key), after and json.loads(after), before and json.loads(before))
             for table, key, _, before, after in rows
         ]
@@ -276,10 +275,10 @@ class History:
             raise Conflict(*self._standing_in_the_way(step, met))
 
     def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
-        """The sentence and the advice for an undo that met later changes."""
+        """Return the message and the advice for an undo that conflicts with later changes."""
         names, later, source = [], set[int](), every_row(self._database)
         for table, key in [found for found in met if found[0] in KINDS] or met:
-            if not key:  # something refers to what would go: links to a decision this step made
+            if not key:  # a record refers to what would be deleted: links to a decision that this step made
                 later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
                 continue
             names.append(cite(KINDS[table], key[0]) if table in KINDS else "a mute" if table == "mutes" else "a link")

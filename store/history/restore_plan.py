@@ -1,7 +1,7 @@
-"""Plans: a restore, an undo or a look back is seen before it happens, record by record, and chosen from.
+"""Plans: preview a restore, an undo or a look back, record by record, and choose from it.
 
-A plan is worked out outside any transaction and changes nothing. Applying what was chosen of it is one new step of
-history: one undo takes it back, one redo brings it again.
+A plan is computed outside any transaction and changes nothing. Applying the chosen changes is one new step of history:
+one undo removes it, one redo restores it.
 """
 
 import json
@@ -32,15 +32,15 @@ STRATEGIES = ("replace", "mine", "add")
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """One record that would change: what it is now and what it would be.
+    """One record that would change: its current state and the one it would have.
 
-    `kind` and `citation` say which (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are whole
-    rows, None where there is none. `sign` is `+` for what would come back into sight, `-` for what would go, `~` for
-    what would change; `fields` are the columns that differ, none when the row itself comes or goes; `says` tells the
-    effect, `title` is the record's own text as it was written. `by` is the newest step that touched it. `clash`:
-    somebody else's later change would be overwritten. `by_hand`: a person changed it since, and `mine` is what they put
-    into which columns. `needs`: the changes of
-    this plan, by index, without which this one cannot be (foreign keys). `blocked`: why it can never be, else "".
+    `kind` and `citation` identify it (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are
+    whole rows, None where there is none. `sign` is `+` for what would become visible again, `-` for what would no
+    longer be, `~` for what would change; `fields` are the columns that differ, none when the row itself is added or
+    removed; `says` describes the effect, `title` is the record's own text as it was written. `by` is the newest step
+    that changed it. `clash`: somebody else's later change would be overwritten. `by_hand`: a person changed it since,
+    and `mine` are the columns and values that they wrote. `needs`: the changes of this plan, by index, that this one
+    requires (foreign keys). `blocked`: why it can never be made, else "".
     """
 
     kind: str
@@ -63,11 +63,10 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What would change, newest change first; worked out when history's newest step was `at`.
+    """What would change, newest change first; computed when history's newest step was `at`.
 
-    `reason` is what the step will be called, empty for a plan that is only looked at. `undoes` is the step that it
-    takes back, if it is one; `before` names the checkpoint taken first, if one is; the plan rests on what history says
-    after step `since`.
+    `reason` is that of the step it will be, empty for a plan that is only shown. `undoes` is the step that it undoes,
+    if it is one; `before` names the checkpoint taken first, if one is; the plan is based on history after step `since`.
     """
 
     reason: str
@@ -78,18 +77,18 @@ class Plan:
     before: str = ""
 
     def required_with(self, index: int) -> frozenset[int]:
-        """The changes that must be chosen if this one is: itself and all that it needs, near or far."""
+        """Return the changes that must be chosen if this one is: itself and all that it needs, transitively."""
         return closure([index], lambda i: self.changes[i].needs)
 
     def against(self, index: int) -> frozenset[int]:
-        """The changes that must be left out if this one is: itself and all that need it, near or far."""
+        """Return the changes that must be left out if this one is: itself and all that need it, transitively."""
         users = needed_by([change.needs for change in self.changes])
         return closure([index], lambda i: users.get(i, ()))
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedPlan:
-    """What an applied plan became: a step of history, so many records, and the checkpoint taken just before."""
+    """Result of applying a plan: a step of history, how many records, and the checkpoint taken just before."""
 
     seq: int
     changed: int
@@ -97,15 +96,15 @@ class AppliedPlan:
 
 
 class Plans:
-    """What could be restored or taken back in one memory."""
+    """The restores and undos possible in one memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    # making
+    # make
 
     def checkpoint(self, number: int) -> Plan:
-        """What a restore of a checkpoint would change. Raises NotFound."""
+        """Plan the restore of a checkpoint. Raise NotFound."""
         seq = self._database.value("SELECT seq FROM checkpoints WHERE id = ?", (number,))
         cited = cite("checkpoint", number)
         if seq is None:
@@ -116,14 +115,14 @@ class Plans:
             )
 
     def moment(self, seq: int, name: str) -> Plan:
-        """What going back to where step `seq` left the memory would change; `name` is what that moment is called."""
+        """Plan the return to the state after step `seq`; `name` is the name of that moment."""
         with self._database.read_snapshot():
             found = rewind.to_step(self._database, seq)
             return self._plan(f"restore {name}"[:200], found, seq, before=f"before restoring {name}"[:200])
 
     def step(self, seq: int) -> Plan:
-        """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
-        that was taken back already or whose text was purged."""
+        """Plan the undo of one step, of any age. Raise NotFound, and Conflict for a step that was undone already or
+        whose text was purged."""
         with self._database.read_snapshot():
             _in_force(History(self._database).step(seq))
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
@@ -139,20 +138,21 @@ class Plans:
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:
-        """What changed since a step, to look at only; `now` and `then` as if it were to be taken back."""
+        """Return the changes since a step, to be shown only; `now` and `then` as if they were to be undone."""
         with self._database.read_snapshot():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
     def between(self, seq: int, end: int) -> Plan:
-        """What was not the same after step `seq` as after step `end`, to look at only; `then` and `now` say how."""
+        """Return the differences between the states after step `seq` and after step `end`, to be shown only, in `then`
+        and `now`."""
         with self._database.read_snapshot():
             return self._plan("", rewind.between(self._database, seq, end), seq, until=max(seq, end))
 
-    # choosing
+    # choose
 
     def keeping_mine(self, plan: Plan) -> Plan:
-        """The same plan with what a person changed since kept, field by field: such a record goes back in all other
-        fields. One that they changed in nothing else, or made, or took away, stands as it is in the plan, and
+        """Return the same plan, keeping what a person changed since, field by field: such a record is restored in all
+        other fields. One that they changed in nothing else, or added, or removed, is unchanged in the plan, and
         `proposed` leaves it out."""
         changes = []
         for change in plan.changes:
@@ -171,9 +171,9 @@ class Plans:
         return replace(plan, changes=tuple(changes))
 
     def proposed(self, plan: Plan, strategy: str = "replace") -> frozenset[int]:
-        """The changes chosen at first: all that neither clash nor are blocked (`replace`); of those, none that a person
-        changed since by hand (`mine`, of a plan `keeping_mine`), or only what would come back (`add`). Raises
-        InvalidInput."""
+        """Return the changes chosen by default: all that neither clash nor are blocked (`replace`); of those, none that
+        a person changed since (`mine`, of a plan `keeping_mine`), or only what would become visible again (`add`).
+        Raise InvalidInput."""
         if strategy not in STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
         left_out = [
@@ -187,13 +187,13 @@ class Plans:
         users = needed_by([change.needs for change in plan.changes])
         return frozenset(range(len(plan.changes))) - closure(left_out, lambda i: users.get(i, ()))
 
-    # doing
+    # apply
 
     def apply(self, plan: Plan, chosen: Collection[int], *, actor: str = PERSON) -> AppliedPlan:
         """Make the chosen changes, by their indexes, as one new step; all of them or none.
 
-        Raises InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
-        changed while the plan was looked at.
+        Raise InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
+        changed after the plan was made.
         """
         picked = checked(plan, chosen)
         with self._database.write(actor, plan.reason) as write:
@@ -206,7 +206,7 @@ class Plans:
         return AppliedPlan(write.seq, len(picked), checkpoint)
 
     def _still_so(self, write: Transaction, plan: Plan, picked: list[PlannedChange]) -> None:
-        """Raise Conflict unless each record is what the person was shown, and its old text is still to be had."""
+        """Raise Conflict unless each record is as it was shown, and its old text still exists."""
         if plan.undoes is not None:
             _in_force(History(self._database).step(plan.undoes))
         records = [(change.table, _text(change.key)) for change in picked]
@@ -219,7 +219,7 @@ class Plans:
         if self._erased([record for record, c in zip(records, picked, strict=True) if c.then], plan.since):
             raise Conflict("Text was erased while you looked; nothing was done.", "Look again, and choose again.")
 
-    # working a plan out
+    # compute a plan
 
     def _plan(
         self,
@@ -246,7 +246,7 @@ class Plans:
         }
         needs: list[set[int]] = [set() for _ in moves]
         blocked = erased
-        if until is None:  # else `now` is not today's, and nothing can be made of it
+        if until is None:  # else `now` is not current, and the plan cannot be applied
             needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
         changes = []
         for index, one in enumerate(found):
@@ -276,7 +276,7 @@ class Plans:
         return Plan(reason, tuple(changes), at, since, undoes, before)
 
     def _newest(self, found: list[Rewound], until: int) -> dict[rewind.Id, int]:
-        """The newest step up to `until` that touched each record."""
+        """Return the newest step up to `until` that changed each record."""
         keys: dict[str, list[str]] = {}
         for one in found:
             keys.setdefault(one.table, []).append(one.key)
@@ -294,7 +294,7 @@ class Plans:
         return newest | compression.newest(self._database, packed, until)
 
     def _erased(self, records: list[rewind.Id], since: int) -> set[rewind.Id]:
-        """Those of these records whose text was purged from what history says after step `since`."""
+        """Return those of these records whose text was purged from history after step `since`."""
         keys: dict[str, list[str]] = {}
         for table, key in records:
             keys.setdefault(table, []).append(key)
@@ -310,7 +310,7 @@ class Plans:
 
 
 def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
-    """How each of these records, a table and its key, is cited."""
+    """Return the citation of each of these records, given as a table and a key."""
     commits = sorted({key[0] for table, key in records if table == "commit_links"})
     shas = {commit.id: commit.citation for commit in Commits(database).many(commits)}
     return {
@@ -327,7 +327,7 @@ def _in_force(step: Step) -> None:
 
 
 def checked(plan: Plan, chosen: Collection[int]) -> list[PlannedChange]:
-    """The chosen changes, in the plan's order, if they can be made together. Raises InvalidInput, Conflict."""
+    """Return the chosen changes, in the plan's order, if they can be made together. Raise InvalidInput or Conflict."""
     wanted = set(chosen)
     if not plan.reason:
         raise InvalidInput("That is to look at only.", "Restore a checkpoint, or undo a step.")
@@ -355,5 +355,5 @@ def _edit(change: PlannedChange) -> "Edit":
 
 
 def _text(key: tuple[Any, ...]) -> str:
-    """A key as history writes it."""
+    """Return a key as history writes it."""
     return json.dumps(list(key), ensure_ascii=False, separators=(",", ":"))

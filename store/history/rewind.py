@@ -1,7 +1,7 @@
-"""Rewinding: what each record would be without a part of history. Nothing is written here.
+"""Rewind: compute the state of records without a part of history. Nothing is written here.
 
-Four walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
-Each reads the history it needs and the rows of today with a few queries, however many records there are.
+Each walk returns a list of `Rewound`: back to a step, between two, without one step, without all that an actor wrote.
+Each reads the history it needs and the current rows with a few queries, however many records there are.
 """
 
 import json
@@ -22,9 +22,9 @@ READ = 200  # records whose texts are read at once
 Row = dict[str, Any]
 Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
-# what a person did by hand after step ?1, and that counts: neither taken back since, nor the undo of such a thing
+# a person's manual steps after step ?1 that count: not undone since, nor the undo of such a step
 PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
-# an actor's steps, and who took them back
+# an actor's steps, and who undid them
 WRITTEN = """
 SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
 FROM history AS h WHERE actor = ?
@@ -39,10 +39,10 @@ UNION SELECT seq FROM history WHERE actor = ?2 AND door = 'hook' AND at IN
 
 @dataclass(slots=True)
 class Rewound:
-    """One record: its row now, and its row then (None: not there).
+    """One record: its current row, and its row then (None: it did not exist).
 
     `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since; `mine` are the columns
-    that they changed, and what they last put there.
+    that they changed, with their last values.
     """
 
     table: str
@@ -55,17 +55,17 @@ class Rewound:
 
 
 def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]:
-    """Of each record that changed after step `seq`: whether it was there then, and if so what the columns that changed
-    since held (all of them, if it went).
+    """Return for each record that changed after step `seq`: whether it existed then, and if so the values then of the
+    columns that changed since (all of them, if it was deleted).
 
-    Walks history forward: the first `before` seen of a column is what it held then. The texts of many records are read
-    all at once, which takes half of the time.
+    Reads history forward: the first `before` of a column is its value then. Decoding the texts of many records together
+    takes half of the time.
     """
-    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it was not there
+    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it did not exist
     with database.read_snapshot():
         newest = database.value("SELECT max(seq) FROM history") or 0
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
-        # of each record the packed rows are the older ones
+        # packed rows of a record are older than the others
         for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
             of_table = texts[table]
             if key not in of_table:
@@ -87,7 +87,7 @@ def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]
 
 
 def to_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that are not what they were after step `seq`."""
+    """Return the records that differ from their state after step `seq`."""
     there, then = before(database, seq)
     by_hand: dict[Id, Row] = {}
     sql = f"SELECT tbl, pk, after FROM {every_row(database)} JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}"
@@ -106,8 +106,8 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
 
 
 def between(database: Database, seq: int, end: int) -> list[Rewound]:
-    """The records that were not the same after step `seq` as after step `end`; `now` is what they were after `end`.
-    Either of the two may be the later one."""
+    """Return the records that differ between the states after step `seq` and after step `end`; `now` is the state after
+    `end`. Either of the two may be the later one."""
     there, then = before(database, min(seq, end))
     there_later, later = before(database, max(seq, end))
     today = rows_now(database, there)
@@ -123,8 +123,8 @@ def between(database: Database, seq: int, end: int) -> list[Rewound]:
 
 
 def without_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that would be otherwise without step `seq`; what later steps changed clashes, also one that put back
-    some of it. Those that were purged are left out. Raises Conflict for a step of which all was."""
+    """Return the records that would differ without step `seq`; what later steps changed clashes, also if they restored
+    a part of it. Purged ones are left out. Raise Conflict for a step whose rows were all purged."""
     every = of_step(database, seq, database.value("SELECT changes FROM history WHERE seq = ?", (seq,)) or 0)
     rows = [row for *row, purged in every if purged != 1]
     if every and not rows:
@@ -135,7 +135,7 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
         before, after = _row(before_text), _row(after_text)
         now = today.get((table, key))
         if op == "UPDATE":
-            if now is None:  # the record is gone since: nothing of it is left to take back
+            if now is None:  # the record was deleted since: nothing of it can be undone
                 continue
             then: Row | None = {**now, **(before or {})}
             clash = not _agrees(now, after or {})
@@ -151,10 +151,9 @@ def without_actor(database: Database, actor: str, session: str = "") -> list[Rew
     """The records that would be otherwise without anything that `actor` wrote, as far as it is in force; with a
     `session` of an agent, that it wrote in this one.
 
-    The actor's changes are taken back one by one, newest first, each from the state that the last one left: A→B by
-    them, B→C by me, C→D by them ends in C, which is mine. As in any undo, what a column holds is theirs if it is what
-    they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
-    clashes.
+    The actor's changes are undone one by one, newest first, each from the state that the last one left: A→B by them,
+    B→C by me, C→D by them ends in C, which is mine. As in any undo, a column's value is theirs if it equals what they
+    wrote, whoever wrote it again. A record of which nothing could be undone, because all was changed since, clashes.
     """
     rows = _written(database, actor, session)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
@@ -201,15 +200,15 @@ def _written(database: Database, actor: str, session: str = "") -> list[tuple[st
 
 
 class _Walk:
-    """One record on the way back through one actor's changes of it."""
+    """One record while one actor's changes of it are undone."""
 
     __slots__ = ("_clashes", "_goes", "_now", "_row")
 
     def __init__(self, now: Row | None) -> None:
         self._now = now
         self._row = now
-        self._clashes: Row = {}  # columns that somebody else changed since, and what they would be
-        self._goes = False  # it would go, but somebody else changed it since
+        self._clashes: Row = {}  # columns that somebody else changed since, and their values after the undo
+        self._goes = False  # it would be deleted, but somebody else changed it since
 
     def take_back(self, op: str, before: Row | None, after: Row | None) -> None:
         if op == "DELETE":
@@ -234,7 +233,7 @@ class _Walk:
                 self._clashes[name] = before[name]
 
     def result(self) -> tuple[Row | None, bool]:
-        """(the row then, whether that would overwrite somebody else's change)."""
+        """Return (the row then, whether that would overwrite somebody else's change)."""
         if self._row != self._now or self._now is None:
             return self._row, False
         if self._goes:
@@ -243,7 +242,7 @@ class _Walk:
 
 
 def rows_now(database: Database, records: Iterable[Id]) -> dict[Id, Row]:
-    """The rows of these records that are there, whole, by column name: one query a table."""
+    """Return the existing rows of these records, whole, by column name: one query a table."""
     wanted: dict[str, list[str]] = {}
     for table, key in records:
         wanted.setdefault(table, []).append(key)
@@ -273,5 +272,5 @@ def _row(text: str | None) -> Row | None:
 
 
 def _agrees(row: Row, state: Row) -> bool:
-    """Whether a row still holds what a step left there."""
+    """Return whether a row still has the values that a step wrote."""
     return all(row.get(name) == value for name, value in state.items())

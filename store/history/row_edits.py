@@ -1,9 +1,9 @@
-"""Edits: rows of the recorded tables turned from the state they are in into another, in the write's transaction.
+"""Edits: change rows of the recorded tables from one state to another, in the write's transaction.
 
-All edits of one form (a table, what happens, the same columns) are one statement over a JSON list: 10,000 of them take
-a third of what as many statements take, for FTS5 writes its index out after each. SQLite reads numbers from JSON
-exactly (tried on 300,000 random doubles). Foreign keys are checked by SQLite itself; where no order of the statements
-satisfies them on the way, at the end.
+All edits of one form (a table, the operation, the same columns) are one statement over a JSON list: 10,000 of them take
+a third of the time of single statements, since FTS5 writes its index after each. SQLite reads numbers from JSON exactly
+(tried on 300,000 random doubles). SQLite itself checks the foreign keys; where no order of the statements satisfies
+them at every step, at the end.
 """
 
 import json
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
     State = dict[str, Any]
     Key = list[Any]
-    Edit = tuple[str, Key, State | None, State | None]  # table, key, state now, state wanted (None: not there)
+    Edit = tuple[str, Key, State | None, State | None]  # table, key, current state, wanted state (None: no row)
 
-INSERT, UPDATE, DELETE = range(3)  # in the order that keeps references whole
+INSERT, UPDATE, DELETE = range(3)  # in the order that keeps references valid
 
 
 def apply(write: Transaction, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
-    """Turn each row from its first state into its second, all in the write's transaction.
+    """Change each row from its first state to its second, all in the write's transaction.
 
-    Where both are there they name only the columns that change. Columns that the table no longer has are passed over,
-    those that it has got since keep their defaults. Returns the (table, key) of rows that were found in another state,
-    ("", []) if something refers to what would go; after either the transaction must be abandoned.
+    Where both exist they name only the columns that change. Columns that the table no longer has are skipped, new ones
+    keep their defaults. Return the (table, key) of rows that were found in another state, ("", []) if a record refers
+    to what would be deleted; after either the transaction must be abandoned.
     """
     connection = write.database.connection
     tables = {table for table, *_ in edits}
@@ -68,8 +68,8 @@ def apply(write: Transaction, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]
 
 
 def primary_key(connection: apsw.Connection, table: str) -> list[str]:
-    """The names of a table's key columns, in the order in which history writes a key. Of the file's own table: what
-    shows the past in its place is a view, and has no key."""
+    """Return the names of a table's key columns, in the order in which history writes a key. Read from the file's own
+    table: the view that shows the past in its place has no key."""
     found = connection.execute("SELECT name FROM pragma_table_info(?, 'main') WHERE pk ORDER BY cid", (table,))
     return [name for (name,) in found]
 
@@ -78,7 +78,7 @@ def primary_key(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _values(edit: "Edit", names: tuple[str, ...]) -> "list[Any]":
-    """An edit as the statements find it: its key, the columns as they are, the columns as they will be."""
+    """Return an edit as the statements read it: its key, the current columns, the wanted columns."""
     _, key, *states = edit
     return [*key, *(state[name] for state in states if state is not None for name in names)]
 
@@ -109,7 +109,7 @@ def _delete(table: str, keys: list[str], names: tuple[str, ...]) -> str:
 
 
 def _as_they_are(keys: list[str], names: tuple[str, ...]) -> str:
-    """Whether the row `t` has this key, and still holds what it should."""
+    """Return the condition that row `t` has this key, and still holds the expected values."""
     same = [f"t.{name} = j.value ->> {place}" for place, name in enumerate(keys)]
     same += [f"t.{name} IS j.value ->> {place}" for place, name in enumerate(names, start=len(keys))]
     return " AND ".join(same)

@@ -1,1 +1,1 @@
-"""What waits for a person: proposals with their evidence, duplicates, conflicts of decisions."""
+"""Proposals that wait for a person, with their evidence; duplicates, conflicts of decisions."""

@@ -1,8 +1,8 @@
-"""Which of many texts are worth comparing: pairs that share rare words, and pairs whose vectors lie near each other.
+"""Select the pairs of texts worth comparing: pairs that share rare words, and pairs whose vectors are near each other.
 
-Neither looks at every pair. Words: two texts that share half of their words share one of the rarest of each (prefix
-filtering). Vectors: each is given to the nearest few of √n centres, and compared with those of the same centre only;
-10,000 facts take some n^1.5 steps, and a pair as alike as a paraphrase is hardly ever parted (bench.duplicates).
+Neither compares every pair. Words: two texts that share half of their words share one of the rarest of each (prefix
+filtering). Vectors: each is assigned to the nearest few of √n centres, and compared with those of the same centre only;
+10,000 facts take some n^1.5 steps, and a pair as similar as a paraphrase is hardly ever missed (bench.duplicates).
 """
 
 from collections import Counter
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-HALF = 0.5  # of their words, that two texts are looked at for
-BEGINNING = 5  # letters of a word that tell it from others
-COMMON = 64  # texts that have a word, from which on it leads nowhere
-CELLS = 2  # centres that each vector is given to
-ROUNDS = 4  # of moving the centres to the middle of what they were given
-# Two passages of e5 are more alike than a question and a passage: the medians of PARAPHRASES and UNRELATED without the
-# mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
+HALF = 0.5  # of their words, that two texts must share
+BEGINNING = 5  # letters of a word that identify it
+COMMON = 64  # texts with a word, above which the word selects no pairs
+CELLS = 2  # centres that each vector is assigned to
+ROUNDS = 4  # of moving the centres to the mean of their vectors
+# Two passages of e5 are more similar than a question and a passage: the medians of PARAPHRASES and UNRELATED without
+# the mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
 BOTH_PASSAGES = 1.165
 
 
 def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of texts, by their places, that share half of their words or more; the lower place first, each pair once.
-    Of a word its beginning counts, so that its forms are one."""
+    """Yield pairs of texts, by index, that share half of their words or more; the lower index first, each pair once.
+    Only the beginning of a word counts, so that its forms are one."""
     sets = [frozenset(word[:BEGINNING] for word in one) for one in words]
     often = Counter(word for one in sets for word in one)
     holders: dict[str, list[int]] = {}
@@ -48,7 +48,7 @@ def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
 
 
 def centred(vectors: "Matrix", model: EmbeddingModel) -> "Matrix":
-    """Unit vectors without what all texts have in common: of these a product tells how alike two texts are."""
+    """Return unit vectors without the mean of all texts: their product is the similarity of two texts."""
     import numpy as np
 
     moved = vectors - np.frombuffer(model.mean, "<f4")
@@ -57,16 +57,18 @@ def centred(vectors: "Matrix", model: EmbeddingModel) -> "Matrix":
 
 
 def paraphrase(model: EmbeddingModel) -> float:
-    """The product of two centred vectors that paraphrases have: 1 on the calibrated scale, whose 0 is 0.
+    """Return the product of two centred vectors that is 1 on the calibrated scale, that of paraphrases; the scale's 0
+    is 0.
 
-    With the mean m taken off, (cosine - m²) / (1 - m²) is left, and m² is the median of unrelated texts.
+    With the mean m removed, (cosine - m²) / (1 - m²) is left, and m² is the median of unrelated texts.
     """
     both = BOTH_PASSAGES if prefixes(model.fingerprint.split(" ")[1])[0] else 1.0
     return (model.one - model.zero) / (1 - model.zero) * both
 
 
 def by_vectors(vectors: "Matrix", least: float) -> "Iterator[tuple[int, int, float]]":
-    """(lower place, higher place, product) of centred vectors whose product is `least` or more, each pair once."""
+    """Yield (lower index, higher index, product) of centred vectors whose product is `least` or more, each pair
+    once."""
     import numpy as np
 
     count = len(vectors)
@@ -85,7 +87,7 @@ def by_vectors(vectors: "Matrix", least: float) -> "Iterator[tuple[int, int, flo
 
 
 def _centres(vectors: "Matrix") -> "Matrix":
-    """√n of the vectors, evenly chosen, moved to the middle of what is nearest to each."""
+    """Return √n of the vectors, evenly chosen, moved to the mean of those nearest to each."""
     import numpy as np
 
     count = max(1, int(len(vectors) ** 0.5))
@@ -101,7 +103,7 @@ def _centres(vectors: "Matrix") -> "Matrix":
 
 
 def _nearest(vectors: "Matrix", centres: "Matrix", cells: int = CELLS) -> "NDArray[np.int64]":
-    """The `cells` centres that are nearest to each vector, in no order."""
+    """Return the `cells` centres that are nearest to each vector, in no order."""
     import numpy as np
 
     cells = min(cells, len(centres))
@@ -109,7 +111,7 @@ def _nearest(vectors: "Matrix", centres: "Matrix", cells: int = CELLS) -> "NDArr
 
 
 def groups(pairs: Iterable[tuple[int, int]], most: int) -> list[list[int]]:
-    """What hangs together by pairs, the closest pairs first, in groups of `most` at the most."""
+    """Group indexes that are connected by pairs, the closest pairs first, in groups of at most `most`."""
     home: dict[int, list[int]] = {}
     for one, other in pairs:
         left, right = home.get(one, [one]), home.get(other, [other])

@@ -1,8 +1,8 @@
-"""Decisions that a text speaks against, or says again: found by words, and only told.
+"""Find the decisions that a text contradicts or repeats, by words; report them only.
 
-A decision says what was chosen, in its title as far as a `not` and in the option taken, and what it was chosen instead
-of: the options not taken, and what its title says after a `not`. A text that says the contrary of the first, or that
-names one of the second where the decision is about the same thing, contradicts it.
+A decision states what was chosen, in its title up to a `not` and in the option taken, and what was rejected: the
+options not taken, and what its title says after a `not`. A text contradicts it if it states the contrary of the former,
+or if it names one of the latter and is about the same thing.
 """
 
 import re
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from store.records.facts import Facts
 
 CANDIDATES = 12  # decisions that one text is compared with, and three times as many facts with one decision
-NAME = 3  # words of an option that is told by its name alone, if it has one
-HALF = 0.5  # of a text, that must be about the decision; and of what was chosen, that a text may not name
+NAME = 3  # words of an option that its name alone identifies, if it has one
+HALF = 0.5  # of a text, that must be about the decision; and of what was chosen, above which a text may not name it
 SHORTEST = 3  # letters of a word that may have forms
 CLAIM = 2  # words that a title must have to be compared with a sentence
 _INSTEAD = re.compile(
@@ -32,7 +32,7 @@ _INSTEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DecisionMatch:
-    """A decision that a text meets, and how: a word of `cues`."""
+    """A decision that a text contradicts or repeats; `how` is a word of `cues`."""
 
     decision: Decision
     how: str
@@ -43,7 +43,7 @@ class DecisionMatch:
 
 
 def find_matches(database: Database, text: str) -> list[DecisionMatch]:
-    """The active decisions that a text contradicts or says again, the former first; a millisecond or two."""
+    """Return the active decisions that a text contradicts or repeats, the former first; a millisecond or two."""
     said = taken_apart(text)
     found = []
     for decision in Decisions(database).many(_sharing(database, 1, _words([said]), CANDIDATES)):
@@ -53,8 +53,8 @@ def find_matches(database: Database, text: str) -> list[DecisionMatch]:
 
 
 def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", Decision]]:
-    """The active facts that speak against a decision that is newer than their last confirmation, pinned ones left out;
-    each with the newest such decision."""
+    """Yield the active facts that contradict a decision newer than their last confirmation, without pinned ones; each
+    with the newest such decision."""
     decisions = Decisions(database)
     told: set[int] = set()
     for decision in decisions.many(decisions.ids()):
@@ -71,7 +71,7 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
 
 
 def _judged(said: ParsedSentence, decision: Decision) -> str:
-    """How a text meets a decision."""
+    """Return the relation of a text to a decision, a word of `cues`."""
     from rapidfuzz.fuzz import ratio
 
     claim, *rest = _INSTEAD.split(decision.title)
@@ -88,8 +88,8 @@ def _judged(said: ParsedSentence, decision: Decision) -> str:
 
 
 def _takes(said: ParsedSentence, option: str, claim: str, chosen: ParsedSentence, decision: Decision) -> bool:
-    """Whether a text takes an option that was not taken: it names it, without a no and without what was chosen, is
-    about what the decision is about, or the option is a name, and says little else."""
+    """Return whether a text takes an option that was rejected: it names it, without a negation and without what was
+    chosen, and says little else; and it is about the subject of the decision, or the option is a name."""
     other = taken_apart(option)
     named = {*other.words, *other.values}
     words = {*said.words, *said.values}
@@ -107,7 +107,7 @@ def _takes(said: ParsedSentence, option: str, claim: str, chosen: ParsedSentence
 
 
 def _forms(word: str, other: str) -> bool:
-    """Whether two words may be forms of one: deploy and deployment, use and uses."""
+    """Return whether two words may be forms of one: deploy and deployment, use and uses."""
     least = min(len(word), len(other), BEGINNING)
     return least >= SHORTEST and word[:least] == other[:least]
 
@@ -117,7 +117,7 @@ def _is_name(word: str) -> bool:
 
 
 def _words(said: Iterable[ParsedSentence]) -> list[str]:
-    """Words that a search for what meets these texts may find."""
+    """Return the words by which to search for records related to these texts."""
     found = dict.fromkeys(
         word for one in said for word in (*one.words, *(value for value in one.values if value[0] != "="))
     )
@@ -125,7 +125,7 @@ def _words(said: Iterable[ParsedSentence]) -> list[str]:
 
 
 def _sharing(database: Database, kind: int, words: Sequence[str], most: int) -> list[int]:
-    """The active records of a kind (`store/base/record_keys.py`) that share words, the rarest words counting most."""
+    """Return the active records of a kind (`store/base/record_keys.py`) that share words, weighted by their rarity."""
     if not words:
         return []
     rows = database.rows(

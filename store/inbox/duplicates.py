@@ -1,8 +1,8 @@
-"""Facts that say the same, or cannot both hold; that speak against a later decision; and old ones that nobody uses, to
-be told in one sentence.
+"""Find facts that say the same, or cannot both hold; facts that contradict a later decision; and old unused ones that
+one sentence can replace.
 
-All of it nominates: what is found becomes proposals in the inbox, in one step that can be undone as one, and nothing
-else. What a person said no to is not asked again.
+Everything found becomes a proposal in the inbox, in one step that can be undone as one, and nothing else changes. What
+a person rejected is not proposed again.
 """
 
 from collections import Counter
@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from store.inbox.candidate_pairs import Matrix
     from store.records.facts import Facts
 
-ORIGIN = "duplicates"  # whose proposals these are
-MOST = 40  # new proposals of one pass: more would not be looked at
-EACH = 2  # that a fact may be in
-SERIES = 3  # facts of the same words with other numbers or days, from which on they are a list and no contradiction
-TOLD = 0.75  # calibrated similarity from which two facts are looked at
+ORIGIN = "duplicates"  # the origin of these proposals
+MOST = 40  # new proposals of one pass: nobody would read more
+EACH = 2  # proposals that a fact may be in
+SERIES = 3  # facts that differ only in numbers or days, from which on they are a list and no contradiction
+TOLD = 0.75  # calibrated similarity from which two facts are compared
 BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
 IN_SPACE = 0.6
 RELATED = 0.6  # and from which two old ones are about one thing
 OLD_DAYS = 90  # since it was confirmed, from which on a fact is old
-OPENED = 1  # times, at most, that a fact nobody uses was opened
-FEWEST, LARGEST = 3, 6  # facts that are told in one sentence
+OPENED = 1  # times, at most, that an unused fact was opened
+FEWEST, LARGEST = 3, 6  # facts that one sentence replaces
 CANDIDATES = 40  # facts that one text is compared with
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two facts: `how` is a word of `cues`, `score` from 0 to 1 how alike they are."""
+    """Two facts: `how` is a word of `cues`, `score` their similarity from 0 to 1."""
 
     one: Fact
     other: Fact
@@ -59,7 +59,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """What a text is like: a fact, a word of `cues`, and how alike, from 0 to 1."""
+    """A fact similar to a text: a word of `cues`, and the similarity from 0 to 1."""
 
     fact: Fact
     how: str
@@ -68,9 +68,9 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class Nominated:
-    """What a pass found: the ids of its new proposals, how many pairs and groups there were, how many facts speak
-    against a decision that was made later, and how many were looked at; `left` of them wait for the next pass.
-    `meaning` says whether a model's vectors were there."""
+    """Result of a pass: the ids of its new proposals, how many pairs and groups were found, how many facts contradict a
+    later decision, and how many were compared; `left` of the findings wait for the next pass. `meaning` is whether a
+    model's vectors were used."""
 
     proposals: tuple[int, ...]
     duplicates: int
@@ -83,7 +83,7 @@ class Nominated:
 
 
 Summary = Callable[[Sequence[str]], str]
-"""Says several facts in one sentence; empty where it cannot. The seam for a model."""
+"""Summarise several facts in one sentence, empty where that is not possible; a model may take this place."""
 
 
 def nominate(
@@ -134,8 +134,9 @@ def nominate(
 
 
 def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dict[tuple[int, int], float] | None]:
-    """(every two of these facts that say the same or contradict each other, the surest first; the calibrated
-    similarity of those that lie near each other by meaning, by their places, None where no model's vectors are)."""
+    """Return (every two of these facts that say the same or contradict each other, the most certain first; the
+    calibrated similarity of those that are near each other by meaning, by index, None where there are no vectors of a
+    model)."""
     from rapidfuzz.fuzz import ratio
 
     apart = [taken_apart(fact.fact) for fact in known]
@@ -158,8 +159,8 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
 
 
 def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
-    """Whether two facts that a model holds for the same may be: in one language they share a word, other than a day or
-    a number, to which a model gives too much; or their meaning leaves no doubt."""
+    """Return whether two facts that a model finds the same may be: in one language they share a word other than a day
+    or a number, which a model overrates; or their similarity is BEYOND_DOUBT."""
     if meaning >= BEYOND_DOUBT or foreign(language(one.fact), language(other.fact)):
         return True
     first, second = ({word[:BEGINNING] for word in taken_apart(fact.fact).words} for fact in (one, other))
@@ -167,8 +168,8 @@ def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
 
 
 def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] = ()) -> list[Like]:
-    """The active facts that say what a text says, or contradict it, the surest first: looked for by its words, without
-    a model, in a millisecond or two."""
+    """Return the active facts that repeat or contradict a text, the most certain first: found by its words, without a
+    model, in a millisecond or two."""
     from rapidfuzz.fuzz import ratio
 
     said = taken_apart(text)
@@ -186,8 +187,8 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
 
 
 def about_new(database: Database, facts: "Facts", fact: Fact) -> ProposalQuestion | None:
-    """What to ask about a fact that was just written, if it says what another says or contradicts it: about the surest
-    one. What is one of a list, by its words, contradicts nothing of it."""
+    """Return the proposal to make about a new fact if it repeats or contradicts another: for the most certain one. By
+    its words a member of a list contradicts no other member."""
     likes = alike(database, facts, fact.fact, [fact.id])
     words = frozenset(taken_apart(fact.fact).words)
     listed = [like for like in likes if like.how == AGAINST and words == frozenset(taken_apart(like.fact.fact).words)]
@@ -197,7 +198,7 @@ def about_new(database: Database, facts: "Facts", fact: Fact) -> ProposalQuestio
 
 
 def sharing(database: Database, said: ParsedSentence) -> list[int]:
-    """The facts that share words with a text, the rarest words counting most."""
+    """Return the facts that share words with a text, weighted by their rarity."""
     words = [word for word in (*said.words, *(one for one in said.values if not one.startswith("="))) if word.isalnum()]
     if not words:
         words = [word for word in said.plain.split() if word.isalnum()]
@@ -212,7 +213,7 @@ def sharing(database: Database, said: ParsedSentence) -> list[int]:
 
 
 def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], float] | None:
-    """The calibrated similarity of the facts that lie near each other, by their places."""
+    """Return the calibrated similarity of the facts that are near each other, by index."""
     model = model_registry.serving(database)
     if model is None:
         return None
@@ -239,11 +240,11 @@ def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], fl
 def placed(
     database: Database, model: model_registry.EmbeddingModel, stored: "Matrix", texts: Sequence[str]
 ) -> "tuple[Matrix, float]":
-    """(stored vectors as they can be compared with each other, the product that is 1 on the calibrated scale).
+    """Return (stored vectors as they can be compared with each other, the product that is 1 on the calibrated scale).
 
-    In the memory's own space where it has one: there both languages lie on top of each other, and what all facts of a
-    project have in common does not count. Of the demo's 6,900 pairs the three that say the same come first, fourth and
-    fifth; by plain vectors one of them is among the first fifty.
+    In the memory's own space where it has one: there both languages coincide, and what all facts of a project have in
+    common does not count. Of the demo's 6,900 pairs the three that say the same rank first, fourth and fifth; by plain
+    vectors one of them is among the first fifty.
     """
     own = mean_removal.load(database, model.slot, model.fingerprint, model.dimension)
     if own is None:
@@ -252,7 +253,7 @@ def placed(
 
 
 def _few(pairs: Iterable[Pair]) -> list[Pair]:
-    """The surest pairs of each fact: of five that say the same, not ten questions."""
+    """Keep the most certain pairs of each fact: five that say the same are not ten proposals."""
     often: dict[int, int] = {}
     chosen = []
     for pair in pairs:
@@ -291,7 +292,7 @@ def _overruled(fact: Fact, decision: Decision) -> ProposalQuestion:
 
 
 def _stands(facts: "Facts", question: ProposalQuestion) -> bool:
-    """Whether the facts of a question still say what it quotes of them."""
+    """Return whether the facts of a proposal still have the text that it quotes."""
     numbers = [question.target, *question.change.get("others", ())]
     quoted = {one["citation"]: one["quote"] for one in question.evidence}
     now = {fact.id: fact.fact for fact in facts.many(numbers) if fact.status == "active"}
@@ -303,7 +304,7 @@ def _quotes(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:
 
 
 def _clusters(database: Database, known: Sequence[Fact], now: str) -> list[list[Fact]]:
-    """Old facts, in groups that are about one thing, without those that were opened more than OPENED times."""
+    """Group old facts that are about one thing, without those that were opened more than OPENED times."""
     opened = dict(database.rows("SELECT key, count FROM accesses WHERE count > ?", (OPENED,)))
     limit = days_before(now, OLD_DAYS)
     old = [
@@ -317,7 +318,7 @@ def _clusters(database: Database, known: Sequence[Fact], now: str) -> list[list[
 
 
 def _related(database: Database, old: Sequence[Fact]) -> list[tuple[int, int, float]]:
-    """Which of these facts are about one thing: by meaning, else by the word that they begin with."""
+    """Return the pairs of these facts that are about one thing: by meaning, else by their first word."""
     near = _near(database, old)
     if near is not None:
         return [(one, other, meaning) for (one, other), meaning in near.items() if meaning >= RELATED]

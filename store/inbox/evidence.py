@@ -1,4 +1,4 @@
-"""Evidence: whether the words that somebody quoted still stand where they were quoted from."""
+"""Evidence: check whether quoted words are still in the place they were quoted from."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +28,8 @@ from store.search.lookup import lookup
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a piece of evidence is not what it was: `says` in a sentence, `then` what was quoted or known, `now` what
-    stands there today (empty if nothing does)."""
+    """Why a piece of evidence no longer holds: `says` in a sentence, `then` what was quoted or known, `now` the current
+    text (empty if there is none)."""
 
     says: str
     then: str
@@ -37,7 +37,7 @@ class Doubt:
 
 
 def doubts(database: Database, documents: Documents, evidence: Iterable[Quote]) -> Iterator[Doubt]:
-    """What no longer stands of these quotes. Files are read as they are on the disk now."""
+    """Yield what no longer holds of these quotes. Files are read from the disk."""
     for one in evidence:
         try:
             citation = parse(one.citation)
@@ -57,12 +57,12 @@ def doubts(database: Database, documents: Documents, evidence: Iterable[Quote]) 
 
 
 def stands(quote: str, text: str) -> bool:
-    """Whether a text holds these words, whole, in whatever capitals and spaces."""
+    """Return whether a text contains these words, whole, in any capitals and spaces."""
     return bool(re.search(rf"(?<!\w){re.escape(normal(quote))}(?!\w)", normal(text)))
 
 
 def said(record: Record) -> str:
-    """All that a record says in people's words."""
+    """Return all texts by people in a record."""
     parts: Sequence[str]
     match record:
         case Fact(fact=text) | Turn(text=text) | Task(text=text) | Chunk(text=text) | Proposal(text=text):

@@ -1,7 +1,7 @@
-"""The inbox: what is not a person's own word waits here for a person's.
+"""The inbox: what a person did not say themselves waits here for their decision.
 
-Whoever guesses, reads or imports calls `propose`; only a person decides, and `decide` is the one place in the house
-where a proposal becomes a fact. Each decision, of one or of many, is one step of history, and can be undone as one.
+Code that infers, reads or imports calls `propose`; only a person decides, and `decide` is the only place where a
+proposal becomes a fact. Each decision, of one or of many, is one step of history, and can be undone as one.
 """
 
 import json
@@ -32,7 +32,7 @@ VERBS = ("accept", "reject", "merge", "supersede")
 
 
 class Doubtful(Conflict):
-    """What a proposal rests on is no longer what it was; `doubts` say what was and what is."""
+    """The basis of a proposal has changed; `doubts` list the old and the new."""
 
     code = "doubtful"
 
@@ -46,7 +46,7 @@ class Doubtful(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class InboxChoice:
-    """What a person decided of a proposal: `verb` is one of VERBS, `edited` their own words instead of its text, `fact`
+    """A person's decision on a proposal: `verb` is one of VERBS, `edited` their own words instead of its text, `fact`
     the one to merge it with or to supersede."""
 
     number: int
@@ -57,8 +57,8 @@ class InboxChoice:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What came of choices: the fact of each accepted proposal (None where one was forgotten), the ids that were
-    `rejected`, and those `left` waiting, each with why."""
+    """Result of choices: the fact of each accepted proposal (None where one was forgotten), the ids that were
+    `rejected`, and those `left` waiting, each with the reason."""
 
     made: dict[int, int | None]
     rejected: tuple[int, ...]
@@ -72,7 +72,7 @@ class Inbox:
         self._database = database
         self._documents = documents
 
-    # asking
+    # proposing
 
     def propose(
         self,
@@ -85,7 +85,7 @@ class Inbox:
         reason: str = "",
         key: str = "",
     ) -> int:
-        """Ask a person whether something should be remembered, changed or forgotten; the proposal's id.
+        """Propose that something be remembered, changed or forgotten; return the proposal's id.
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
         (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale},
@@ -95,15 +95,15 @@ class Inbox:
         fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
         part of the reason. With a `key` that was given before nothing is written.
 
-        Raises InvalidInput, NotFound, Conflict (the target is not active), and Purged.
+        Raise InvalidInput, NotFound, Conflict (the target is not active) or Purged.
         """
         return self.propose_all([Question(kind, change, target, tuple(evidence), origin, reason)], origin, key=key)[0]
 
     def propose_all(
         self, questions: Iterable[Question], actor: str, *, key: str = "", most: int | None = None
     ) -> list[int]:
-        """`propose` each, all or none, as one step of history; their ids. With `most`, until so many are new. The
-        questions are taken one by one, inside the transaction."""
+        """Call `propose` for each, all or none, as one step of history; return their ids. With `most`, stop when so
+        many are new. The questions are read one by one, inside the transaction."""
         with self._database.write(actor, "propose", key) as write:
             if (answer := write.answer) is not None:
                 return [int(number) for number in answer.split()]
@@ -118,8 +118,8 @@ class Inbox:
             return [number for number, _ in asked]
 
     def ask(self, write: Transaction, question: Question) -> tuple[int, bool]:
-        """`propose`, as part of a transaction: (the proposal's id, whether it is a new one). It raises before it
-        writes."""
+        """Propose as part of a transaction; return (the proposal's id, whether it is new). Every error is raised before
+        anything is written."""
         kind, target = question.kind, question.target
         if kind not in PROPOSAL_KINDS:
             raise InvalidInput("There is no such kind of proposal.", f"Choose one of: {', '.join(PROPOSAL_KINDS)}.")
@@ -174,24 +174,24 @@ class Inbox:
         return number, True
 
     def proposed(self, numbers: Sequence[int]) -> str:
-        """The reason of a step of history that asked these."""
+        """Return the reason of a step of history that made these proposals."""
         return _reason("propose", numbers)
 
     # reading
 
     def get(self, number: int) -> Proposal:
-        """One proposal, whatever its state. Raises NotFound."""
+        """Return one proposal, whatever its state. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> list[Proposal]:
-        """The proposals of these ids that exist, in this order."""
+        """Return the proposals of these ids that exist, in this order."""
         return proposals.many(self._database, numbers)
 
     def ids(self, *, state: str = "waiting", origin: str | None = None, limit: int = -1) -> list[int]:
-        """The ids of the proposals in a state, of one origin if it is named, newest first."""
+        """List the ids of the proposals in a state, of one origin if named, newest first."""
         if state not in PROPOSAL_STATES:
             raise InvalidInput("There is no such state.", f"Choose one of: {', '.join(PROPOSAL_STATES)}.")
         rows = self._database.rows(
@@ -202,16 +202,16 @@ class Inbox:
         return [number for (number,) in rows]
 
     def waiting(self, *, origin: str | None = None, limit: int = -1) -> list[Proposal]:
-        """What waits for a person, newest first; `store.inbox.duplicates.alike` tells what each is like."""
+        """List the waiting proposals, newest first; `store.inbox.duplicates.alike` finds the facts similar to each."""
         return self.many(self.ids(origin=origin, limit=limit))
 
     def count(self) -> int:
-        """How many proposals wait."""
+        """Return how many proposals wait."""
         found: int = self._database.value("SELECT count(*) FROM proposals WHERE state = 'waiting'")
         return found
 
     def origins(self) -> list[tuple[str, int]]:
-        """Whose proposals wait, and how many of each; most first."""
+        """List the origins of waiting proposals, and how many of each; most first."""
         return [
             (origin, count)
             for origin, count in self._database.rows(
@@ -220,17 +220,18 @@ class Inbox:
         ]
 
     def doubts(self, proposal: Proposal) -> list[Doubt]:
-        """What a proposal rests on and is no longer what it was: quotes that stand nowhere now, facts that changed."""
+        """Return what changed in the basis of a proposal: quotes that are no longer found, facts that changed."""
         return [*self._doubted(proposal), *self._moved(proposal)]
 
     def _doubted(self, proposal: Proposal) -> list[Doubt]:
-        """What became of its evidence, but for the facts that it is about: of these `_moved` tells more."""
+        """Return what changed in its evidence, except the facts that it is about, which `_moved` covers."""
         about = {cite("fact", number) for number in proposals.about(proposal)}
         rest = [one for one in proposal.evidence if one.citation not in about]
         return list(doubts(self._database, self._documents, rest))
 
     def _moved(self, proposal: Proposal) -> list[Doubt]:
-        """What became of the facts that a proposal is about. Their texts stay, but for what a purge cuts."""
+        """Return what changed in the facts that a proposal is about. Their texts are kept, except for what a purge
+        cuts."""
         about = proposals.about(proposal)
         rows = self._database.rows(
             "SELECT id, fact, status, (SELECT max(id) FROM facts AS newer WHERE newer.supersedes = facts.id)"
@@ -253,34 +254,35 @@ class Inbox:
                 said.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
         return said
 
-    # deciding: a person's part
+    # deciding, by a person
 
     def accept(
         self, number: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
     ) -> int | None:
-        """Accept a proposal, in a person's own words if they are given; the id of the fact that came of it, or that it
-        was about. Raises NotFound, Conflict, InvalidInput, Purged, and Doubtful, unless `anyway`, when its evidence or
-        the fact it is about is no longer what it was."""
+        """Accept a proposal, in a person's own words if given; return the id of the resulting fact, or of the one it
+        was about. Raise NotFound, Conflict, InvalidInput, Purged, and, unless `anyway`, Doubtful when its evidence or
+        the fact it is about has changed."""
         return self._one(InboxChoice(number, "accept", edited), anyway, actor)
 
     def merge(
         self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
     ) -> int | None:
-        """A proposal says what this fact says: the fact is confirmed, and has its evidence and tags as well. With
-        other words for both, `edited`, a new fact takes its place. Raises as `accept`."""
+        """Merge a proposal into the fact that says the same: the fact is confirmed, and gets its evidence and tags too.
+        With `edited`, words for both, a new fact replaces it. Raise as `accept` does."""
         return self._one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
     def supersede(
         self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
     ) -> int | None:
-        """A proposal holds instead of this fact, which steps aside; the id of the new one. Raises as `accept`."""
+        """Accept a proposal in place of this fact, which it supersedes; return the id of the new one. Raise as `accept`
+        does."""
         return self._one(InboxChoice(number, "supersede", edited, fact), anyway, actor)
 
     def join(
         self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON
     ) -> int:
-        """Of facts that say the same the first stays, with the evidence and tags of all, or with other words for them,
-        `text`, a new one takes their place; its id. Raises NotFound, Conflict, InvalidInput, Purged."""
+        """Merge facts that say the same: the first is kept, with the evidence and tags of all; or with other words,
+        `text`, a new one replaces them. Return its id. Raise NotFound, Conflict, InvalidInput or Purged."""
         rest = [number for number in dict.fromkeys(others) if number != fact]
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
@@ -296,7 +298,7 @@ class Inbox:
             return made
 
     def reject(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Say no to proposals; the same is not asked again. All of them or none. Raises NotFound, Conflict."""
+        """Reject proposals, all or none; the same is not proposed again. Raise NotFound or Conflict."""
         decided = self.decide([InboxChoice(number, "reject") for number in numbers], actor=actor, whole=True)
         assert not decided.left
 
@@ -306,13 +308,13 @@ class Inbox:
     def decide(
         self, choices: Sequence[InboxChoice], *, anyway: bool = False, actor: str = PERSON, whole: bool = False
     ) -> Decided:
-        """Carry out what a person decided of some proposals, as one step of history. What cannot be done is left
-        waiting and told; with `whole` it is raised, and nothing is done."""
+        """Carry out a person's decisions on proposals, as one step of history. What cannot be done is left waiting and
+        reported; with `whole` its error is raised, and nothing is done."""
         choices = list({choice.number: choice for choice in choices}.values())
         if not choices:
             raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
         asked = {one.id: one for one in self.many([choice.number for choice in choices])}
-        found = {  # files are read, so it is done before anything is locked
+        found = {  # reads files, so it is done before anything is locked
             number: self._doubted(one) if not anyway else [] for number, one in asked.items()
         }
         made: dict[int, int | None] = {}
@@ -368,13 +370,13 @@ def _still_waiting(write: Transaction, proposal: Proposal) -> None:
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:
-    """A verb and what it was about; of many, the first ten."""
+    """Return a verb and what it was about; of many, the first ten."""
     more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
     return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
 
 
 def _told(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
-    """The step of history that decided proposals, by verb, with the facts that came of them."""
+    """Return the reason of the step of history that decided proposals, by verb, with the resulting facts."""
     words: dict[str, list[str]] = {}
     for choice in choices:
         if choice.number in made:

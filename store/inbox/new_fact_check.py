@@ -1,8 +1,8 @@
-"""What a person has just remembered is compared with what is known: something like it becomes a question in the inbox.
+"""Compare the facts that a person has just remembered with the others; propose what to do with similar ones.
 
-The fact is written at once, and looked at soon after (the application within seconds, else the next command that
-reads), for who remembers does not wait for it: `rapidfuzz` and what else it takes would double what the shell's
-`remember` costs. By words alone, as `duplicates.alike`, a millisecond or two for each.
+The fact is written at once, and compared soon after (by the application within seconds, else by the next command that
+reads), so that `remember` does not wait: importing `rapidfuzz` and the rest would double its time in a shell. By words
+alone, as `duplicates.alike`, a millisecond or two for each.
 """
 
 from collections.abc import Callable
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from store.inbox.inbox import Inbox
     from store.records.facts import Facts
 
-BATCH = 20  # facts that are looked at before what came of them is written
+BATCH = 20  # facts that are compared before the results are written
 
 
 def due(database: Database) -> bool:
-    """A cheap look at whether a fact waits to be compared."""
+    """Return whether a fact waits to be compared; cheap."""
     return not database.read_only and bool(database.value("SELECT 1 FROM uncompared LIMIT 1"))
 
 
 def compare(
     database: Database, facts: "Facts", inbox: "Inbox", cancelled: Callable[[], bool] = lambda: False
 ) -> list[int]:
-    """Compare what waits; the ids of new proposals, whose origin is that of the duplicates. The same question is asked
-    once, by this or by a pass over all facts, whatever was answered. Raises StorageError."""
+    """Compare the waiting facts; return the ids of new proposals, whose origin is that of the duplicates. The same
+    proposal is made once, by this or by a pass over all facts, whatever the decision. Raise StorageError."""
     asked: list[int] = []
     while not cancelled() and due(database):
         asked += _some(database, facts, inbox)
@@ -35,7 +35,7 @@ def compare(
 
 
 def settle(database: Database) -> None:
-    """Let what was remembered until now be as it is."""
+    """Mark all facts remembered until now as compared."""
     with database.write("agent", "compared") as write:
         write.execute("DELETE FROM uncompared")
 
@@ -51,12 +51,12 @@ def _some(database: Database, facts: "Facts", inbox: "Inbox") -> list[int]:
         for number in waiting:
             write.execute("DELETE FROM uncompared WHERE fact = ?", (number,))
             question = questions.get(number)
-            if question is None:  # nothing is like it
+            if question is None:  # no similar fact
                 continue
             try:
-                proposal, fresh = inbox.ask(write, question)  # not fresh if another process was here first
+                proposal, fresh = inbox.ask(write, question)  # not fresh if another process was first
             except MemorandaError:
-                continue  # one of the two went meanwhile
+                continue  # one of the two was deleted meanwhile
             new += [proposal] if fresh else []
         write.reason = inbox.proposed(new)
     return new

@@ -1,5 +1,5 @@
-"""What a question to a person rests on: the facts it is about as they are now, the digests by which the same one is
-known again, and what a proposal keeps of its change and its evidence. Called by the inbox alone."""
+"""The basis of a proposal: the current state of the facts it is about, the digests that identify the same proposal, and
+the stored form of its change and its evidence. Called by the inbox alone."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from store.database import tombstones
 from store.database.database import Transaction
 from store.database.values import Verbatim
 
-MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
+MAX_QUOTE = 1_000  # characters of a quoted span; a longer one is stored by its beginning
 
 
 @dataclass(frozen=True, slots=True)
 class ProposalQuestion:
-    """A proposal to be made; see `Inbox.propose`. `said` is when a person said it in so many words: it is asked again
-    if their no is older. With `anyone` it counts as asked whoever asked it."""
+    """A proposal to be made; see `Inbox.propose`. `said` is when a person said it explicitly: it is proposed again if
+    their rejection is older. With `anyone` an earlier proposal counts whatever its origin."""
 
     kind: str
     change: Mapping[str, Any]
@@ -32,7 +32,7 @@ class ProposalQuestion:
 
 
 def holding(write: Transaction, number: int) -> tuple[str, str, str]:
-    """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
+    """Return (text, status, last confirmed) of an active fact. Raise NotFound or Conflict."""
     row: tuple[str, str, str] | None = write.execute(
         "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
     ).get
@@ -44,7 +44,7 @@ def holding(write: Transaction, number: int) -> tuple[str, str, str]:
 
 
 def based_on(write: Transaction, about: Sequence[Sequence[str]]) -> str:
-    """Of the texts and states of the facts that a proposal is about; empty without any."""
+    """Return a digest of the texts and states of the facts that a proposal is about; empty without any."""
     if not about:
         return ""
     return tombstones.keyed(write, json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
@@ -59,8 +59,8 @@ def asked(
     based_on: str,
     confirmed: Sequence[str],
 ) -> str:
-    """Of a question: what would be added by its text; what would take a fact's place by that fact as well; of one that
-    only changes facts, by them, and to confirm one by when it last was."""
+    """Return the digest of a proposal: one that adds, by its text; one that replaces a fact, by that fact too; one that
+    only changes facts, by those, and one that confirms, by the last confirmation."""
     told: list[object] = [kind]
     if others:
         told += sorted([target or 0, *others])
@@ -72,8 +72,8 @@ def asked(
 
 
 def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQuestion) -> int | None:
-    """The proposal that asked this and still counts: it waits, a person said no to it (and not the thing itself since),
-    or what came of their yes is there. A fact that they forgot later is a no as well."""
+    """Return the earlier proposal of the same that still counts: it waits, a person rejected it (and did not say the
+    same themselves since), or the fact that resulted is there. A fact that they forgot later counts as rejected."""
     row = write.execute(
         "SELECT p.id, p.state, coalesce(p.decided_at, ''), f.status FROM proposals AS p"
         " LEFT JOIN facts AS f ON f.id = p.made WHERE p.asked = ? AND (? OR p.origin = ?)"
@@ -84,7 +84,7 @@ def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQu
         return None
     number, state, decided, status = row
     if state == "accepted" and status != "forgotten":
-        # of a merge and a forgetting the facts are there again, or nobody could ask
+        # after a merge or a forgetting was undone the facts are there again, or nobody could propose it
         again = kind in ("merge", "forget") or status != "active"
     else:
         again = state != "waiting" and question.said > decided
@@ -92,7 +92,7 @@ def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQu
 
 
 def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
-    """What else the fact would have, as `Facts.remember` would have it. Raises InvalidInput."""
+    """Return the other fields of the fact, in the form of `Facts.remember`. Raise InvalidInput."""
     told = {name: value for name, value in change.items() if value not in (None, "", [], ())}
     domain = str(told.get("domain", "general")).strip().lower()
     if domain not in DOMAINS:
@@ -123,7 +123,7 @@ def _decision(said: Any) -> dict[str, Any]:
 
 
 def quoted(one: Mapping[str, str]) -> dict[str, str]:
-    """A piece of evidence as it is kept. Raises InvalidInput."""
+    """Return a piece of evidence in its stored form. Raise InvalidInput."""
     quote = str(one.get("quote", "")).strip()
     return {
         "citation": str(parse(one["citation"])),

@@ -1,6 +1,6 @@
-"""Applies an accepted proposal; called by the inbox alone, within its transaction.
+"""Apply an accepted proposal; called by the inbox alone, within its transaction.
 
-Everything that can refuse does so before anything is written.
+Every refusal is raised before anything is written.
 """
 
 import json
@@ -25,8 +25,8 @@ NARROWEST = ("session", "project", "global")
 
 
 class Accepting:
-    """A proposal that was accepted, as it was asked or in a person's own words (`edited`). `again` lets a text that was
-    purged come back."""
+    """An accepted proposal, with its text or in a person's own words (`edited`). `again` permits a text that was
+    purged."""
 
     def __init__(self, write: Transaction, proposal: Proposal, edited: str | None, again: bool) -> None:
         self._write = write
@@ -58,7 +58,7 @@ class Accepting:
         return self._told_again(target)
 
     def merge(self, fact: int) -> int:
-        """The proposal says what this fact says."""
+        """Merge the proposal into this fact."""
         proposal = self._proposal
         if proposal.kind == "forget":
             raise self._forgets("To make one of two facts, merge these.")
@@ -76,13 +76,13 @@ class Accepting:
         return self._told_again(fact)
 
     def supersede(self, fact: int) -> int:
-        """The proposal holds instead of this fact."""
+        """Supersede this fact by the proposal."""
         if self._proposal.kind == "forget":
             raise self._forgets("To put another text in its place, correct the fact itself.")
         self._holds(fact)
         return self._new(fact)
 
-    # what is done
+    # applying
 
     def _decide(self, said: dict[str, Any]) -> None:
         """Record the decision that was proposed, under the words that the person accepted."""
@@ -105,8 +105,8 @@ class Accepting:
         )
 
     def _new(self, instead_of: int | None) -> int:
-        """The fact with this text, where `instead_of` steps aside: a new one, or the one that says so already, which
-        then has what that one had."""
+        """Return the fact with this text that supersedes `instead_of`: a new one, or the existing one with the same
+        text, which then takes over the properties of `instead_of`."""
         write, text, change = self._write, self._text, self._proposal.change
         self._refuse_cut()
         known = same(write, text)
@@ -151,7 +151,7 @@ class Accepting:
         return new
 
     def _one_of_many(self, target: int) -> int:
-        """Of several facts one stays, the one that has this text, or takes the place of all."""
+        """Keep one of several facts: the one with this text, or a new one that replaces all."""
         write = self._write
         several = [target, *(int(parse(one).target) for one in self._proposal.others)]
         for fact in several:
@@ -188,8 +188,8 @@ class Accepting:
         return new
 
     def _take_over(self, known: int, gone: Sequence[int], rows: Sequence[dict[str, Any]]) -> None:
-        """A fact that is there already takes the place of others, `rows`: it is pinned, muted, as sure and as wide as
-        the one of them that is most so, and linked to the last where numbers allow (a chain never goes back)."""
+        """Replace others, `rows`, by an existing fact: it becomes pinned or muted if one of them is, gets their highest
+        confidence and widest scope, and a link to the last where ids allow (a chain never goes back)."""
         write = self._write
         self._step_aside(gone, "superseded")
         rows = [_row(write, known), *rows]
@@ -212,7 +212,7 @@ class Accepting:
         hand_on(write, gone, known)
 
     def _told_again(self, fact: int, evidence: Iterable[str] = (), tags: Sequence[str] = ()) -> int:
-        """A fact that is known is confirmed, and rests on this evidence as well."""
+        """Confirm a known fact, and add this evidence."""
         row = _row(self._write, fact)
         held = json.loads(row["evidence"])
         more = [one for one in dict.fromkeys([*held, *evidence, *self._evidence()]) if one != cite("fact", fact)]
@@ -227,10 +227,10 @@ class Accepting:
         for fact in facts:
             self._write.execute("UPDATE facts SET status = ? WHERE id = ?", (Verbatim(status), fact))
 
-    # what is asked first
+    # checks before writing
 
     def _refuse_cut(self) -> None:
-        """Raise for a text of which a purge left but a part, unless the person wrote it so."""
+        """Raise for a text of which a purge left only a part, unless the person wrote it so."""
         if PURGED in self._text and not self._own:
             raise Conflict(
                 f"Words of {self._proposal.citation} were purged.", "Say it in your own words, or reject it."
@@ -243,7 +243,7 @@ class Accepting:
         return list(dict.fromkeys(one.citation for one in self._proposal.evidence))
 
     def _holds(self, fact: int) -> None:
-        """Raise unless this fact holds today."""
+        """Raise unless this fact is active."""
         status = self._write.execute("SELECT status FROM facts WHERE id = ?", (fact,)).get
         cited = cite("fact", fact)
         if status is None:
@@ -252,7 +252,7 @@ class Accepting:
             raise Conflict(f"{cited} is {status}.", "Choose one that holds today.")
 
     def _current(self, fact: int) -> int | None:
-        """The fact that holds today in the place of this one; None if none does."""
+        """Return the active fact that superseded this one; None if there is none."""
         seen: int | None = fact
         while seen is not None:
             row = self._write.execute("SELECT status FROM facts WHERE id = ?", (seen,)).get
@@ -263,17 +263,17 @@ class Accepting:
 
 
 def _surest(rows: Sequence[dict[str, Any]]) -> str:
-    """The highest confidence among these facts."""
+    """Return the highest confidence among these facts."""
     return min((str(row["confidence"]) for row in rows), key=CONFIDENCES.index)
 
 
 def _widest(rows: Sequence[dict[str, Any]]) -> str:
-    """The widest scope among these facts: what one session said does not make the project's a session's."""
+    """Return the widest scope among these facts: a fact of one session does not narrow one of the project."""
     return max((str(row["scope"]) for row in rows), key=NARROWEST.index)
 
 
 def _session(rows: Sequence[dict[str, Any]]) -> str:
-    """The session of what these facts say together: the first's, if all of them are told for one."""
+    """Return the session of these facts if the scope of all is one session: the first's."""
     return str(rows[0]["session"]) if _widest(rows) == "session" else ""
 
 

@@ -1,1 +1,1 @@
-"""Conversations brought in: transcripts of Claude Code, `role: text` files, JSON lines; each line once, ever."""
+"""Importing conversations: transcripts of Claude Code, `role: text` files, JSON lines; each line only once."""

@@ -1,7 +1,8 @@
 """Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, one JSON object a line.
 
-Only what a person or the assistant said is a turn: not what tools gave, what the program told the assistant (`isMeta`,
-system reminders, the summary of a compaction), what sub-agents said among themselves (side chains), or thoughts.
+Only what a person or the assistant wrote is a turn: not the output of tools, what the program inserted for the
+assistant (`isMeta`, system reminders, the summary of a compaction), messages between sub-agents (side chains), or
+thoughts.
 """
 
 import os
@@ -25,17 +26,17 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\[\]\n]{0,60}+\]\s*+"
 
 
 def is_claude(value: Any) -> bool:
-    """Whether a line is of such a transcript."""
+    """Return whether a line is of such a transcript."""
     return isinstance(value, dict) and "type" in value and ("sessionId" in value or "leafUuid" in value)
 
 
 def read(value: Any) -> list[ParsedLine]:
-    """What a line says. Raises Broken."""
+    """Parse a line. Raise Broken."""
     if not isinstance(value, dict):
         raise Broken("it is no object")
     role = value.get("type")
     if role not in TURNS:
-        return []  # a title, a snapshot of files, a message of the program's own
+        return []  # a title, a snapshot of files, a message of the program itself
     session, message = value.get("sessionId"), value.get("message")
     if not isinstance(session, str) or not session.strip():
         raise Broken("it names no session")
@@ -58,11 +59,11 @@ def read(value: Any) -> list[ParsedLine]:
 
 
 def without_told(text: str) -> tuple[str, str, bool]:
-    """(what a person wrote, what the program put into it, whether it may be the other way round).
+    """Return (what a person wrote, what the program inserted, whether that separation is in doubt).
 
-    What the program puts in quotes files, which may hold its tags: where more end than begin, all up to the last end is
-    the program's, and what stands between two of its texts, or beside an end without a beginning, is in doubt. A tag
-    that never ends cuts off the rest only where a text begins with it; elsewhere a person wrote it.
+    What the program inserts quotes files, which may contain its tags: where there are more end tags than start tags,
+    all up to the last end is the program's, and text between two insertions, or beside an end without a start, is in
+    doubt. A start tag without an end cuts off the rest only where a text begins with it; elsewhere a person wrote it.
     """
     tags = list(_TOLD.finditer(text))
     if not tags:
@@ -73,7 +74,7 @@ def without_told(text: str) -> tuple[str, str, bool]:
         if tag[1]:
             ends.setdefault(tag[2], []).append(number)
     own, told, place, after = list[str](), list[str](), 0, 0
-    begins = _after_space(text, 0)  # where begins what is not the program's
+    begins = _after_space(text, 0)  # start of what is not the program's
     for number, tag in enumerate(tags):
         if tag[1] or number < after:
             continue
@@ -100,12 +101,12 @@ def _after_space(text: str, place: int) -> int:
 
 
 def folder_of(project: str, home: str = "") -> str:
-    """Where Claude Code keeps the transcripts of a project's folder."""
+    """Return the folder in which Claude Code keeps the transcripts of a project's folder."""
     return os.path.join(_projects(home), re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(project)))
 
 
 def wrote(path: str) -> bool:
-    """Whether a file lies where Claude Code writes this user's transcripts, and so tells truly who said what."""
+    """Return whether a file is where Claude Code writes this user's transcripts, so that its roles can be trusted."""
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(_projects()), ""))
 
 
@@ -115,7 +116,8 @@ def _projects(home: str = "") -> str:
 
 
 def _content(content: Any) -> tuple[str, str, bool]:
-    """(what was said, what tools were asked or gave or the program put in, whether that is in doubt). Raises Broken."""
+    """Return (the turn's text, the input and output of tools and what the program inserted, whether that is in doubt).
+    Raise Broken."""
     if isinstance(content, str):
         return without_told(content)
     if not isinstance(content, list):

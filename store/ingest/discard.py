@@ -1,6 +1,5 @@
-"""Discardable matter: what no session needs tomorrow. It has a place of its own for a day, for a person who
-looks for it, and no way to a search or a prompt.
-"""
+"""Discarded text: what no later session needs. It is kept apart for a day, for a person who looks for it, and is never
+found by a search or put into a prompt."""
 
 from store.base.clock import DAY_MS, days_before, from_ms, to_ms
 from store.database.database import Database, Transaction
@@ -8,19 +7,19 @@ from store.database.values import Verbatim
 
 KEPT_DAYS = 1
 WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
-LONGEST = 2_000  # characters that are kept of one
+LONGEST = 2_000  # characters that are kept of each
 
 
 def keep(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> None:
-    """Put what is discardable where it may be looked at for a day after it was said; older is gone at once."""
+    """Keep discarded text until a day after it was written; an older one is dropped at once."""
     if at < days_before(write.at, KEPT_DAYS):
         return
     write.insert("discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST], at=Verbatim(at))
 
 
 def kept(database: Database, now: str, limit: int = -1) -> "list[dict[str, str]]":
-    """What is there, newest first: session, role, kind, `why` it was put there, text, when it was said (`at`) and when
-    it will be gone (`until`)."""
+    """List the discarded texts, newest first: session, role, kind, `why` it was discarded, text, when it was written
+    (`at`) and when it is deleted (`until`)."""
     rows = database.rows(
         "SELECT session, role, kind, text, at FROM discarded WHERE at >= ? ORDER BY at DESC, id DESC LIMIT ?",
         (days_before(now, KEPT_DAYS), limit),
@@ -40,7 +39,7 @@ def kept(database: Database, now: str, limit: int = -1) -> "list[dict[str, str]]
 
 
 def expire(database: Database, now: str) -> int:
-    """Drop what its day is over; how many went."""
+    """Delete what is older than a day; return how many."""
     cut = Verbatim(days_before(now, KEPT_DAYS))
     if not database.value("SELECT 1 FROM discarded WHERE at < ? LIMIT 1", (cut,)):
         return 0

@@ -1,4 +1,4 @@
-"""From the lines of a source to what they say, whatever its form; what cannot be read is told and passed over."""
+"""Parse the lines of a source in any supported form; report and skip what cannot be read."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,8 +12,8 @@ from store.ingest.source_file import Raw, SourceOffset
 
 @dataclass(slots=True)
 class FormatEntry:
-    """What was read up to `place`: `said`, or the `trouble` with line `number`; `waiting` for the last line of a file,
-    which is still being written, and is read again the next time. `size` in bytes."""
+    """What was read up to `place`: `said`, or the `trouble` with line `number`; `waiting` for the last line of a file
+    that is still being written, and is read again the next time. `size` in bytes."""
 
     place: SourceOffset
     number: int
@@ -24,7 +24,7 @@ class FormatEntry:
 
 
 def is_json(file: BinaryIO) -> bool:
-    """Whether a file is JSON lines, by its first line that is not blank; it stands at its beginning afterwards."""
+    """Return whether a file is JSON lines, by its first line that is not blank; rewind it afterwards."""
     file.seek(0)
     head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
     file.seek(0)
@@ -34,8 +34,8 @@ def is_json(file: BinaryIO) -> bool:
 def entries(
     raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool, as_json: bool
 ) -> Iterator[FormatEntry]:
-    """What the lines from `place` on say; of a `role: text` file all of its lines are given. `growing`: it is a file
-    whose last line may not be whole yet."""
+    """Parse the lines from `place` on; for a `role: text` file pass all of its lines. With `growing` the last line of
+    the file may be incomplete."""
     return _json(raws, session, growing) if as_json else _plain(raws, place, session, growing)
 
 
@@ -62,7 +62,7 @@ def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[FormatEn
 
 
 def _said(value: object, session: str) -> list[ParsedLine]:
-    """What a line says, whatever program wrote it. Raises Broken."""
+    """Parse a line, whatever program wrote it. Raise Broken."""
     if claude.is_claude(value):
         return claude.read(value)
     return [] if ignored_lines.is_bookkeeping(value) else plain.read_json(value, session)
@@ -77,8 +77,8 @@ def _parsed(data: bytes) -> object:
 
 
 def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool) -> Iterator[FormatEntry]:
-    """Turns that go on until the next begins. They are read from the beginning of the source, so that whose words go on
-    at `place`, and whether they stand in a fence, is known; what stands before it is not said again."""
+    """Parse turns of several lines. The source is read from its beginning, to know the role of the text at `place` and
+    whether it is in a fence; turns before `place` are not returned again."""
     said: list[str] = []
     role, fence, first, before, size = "", "", 0, place, 0
     for raw in raws:
@@ -90,7 +90,7 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
             role = begins[0] if begins else role
             continue
         if growing and not raw.whole:
-            if first and begins:  # else the turn goes on in it
+            if first and begins:  # else the line continues the turn
                 yield _turn(session, role, said, first, before, size)
             yield FormatEntry(before, raw.number, waiting=True)
             return

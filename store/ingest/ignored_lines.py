@@ -1,12 +1,12 @@
-"""Lines of transcripts in which nobody says anything: what a program noted for itself. They are passed over.
+"""Lines of transcripts without a message: what a program recorded for itself. They are skipped.
 
-Of programs whose transcripts are not read (Codex, Gemini) the notes alone are passed
-over: a line in which somebody speaks is still told as one that cannot be read.
+Of programs whose transcripts are not read (Codex, Gemini) only these lines are skipped: a line with a message is still
+reported as one that cannot be read.
 """
 
 from typing import Any
 
-# Claude Code: lines that name no session; those that do are known by it (`claude.is_claude`)
+# Claude Code: lines that name no session; `claude.is_claude` recognises those that do
 _CLAUDE = frozenset(
     {
         *("agent-color", "agent-name", "ai-title", "attachment", "attribution-snapshot", "bridge-session"),
@@ -21,13 +21,13 @@ _CODEX = frozenset(
     ("compacted", "event_msg", "session_meta", "session_state", "token_usage_record", "turn_context", "world_state")
 )
 _CODEX_ITEM, _CODEX_SPEECH = "response_item", "message"
-# Gemini: the head of a file, and changes of what it holds
+# Gemini: the head of a file, and changes to its content
 _GEMINI_HEAD = ("sessionId", "projectHash")
 _GEMINI_CHANGE = "$set"
 
 
 def is_bookkeeping(value: Any) -> bool:
-    """Whether a line of JSON is a program's own note. One that has a role and a text never is."""
+    """Return whether a line of JSON is a program's own record. One with a role and a text never is."""
     if not isinstance(value, dict) or isinstance(value.get("role"), str):
         return False
     kind, payload = value.get("type"), value.get("payload")

@@ -1,4 +1,4 @@
-"""What a line of a source says, whatever its form: a turn, something discardable, nothing, or nonsense."""
+"""The content of a line of a source, in any form: a turn, discardable text, nothing, or an error."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ ROLES = {
 
 
 class Broken(Exception):
-    """A line that cannot be read; the message says why, in a few words, and not what it holds."""
+    """A line that cannot be read; the message gives the reason in a few words, and none of its text."""
 
 
 @dataclass(slots=True)
 class ParsedLine:
-    """What was said in `session` by `role` at a moment (empty if nobody says when). `kind` says why it is discardable,
-    empty for a turn. `id` tells it from other lines of its session, empty where it has none; `cwd` is the folder it was
-    said in, if that is known. `doubtful`: others may have written it, whatever role it has."""
+    """A text written in `session` by `role` at a moment (empty if unknown). `kind` is why it is discardable, empty for
+    a turn. `id` is unique among the lines of its session, empty where it has none; `cwd` is the working folder, if
+    known. `doubtful`: others may have written it, whatever its role."""
 
     session: str
     role: str

@@ -1,18 +1,18 @@
-"""The other forms: JSON lines `{session, role, text, at?, id?, speaker?}`, and files of `role: text`."""
+"""Parse the other forms: JSON lines `{session, role, text, at?, id?, speaker?}`, and files of `role: text`."""
 
 import re
 from typing import Any
 
 from store.ingest.parsed_line import ROLES, Broken, ParsedLine
 
-# fewer than in JSON: `model: x` in an answer begins no turn
+# fewer than in JSON: `model: x` in an answer starts no turn
 _NAMES = "user|human|usuario|usuaria|assistant|asistente|claude"
 _MARK = re.compile(rf"\s{{0,3}}(?:#{{1,6}}\s+)?(\*\*|__)?({_NAMES})(?:\1)?\s*:(?(1)(?:\1)?)(?:\s+|$)", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)", re.DOTALL)
 
 
 def read_json(value: Any, session: str) -> list[ParsedLine]:
-    """What a line of JSON says; `session` where it names none. Raises Broken."""
+    """Parse a line of JSON; use `session` where it names none. Raise Broken."""
     if not isinstance(value, dict):
         raise Broken("it is no object")
     text = value.get("text", value.get("content"))
@@ -33,13 +33,13 @@ def read_json(value: Any, session: str) -> list[ParsedLine]:
 
 
 def starts(line: str) -> tuple[str, str] | None:
-    """(role, the rest) of a line with which a turn begins: `user: …`, `**Assistant:** …`; else None."""
+    """Return (role, the rest) of a line that starts a turn: `user: …`, `**Assistant:** …`; else None."""
     match = _MARK.match(line)
     return (ROLES[match[2].lower()], line[match.end() :]) if match else None
 
 
 def fenced(line: str, fence: str) -> str:
-    """The fence that text behind a line stands in, of backticks or tildes: the one before it, none, or a new one."""
+    """Return the fence, of backticks or tildes, that is open after a line: the one before it, none, or a new one."""
     match = _FENCE.match(line)
     if not match:
         return fence

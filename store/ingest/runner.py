@@ -1,8 +1,8 @@
-"""Bringing conversations in: once each line, in batches that let other writers in between.
+"""Import conversations: each line once, in batches that let other writers in between.
 
-What tells a line from another is its own id; where it has none its moment; where it has neither, that it is the first,
-second … of its kind that its source says in that session.
-A keyed digest of that stays, so that a turn that was scrubbed or purged does not come back by the same road.
+A line is identified by its own id; without one by its time; without either by its position among the equal lines of its
+source in that session. A keyed digest of that is kept, so that a turn that was scrubbed or purged is not imported again
+from the same source.
 """
 
 import os
@@ -31,13 +31,13 @@ from store.text.one_line import one_line
 from store.text.small_talk import small_talk
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
-OVER = 4  # bits: what is only passed over counts a sixteenth of what is written
-TOLD = 20  # broken lines that are told one by one
-BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
+OVER = 4  # bits: skipped bytes count a sixteenth of written ones
+TOLD = 20  # broken lines that are listed one by one
+BREATH = 0.002  # seconds between two transactions, in which other writers get the file
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
-DOUBTFUL = "import:text"  # the origin of turns that others may have written: what they teach is asked about
-SETTLED = 60  # seconds since a file was changed last, after which its last line counts as whole
+DOUBTFUL = "import:text"  # the origin of turns that others may have written: facts learned from them are proposed
+SETTLED = 60  # seconds without a change of the file, after which its last line counts as complete
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -47,11 +47,11 @@ Cancelled = Callable[[], bool]
 
 @dataclass(slots=True)
 class IngestReport:
-    """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
-    what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
-    them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being
-    written in their last line; those in `anew` were read from their beginning because they are not what they were.
-    `sessions` had something added."""
+    """What was imported: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
+    output of tools), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
+    them as (file, line, why) in `troubles`. `cut` turns were longer than the limit. The last line of `waiting` files is
+    still being written; those in `anew` were read from their beginning because they were replaced. `sessions` got
+    turns."""
 
     files: int = 0
     bytes: int = 0
@@ -73,7 +73,7 @@ def _never() -> bool:
 
 
 def _quiet(done: int, total: int) -> None:
-    """Nobody listens."""
+    """Report no progress."""
 
 
 def ingest(
@@ -87,11 +87,11 @@ def ingest(
     progress: Progress = _quiet,
     cancelled: Cancelled = _never,
 ) -> IngestReport:
-    """Bring in a file, or what a stream gives: what came of it, added to `report` if there is one.
+    """Import a file or a stream; return the result, added to `report` if given.
 
-    `session` names the conversation where the lines do not; the file's name does otherwise. Of transcripts, only lines
-    said inside the folder `project` are taken, if it is given. `progress` is told bytes done and bytes in all. What was
-    read stays when it is cancelled or killed; the next call goes on there. Raises StorageError.
+    `session` names the conversation where the lines do not; else the file's name does. Of transcripts, only lines
+    written inside the folder `project` are taken, if given. `progress` is called with bytes done and total bytes. What
+    was read is kept when it is cancelled or killed; the next call continues there. Raise StorageError.
     """
     report = report if report is not None else IngestReport()
     with _opened(source) as file:
@@ -112,7 +112,7 @@ def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
 
 
 class _Run:
-    """One reading of one source, and what waits to be written."""
+    """One reading of one source, and what is to be written."""
 
     def __init__(
         self, database: Database, file: BinaryIO, path: str, project: str, origin: str, report: IngestReport
@@ -124,13 +124,13 @@ class _Run:
         self._origin = origin
         self._report = report
         self._secret = _secret(database)
-        self._purges: object = None  # how many there were when they were read last
+        self._purges: object = None  # number of purges when they were last read
         self._buried = buried(database)
         self._inside: dict[str, bool] = {}
         self._own = bool(path) and claude.wrote(path)
         self._from_start = True
-        self._times: dict[bytes, int] = {}  # how often a line was seen that has neither id nor moment
-        # a file that says no times was written when it was last changed; what is piped is said now
+        self._times: dict[bytes, int] = {}  # how often a line without id and time occurred
+        # a file without times was written when it was last changed; piped text is of now
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
         self._batch: list[tuple[ParsedLine, bytes]] = []
         self._weight = 0
@@ -171,8 +171,8 @@ class _Run:
         progress(place.offset, size)
 
     def _own_name(self) -> str:
-        """What a file calls its conversation that names none: as the file is called; with its folder, where another
-        file of that name was here first."""
+        """Return the name of a conversation for a file whose lines name none: the file's name; with its folder, where
+        another file of that name was imported before."""
         folder, file = os.path.split(source_file.name(self._path))
         stem = os.path.splitext(file)[0]
         for name in (stem, f"{os.path.basename(folder)}/{stem}"):
@@ -182,14 +182,14 @@ class _Run:
         return f"{folder}/{stem}"
 
     def _take(self, entry: FormatEntry) -> None:
-        """Sort what an entry says."""
+        """Sort an entry by what it contains."""
         self._weight += entry.size >> OVER
         if entry.trouble:
             self._report.broken += 1
             if len(self._report.troubles) < TOLD:
                 self._report.troubles.append((source_file.name(self._path), entry.number, entry.trouble))
         for line in entry.said:
-            line.doubtful |= not self._own  # a role in any other file is only a word
+            line.doubtful |= not self._own  # a role in any other file is not reliable
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue
@@ -202,14 +202,14 @@ class _Run:
         if cwd not in self._inside:
             try:
                 real = os.path.realpath(cwd)
-            except ValueError:  # no path: a zero byte in it, or half a character
+            except ValueError:  # not a path: a zero byte in it, or half a character
                 real = ""
             self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
         return self._inside[cwd]
 
     def _name(self, line: ParsedLine) -> bytes:
-        """What tells this line from all others, as a keyed digest."""
-        if _UUID.fullmatch(line.id):  # a session that was forked repeats what was said before
+        """Return what identifies this line, as a keyed digest."""
+        if _UUID.fullmatch(line.id):  # a forked session repeats earlier turns
             return self._digest("id", line.role, line.id)
         if line.id:
             return self._digest(line.session, line.role, "id", line.id)
@@ -217,7 +217,7 @@ class _Run:
         return self._digest(*told) if line.at else self._counted(told)
 
     def _counted(self, told: tuple[str, ...]) -> bytes:
-        """The name of a line that has neither id nor moment: the next of those that say the same."""
+        """Return the key of a line that has neither id nor time: the next number among equal lines."""
         same = self._digest(*told)
         if same not in self._times:
             self._times[same] = 0
@@ -236,7 +236,7 @@ class _Run:
     # writing
 
     def _write(self, place: SourceOffset) -> None:
-        """Write down what waits, and how far the source was read, in one transaction."""
+        """Write the batch, and how far the source was read, in one transaction."""
         if not self._batch and not self._weight:
             return
         added: set[str] = set()
@@ -254,7 +254,7 @@ class _Run:
         self._batch, self._weight = [], 0
 
     def _look_at_purges(self) -> None:
-        """Read what was purged, if anything was since the last look."""
+        """Read the tombstones, if a text was purged since the last call."""
         seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
         if seen != self._purges:
             self._purges, self._buried = seen, buried(self._database)
@@ -270,7 +270,7 @@ class _Run:
         return True
 
     def _is_there(self, write: Transaction, line: ParsedLine) -> bool:
-        """Whether a turn that came by another road, an import say, is this one."""
+        """Return whether a turn from another source, an import for example, is this one."""
         if line.kind or not line.at:
             return False
         line.at = _moment(line.at, write.at)
@@ -303,7 +303,7 @@ class _Run:
 
 
 class _Counts:
-    """What one transaction did: counted when it is over."""
+    """Counts of one transaction, added when it is committed."""
 
     __slots__ = ("added", "cut", "discarded", "known", "purged")
 
@@ -312,7 +312,7 @@ class _Counts:
 
 
 def _moment(text: str, now: str) -> str:
-    """When a line says it was said; now where that is no time, or one yet to come."""
+    """Return the time of a line; now where it has no valid time, or one in the future."""
     try:
         return min(parse_moment(text, now), now)
     except InvalidInput:
@@ -320,7 +320,7 @@ def _moment(text: str, now: str) -> str:
 
 
 def _peeked(raws: "Iterator[source_file.Raw]") -> "tuple[Iterator[source_file.Raw], bool]":
-    """The lines of a stream, and whether they are JSON: the first that is not blank tells."""
+    """Return the lines of a stream, and whether they are JSON, by the first that is not blank."""
     from itertools import chain
 
     seen = []
@@ -333,7 +333,7 @@ def _peeked(raws: "Iterator[source_file.Raw]") -> "tuple[Iterator[source_file.Ra
 
 
 def _secret(database: Database) -> bytes:
-    """The key of this memory's digests of lines; made at the first ingest."""
+    """Return the key of this memory's digests of lines; made at the first ingest."""
     found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
     if found is None:
         with database.write(ORIGIN, "ingest") as write:

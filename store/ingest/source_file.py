@@ -1,4 +1,4 @@
-"""Reading a source a line at a time: how far it was read is remembered, and noticed that it is another file by now."""
+"""Read a source line by line: remember how far it was read, and detect that the file was replaced."""
 
 import os
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from store.base.hashing import sha256
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
 
-ENDS = 4096  # bytes of the beginning and of the end of what was read that tell a file from another
+ENDS = 4096  # bytes of the beginning and of the end of the part read, which identify a file
 LONGEST = 32 << 20  # bytes of one line
 
 
 @dataclass(slots=True)
 class SourceOffset:
-    """Up to where a source was read: `offset` in bytes, `line` counted from 1; 0 and 0 at its beginning."""
+    """Position up to which a source was read: `offset` in bytes, `line` counted from 1; 0 and 0 at its beginning."""
 
     offset: int = 0
     line: int = 0
@@ -25,7 +25,7 @@ class SourceOffset:
 @dataclass(slots=True)
 class Raw:
     """One line, without its end: `number` counts from 1, `after` is the offset behind it. `whole` is false for the last
-    one of a file that may still be written, `long` for one that is longer than LONGEST and was not kept."""
+    one of a file that may still be written, `long` for one longer than LONGEST, whose text is dropped."""
 
     number: int
     after: int
@@ -35,7 +35,7 @@ class Raw:
 
 
 def lines(file: BinaryIO, place: SourceOffset) -> Iterator[Raw]:
-    """The lines of a source from a place on, one at a time in memory."""
+    """Yield the lines of a source from a position on, one at a time in memory."""
     number, offset = place.line, place.offset
     while data := file.readline(LONGEST):
         number += 1
@@ -49,9 +49,9 @@ def lines(file: BinaryIO, place: SourceOffset) -> Iterator[Raw]:
 
 
 def opened(path: str) -> BinaryIO:
-    """A plain file, to be read. Raises StorageError."""
+    """Open a plain file for reading. Raise StorageError."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would keep us for ever
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe would block for ever
         file = os.fdopen(handle, "rb", buffering=1 << 18)
         if not os.path.isfile(path):
             file.close()
@@ -62,13 +62,13 @@ def opened(path: str) -> BinaryIO:
 
 
 def name(path: str) -> str:
-    """A path as text: a name that is not UTF-8 has its bytes written out."""
+    """Return a path as text, with the bytes of a name that is not UTF-8 escaped."""
     return clean(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def resume(database: Database, path: str, file: BinaryIO) -> tuple[SourceOffset, bool]:
-    """(where to go on, whether the file is another one than it was: rotated, truncated or written anew). The file
-    stands there."""
+    """Return (where to continue, whether the file was replaced: rotated, truncated or rewritten). The file is
+    positioned there."""
     row = database.row("SELECT size, lines, mark FROM sources WHERE path = ?", (name(path),))
     if row is None:
         return SourceOffset(), False
@@ -81,7 +81,7 @@ def resume(database: Database, path: str, file: BinaryIO) -> tuple[SourceOffset,
 
 
 def remember(write: Transaction, path: str, file: BinaryIO, place: SourceOffset) -> None:
-    """Keep how far a file was read, in the transaction that keeps what was read."""
+    """Store how far a file was read, in the transaction that stores what was read."""
     here = file.tell()
     mark = _mark(file, place.offset)
     file.seek(here)
@@ -93,7 +93,7 @@ def remember(write: Transaction, path: str, file: BinaryIO, place: SourceOffset)
 
 
 def looked(database: Database, path: str, size: int) -> None:
-    """Keep how long a file was when it was last looked at, whatever could be read of it."""
+    """Store the size of a file when it was last checked, whether or not it could be read."""
     here = name(path)
     if database.value("SELECT 1 FROM sources WHERE path = ? AND (size = ? OR looked = ?)", (here, size, size)):
         return

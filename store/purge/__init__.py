@@ -1,6 +1,6 @@
-"""Purging: a text is taken out of the memory for good, wherever it stands, and it is proved that it is gone.
+"""Purging: remove a text from the memory for good, in every place that holds it, and prove that none is left.
 
-`Purge.plan` says what would go and where else the words stand; `Purge.run` does it in one transaction; `finish` then
-cleans what a transaction cannot (index, log, backups), now or when whoever holds the log lets go; `trace` reads every
-row and every byte. Every place that keeps text stands in `registry`.
+`Purge.plan` lists what would be removed and where else the words are; `Purge.run` removes it in one transaction;
+`finish` then cleans what a transaction cannot (index, log, backups), now or once no other connection holds the log;
+`trace` reads every row and every byte. `registry` lists every place that keeps text.
 """

@@ -1,8 +1,8 @@
-"""The memory's own backups: what is taken out of the memory is taken out of each of them too.
+"""The memory's own backups: remove from each what is removed from the memory.
 
-A backup is never changed where it lies. A private copy of it is opened and cleaned, and takes the backup's place only
-if there was something to take out: whatever fails, and whenever the process is killed, the backup is the old one or the
-new one, and one that held nothing keeps every byte.
+A backup is never changed in place. A private copy is opened and cleaned, and replaces the backup only if something was
+removed. After any failure or kill the backup is the old one or the new one; one that held nothing is unchanged byte for
+byte.
 """
 
 import errno
@@ -26,8 +26,8 @@ Clean = Callable[[Database], bool]
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What became of the backups, by name: those `rewritten`, those `removed`, those `unread` because they cannot be
-    looked at, and why the rest is `pending`, empty if none is."""
+    """Result for the backups, by name: `rewritten`, `removed`, `unread` (could not be examined), and why the rest is
+    `pending` (empty if none is)."""
 
     rewritten: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -36,13 +36,12 @@ class Cleaned:
 
 
 def backups_of(database: Database) -> list[str]:
-    """The backups of this memory beside it, Memoranda's own, that can be opened at all; sorted. Other memories' in the
-    same folder are not among them."""
+    """List the backups of this memory that can be opened, sorted; those of other memories in the folder are omitted."""
     return [path for path, ours in _beside(database) if ours]
 
 
 def _beside(database: Database) -> list[tuple[str, bool | None]]:
-    """(path, whether it is of this memory; None if that cannot be told) of each file in the folder of backups."""
+    """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups."""
     folder = os.path.join(os.path.dirname(database.path), FOLDER)
     birth = database.value("SELECT value FROM meta WHERE key = 'created_at'")
     try:
@@ -59,14 +58,14 @@ def _beside(database: Database) -> list[tuple[str, bool | None]]:
 
 
 def in_backups(database: Database, clean: Clean, texts: Sequence[str] = ()) -> Cleaned:
-    """Have `clean` take out of each backup of this memory what was taken out of it; true where there was something.
-    One that is damaged and holds one of these texts goes, and so do copies that a killed process left."""
+    """Run `clean` on each backup of this memory; `clean` returns whether it removed something. Delete a damaged backup
+    that holds one of `texts`, and copies left by a killed process."""
     tidy(database)
     rewritten, removed, unread, pending = list[str](), list[str](), list[str](), ""
     for path, ours in _beside(database):
         name = os.path.basename(path)
         if ours is False:
-            continue  # another memory's, in the same folder
+            continue  # of another memory in the same folder
         try:
             if ours and _rewritten(path, clean):
                 rewritten.append(name)
@@ -83,7 +82,7 @@ def in_backups(database: Database, clean: Clean, texts: Sequence[str] = ()) -> C
             pass
         if ours and texts and any(one.found for one in prove(texts, [path])):
             os.unlink(path)
-            with database.write("agent", "backup") as write:  # nobody is to look for it
+            with database.write("agent", "backup") as write:  # stop later purges from looking for it
                 write.execute("DELETE FROM backups WHERE name = ?", (Verbatim(name),))
             removed.append(name)
         else:
@@ -92,14 +91,14 @@ def in_backups(database: Database, clean: Clean, texts: Sequence[str] = ()) -> C
 
 
 def opened(path: str) -> apsw.Connection:
-    """A connection to read a backup by. It may write where that is allowed: one that was being written when its process
-    was killed has a journal beside it, which is to be rolled back first, and no log is left beside it."""
+    """Open a backup for reading. Writing is allowed where permissions allow it: the journal of a process killed while
+    writing must be rolled back first, and no log may be left beside the file."""
     writable = os.access(path, os.W_OK)
     return apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY)
 
 
 def _birth(path: str) -> str | None:
-    """When the memory began of which this file is a backup."""
+    """Return the creation time of the memory that this file is a backup of."""
     connection = opened(path)
     try:
         born: str | None = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
@@ -109,8 +108,8 @@ def _birth(path: str) -> str | None:
 
 
 def _rewritten(path: str, clean: Clean) -> bool:
-    """Clean a copy of a backup, and put it in the backup's place if there was something to take out. Raises
-    MemorandaError, apsw.Error."""
+    """Clean a copy of a backup and replace the backup if something was removed; return whether it was. Raise
+    MemorandaError or apsw.Error."""
     try:
         times = os.stat(path)
         with Scratch(path) as folder:
@@ -121,10 +120,10 @@ def _rewritten(path: str, clean: Clean) -> bool:
             try:
                 if not clean(backup):
                     return False
-                backup.connection.pragma("journal_mode", "delete")  # as a backup is left: one file, without a log
+                backup.connection.pragma("journal_mode", "delete")  # a backup is one file, without a log
             finally:
                 backup.close()
-            os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))  # its age is when it was taken
+            os.utime(copy, ns=(times.st_atime_ns, times.st_mtime_ns))  # the age of a backup is the time it was made
             put(copy, path, replace=True)
             for beside in (f"{path}-wal", f"{path}-shm", f"{path}-journal"):
                 if os.path.lexists(beside):

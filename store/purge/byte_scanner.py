@@ -1,16 +1,15 @@
-"""Looks for texts in the bytes of files: a process of its own, run by its path, which imports nothing of Memoranda.
+"""Look for texts in the bytes of files: a separate process, run by its path, which imports nothing of Memoranda.
 
 Standard input is a JSON object, `texts`, their `digests` and `files`; standard output a list, one object a file:
-`file`, `size` (-1 if it could not be read), and `found`, the encodings in which a text, or a long piece of one, stands
-there.
+`file`, `size` (-1 if it could not be read), and `found`, the encodings in which a text, or a long piece of one, occurs.
 
-Six encodings: raw UTF-8, the same in other capitals, with any space between words and with accents composed or not;
-escaped as JSON; UTF-16 of either end; base64 at its three alignments; percent-encoded as in addresses. What is packed
-by gzip is unpacked first, whatever its name, and of a memory its packed history too, whose compressed bytes tell
-nothing, also if the memory itself is packed.
+Six encodings: raw UTF-8, in any capitals, with any space between words and with accents composed or not; escaped as
+JSON; UTF-16 of either byte order; base64 at its three alignments; percent-encoded as in addresses. Content packed by
+gzip is unpacked first, whatever the file's name. The packed history of a memory is unpacked too, also if the memory
+itself is packed, since its compressed bytes cannot be searched.
 
-However many the texts, a file is read once: an automaton finds a few letters of each, and only around those is a text
-looked for in all the ways of writing it.
+A file is read once, however many the texts: an automaton finds a few letters of each, and the full comparison in all
+spellings runs only around those.
 """
 
 import base64
@@ -31,24 +30,24 @@ SQLITE = b"SQLite format 3\0"
 GZIP = b"\x1f\x8b"
 READ, MEMORY, URI = 0x1, 0x6, 0x40  # SQLITE_OPEN_READONLY; _READWRITE and _CREATE; _URI
 CHUNK = 4 << 20
-PIECE = 64  # letters: a longer text is looked for in pieces too, since SQLite spreads it over pages
-LEAST_BASE64 = 8  # signs: fewer would be met by chance
+PIECE = 64  # letters: a longer text is also looked for in pieces, since SQLite spreads it over pages
+LEAST_BASE64 = 8  # characters: fewer would match by chance
 
-FEWEST = 3  # letters and figures by which a text is found
-CASED = 4  # letters, of a writing in which each has several forms
-WAYS = 256  # of writing so many letters, in one encoding
+FEWEST = 3  # letters and figures needed to find a text
+CASED = 4  # letters, in a script in which each has several forms
+WAYS = 256  # spellings of so many letters, in one encoding
 SPARE = 200  # bytes around a text, and around a word of it, that may be spaces in it
-DIGEST = "digest"  # the plain one that a memory keeps beside a text: whoever guesses a text can tell it by that
+DIGEST = "digest"  # the plain digest that a memory keeps beside a text: a guessed text can be confirmed by it
 BASE64 = "base64"
 WORD = re.compile(r"\w+")
 PLAIN = re.compile(r"[A-Za-z0-9]+")
 
-Encode = Callable[[str], list[bytes]]  # the ways to write a letter, in small letters where they are ASCII's
-Finder = Callable[[bytes], bool]  # whether a text stands in some bytes, which are in small letters
-Needle = tuple[bytes, tuple[str, ...]]  # what a part must hold, and in which encodings a text may then stand there
-Run = tuple[bytes, int, int]  # letters and figures, and from where to where they stand in a text
-Near = tuple[bytes, int, int]  # what must stand no more bytes before, and no more behind
-Meant = tuple[str, tuple[str, ...], tuple[Near, ...], int]  # a text, encodings, what stands beside it, and how far
+Encode = Callable[[str], list[bytes]]  # the spellings of a letter, in small letters where they are ASCII
+Finder = Callable[[bytes], bool]  # whether some bytes, in small letters, contain a text
+Needle = tuple[bytes, tuple[str, ...]]  # bytes that a part must contain, and the encodings of a text with them
+Run = tuple[bytes, int, int]  # letters and figures, and their start and end in a text
+Near = tuple[bytes, int, int]  # bytes that must be within so many bytes before, and so many behind
+Meant = tuple[str, tuple[str, ...], tuple[Near, ...], int]  # a text, encodings, bytes that must be near it, and how far
 
 
 def main() -> None:
@@ -58,7 +57,7 @@ def main() -> None:
 
 
 def pieces(texts: list[str]) -> list[str]:
-    """The texts, and the pieces of long ones."""
+    """Return the texts and the pieces of long ones."""
     found = dict.fromkeys(text.strip() for text in texts if text.strip())
     for text in list(found):
         if len(text) > 2 * PIECE:
@@ -80,7 +79,7 @@ def look(file: str, search: "ByteSearch") -> dict[str, object]:
 
 
 def parts(file: str, overlap: int) -> Iterator[bytes]:
-    """A file in parts, each of which begins with the end of the one before. Raises OSError, EOFError."""
+    """Read a file in parts, each of which begins with the end of the one before. Raise OSError or EOFError."""
     with open(file, "rb") as stream:
         packed = stream.read(len(GZIP)) == GZIP
     if packed:
@@ -98,7 +97,7 @@ def parts(file: str, overlap: int) -> Iterator[bytes]:
 
 
 def unpacked(file: str, overlap: int) -> Iterator[bytes]:
-    """What gzip packed, in parts; of a memory its packed history too."""
+    """Yield what gzip packed, in parts; of a memory its packed history too."""
     kept: list[bytes] | None = None
     tail = b""
     try:
@@ -117,8 +116,8 @@ def unpacked(file: str, overlap: int) -> Iterator[bytes]:
 
 
 def history(file: str, content: bytes = b"") -> Iterator[bytes]:
-    """What is in the blocks of packed history of a memory (store/history/block_table.py), in a file or in its bytes.
-    One that cannot be read as such is only its bytes."""
+    """Yield the content of a memory's blocks of packed history (store/history/block_table.py), given a file or its
+    bytes. Yield nothing where it cannot be read as a memory."""
     import apsw
 
     try:
@@ -126,12 +125,12 @@ def history(file: str, content: bytes = b"") -> Iterator[bytes]:
             connection = apsw.Connection(":memory:", flags=MEMORY)
         elif os.path.exists(f"{file}-wal"):
             connection = apsw.Connection(file, flags=READ)
-        else:  # nobody has it open, and nothing is to be left beside it
+        else:  # no other process has it open, and no log may be left beside it
             connection = apsw.Connection(f"file:{quote(os.path.abspath(file))}?immutable=1", flags=READ | URI)
     except apsw.Error:
         return
     try:
-        if content:  # a log beside it would have been packed apart
+        if content:  # a log beside it would have been packed separately
             connection.deserialize("main", content[:18] + b"\1\1" + content[20:])
         for blobs in connection.execute("SELECT directory, texts FROM history_block"):
             for blob in blobs:
@@ -146,7 +145,7 @@ def history(file: str, content: bytes = b"") -> Iterator[bytes]:
 
 
 class ByteSearch:
-    """Looks for texts, and for digests as they are. `overlap` is how much two parts of a file must share, in bytes."""
+    """Search for texts, and for digests as they are. `overlap` is how many bytes two parts of a file must share."""
 
     def __init__(self, texts: list[str], digests: list[bytes]) -> None:
         from ahocorasick_rs import BytesAhoCorasick
@@ -157,7 +156,7 @@ class ByteSearch:
         often = frequency(placed)
         self._plain = {text: rarest_first({run for run, _, _ in told}, often) for text, told in placed.items()}
         about: dict[bytes, list[Meant]] = {digest: [] for digest in digests}
-        self._always: list[str] = []  # nothing tells of these beforehand
+        self._always: list[str] = []  # texts without a run to filter by
         for text, told in placed.items():
             rarest = next((run for run in self._plain[text] if len(run) >= FEWEST), b"")
             found = [*(plain(rarest) if rarest else needles(text))]
@@ -171,7 +170,7 @@ class ByteSearch:
         self._coded = BytesAhoCorasick({core for text in texts for core in based(text)}).find_matches_as_indexes
 
     def into(self, part: bytes, found: set[str]) -> None:
-        """Add the encodings in which a text stands in a part of a file."""
+        """Add to `found` the encodings in which a text occurs in a part of a file."""
         if BASE64 not in found and self._coded(part):
             found.add(BASE64)
         small = part.lower()
@@ -208,13 +207,13 @@ class ByteSearch:
 
 
 def runs(text: str) -> list[Run]:
-    """The runs of plain letters and figures of a text, small, and where they stand in it: every encoding but base64
-    leaves them as they are."""
+    """Return the runs of plain ASCII letters and figures of a text, in small letters, and their positions. Every
+    encoding but base64 leaves them unchanged."""
     return [(match[0].lower().encode(), *match.span()) for match in PLAIN.finditer(normalize("NFC", text))]
 
 
 def frequency(placed: dict[str, list[Run]]) -> Counter[bytes]:
-    """How often each run of these texts stands in them, within longer ones too."""
+    """Count how often each run of these texts occurs in them, also within longer runs."""
     from ahocorasick_rs import BytesAhoCorasick
 
     every = {run: None for told in placed.values() for run, _, _ in told}
@@ -230,7 +229,7 @@ def rarest_first(told: set[bytes], often: Counter[bytes]) -> list[bytes]:
 
 
 def plain(run: bytes) -> Iterator[Needle]:
-    """What tells of a run of plain letters and figures."""
+    """Yield the needles for a run of plain letters and figures."""
     yield run, NARROW
     yield wide(run), WIDE
 
@@ -240,8 +239,8 @@ def wide(run: bytes) -> bytes:
 
 
 def neighbours(told: list[Run], run: bytes, rarest: list[bytes], write: Callable[[bytes], bytes]) -> tuple[Near, ...]:
-    """What must stand around the first of these runs that is `run`, wherever their text stands: the runs beside it and
-    the rarest of the others, the most telling first."""
+    """Return the bytes that must be around the first of these runs that equals `run`, wherever their text occurs: the
+    adjacent runs and the rarest of the others, the most selective first."""
     words = [word for word, _, _ in told]
     place = words.index(run)
     least = next((words.index(word) for word in rarest if word != run), place)
@@ -254,7 +253,7 @@ def neighbours(told: list[Run], run: bytes, rarest: list[bytes], write: Callable
 
 
 def needles(text: str) -> Iterator[Needle]:
-    """What tells of a text without such a run: the beginning of its longest word in every way of writing it."""
+    """Yield the needles for a text without such a run: the beginning of its longest word in every spelling."""
     word = max(WORD.findall(normalize("NFC", text)), key=len, default="")
     told: dict[bytes, set[str]] = {}
     for name, encode in ENCODINGS.items():
@@ -272,17 +271,17 @@ def needles(text: str) -> Iterator[Needle]:
         yield needle, tuple(names)
 
 
-# a letter in the ways in which it may be written
+# spellings of a letter
 
 
 def ways(letter: str) -> list[str]:
-    """A letter small and large, composed and not."""
+    """Return a letter in small and capital form, composed and decomposed."""
     cases = (letter, letter.lower(), letter.upper(), letter.casefold())
     return list(dict.fromkeys(normalize(form, case) for case in cases for form in ("NFC", "NFD")))
 
 
 def spelled(text: str, encode: Encode, space: bytes) -> bytes:
-    """A pattern for a text: each letter as any of its encodings, in small letters where they are ASCII's."""
+    """Return a pattern for a text: each letter in any of its encodings, in small letters where they are ASCII."""
     words = []
     for word in normalize("NFC", text).split():
         letters = []
@@ -298,13 +297,13 @@ def raw(letter: str) -> list[bytes]:
 
 
 def escaped(letter: str) -> list[bytes]:
-    """As JSON writes it, with or without the letters beyond ASCII."""
+    """Encode as JSON, with and without escapes for letters beyond ASCII."""
     both = (json.dumps(way, ensure_ascii=only)[1:-1] for way in ways(letter) for only in (True, False))
     return [way.encode("utf-8", "replace").lower() for way in both]
 
 
 def percent(letter: str) -> list[bytes]:
-    """As an address writes it."""
+    """Encode as in an address."""
     raws = [way.encode("utf-8", "replace") for way in ways(letter)]
     told = ["".join(f"%{byte:02x}" for byte in raw).encode() for raw in raws]
     return [*told, *(raw.lower() for raw in raws if raw.isalnum() or raw in b"-._~!$&'()*,;=:@/?")]
@@ -334,7 +333,7 @@ SPACES = {
         for order in ("LE", "BE")
     },
 }
-ENCODED = {"JSON": (b"\\",), "percent": (b"%", b"+")}  # one of these must be in a match, else it is raw
+ENCODED = {"JSON": (b"\\",), "percent": (b"%", b"+")}  # a match must contain one of these, else it is raw
 
 
 def finder(name: str, text: str) -> Finder:
@@ -344,7 +343,8 @@ def finder(name: str, text: str) -> Finder:
 
 
 def based(text: str) -> set[bytes]:
-    """Base64 of the text as it is, small, composed and not: what the signs around it have no part in."""
+    """Return the base64 of the text as it is and in small letters, composed and decomposed, without the characters that
+    depend on adjacent bytes."""
     cores = set[bytes]()
     for case in (text, text.lower()):
         for form in ("NFC", "NFD"):

@@ -1,6 +1,5 @@
-"""Where else in the memory the purged words stand: every column of every table that the registry says may hold them,
-and what history says. Files are looked at by `store/purge/documents.py`.
-"""
+"""Find the other places in the memory that contain the purged words: every column of every table that the registry
+lists as holding them, and history. `store/purge/documents.py` searches files."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -43,12 +42,12 @@ NAMED = "a name, which is not changed"
 
 @dataclass(frozen=True, slots=True)
 class RemainingMatch:
-    """A place that holds words which are purged elsewhere.
+    """A place that contains words which are purged elsewhere.
 
-    `citation` names it, `table` and `key` are its row, or ("file", its path). `what` says what it is, `text` what
-    stands there around the words, of a file what would be cut. `can` is whether Memoranda can take them out; then it
-    does, unless a person leaves the place out. `note` is what even then stays. Of a file, `span` is what would be cut,
-    in characters, out of the bytes that have this `digest`.
+    `citation` names it, `table` and `key` are its row, or ("file", its path). `what` describes it, `text` is the text
+    around the words, of a file what would be cut. `can` is whether Memoranda can remove them; it does so unless a
+    person deselects the place. `note` is what remains even then. Of a file, `span` is what would be cut, in characters,
+    and `digest` is of the bytes that it refers to.
     """
 
     citation: str
@@ -63,8 +62,8 @@ class RemainingMatch:
 
 
 class Elsewhere:
-    """A search through the memory, of which each table is read once: every row that holds the words, but for the
-    records that are `going`."""
+    """A search through the memory that reads each table once: every row that contains the words, except the records
+    that are `going`."""
 
     def __init__(self, database: Database, words: Words, going: Collection[Ref]) -> None:
         self._database = database
@@ -75,15 +74,15 @@ class Elsewhere:
         ]
 
     def records(self) -> list[RemainingMatch]:
-        """The records."""
+        """Return the records."""
         return self._in((RECORD,), self._words)
 
     def rest(self, records: Iterable[RemainingMatch], copies: Copies, dropped: bool) -> list[RemainingMatch]:
-        """These records, and all else: of what Memoranda copied from others every row that holds the `copies` of the
-        words, what says so in its history or by a name, and with `dropped` what a purge drops anyway."""
+        """Return these records and all else: of the copies that Memoranda made, every row that contains the `copies` of
+        the words, also in its history or in a name; with `dropped`, the rows that a purge deletes anyway too."""
         copied = (COPY, INPUT, DROPPED) if dropped else (COPY, INPUT)
         places = [*records, *self._in(copied, copies)]
-        places.sort(key=lambda place: place.table)  # as `tables` has them
+        places.sort(key=lambda place: place.table)  # in the order of `tables`
         seen = {(place.table, place.key) for place in places}
         for table, key in _past(self._database, self._words, self._going):
             if (table, key) not in seen:
@@ -114,8 +113,9 @@ class Elsewhere:
 def elsewhere(
     database: Database, words: Words, copies: Copies, going: Collection[Ref], dropped: bool = True
 ) -> list[RemainingMatch]:
-    """Every row in the memory that holds the words, and of what Memoranda copied from others every one that holds the
-    `copies` of them; but for the records that are `going`, and for what a purge drops anyway unless that counts too."""
+    """List every row in the memory that contains the words, and of the copies that Memoranda made every row that
+    contains the `copies` of them. Leave out the records that are `going`, and unless `dropped` the rows that a purge
+    deletes anyway."""
     if not copies:
         return []
     search = Elsewhere(database, words, going)
@@ -123,12 +123,12 @@ def elsewhere(
 
 
 def words_of(database: Database, table: str) -> tuple[str, ...]:
-    """The columns of a table that may hold a person's words."""
+    """Return the columns of a table that may hold a person's words."""
     return next((kept.words for name, kept in tables(database) if name == table), ())
 
 
 def where_key(database: Database, table: str) -> str:
-    """SQL: the row of a table whose key is the parameter, a JSON list."""
+    """Return SQL for the row of a table whose key is the parameter, a JSON list."""
     return " AND ".join(
         f"{name} = json_extract(?1, '$[{place}]')" for place, name in enumerate(primary_key(database.connection, table))
     )
@@ -137,7 +137,7 @@ def where_key(database: Database, table: str) -> str:
 def _rows(
     database: Database, table: str, kept: Table, keys: list[str], words: Words, going: Collection[Ref]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(key, texts) of the rows that hold the words, and are not going."""
+    """Yield (key, texts) of the rows that contain the words and are not in `going`."""
     if not words or not kept.words:
         return
     typed = words.typed if isinstance(words, Copies) and kept.becomes == INPUT else None
@@ -150,7 +150,7 @@ def _rows(
 
 
 def _named(database: Database, table: str, kept: Table, keys: list[str], words: Words) -> Iterator[tuple[str, str]]:
-    """(key, name) of the rows of which a name holds the words; of each name one row."""
+    """Yield (key, name) of the rows with a name that contains the words; one row for each name."""
     if not words:
         return
     condition, parameters = likely(kept.names, words)
@@ -165,7 +165,7 @@ def _named(database: Database, table: str, kept: Table, keys: list[str], words: 
 
 
 def _past(database: Database, words: Words, going: Collection[Ref]) -> Iterator[Ref]:
-    """The records that are not going, of which history holds the words."""
+    """Yield the records not in `going` whose history contains the words."""
     if not words:
         return
     condition, parameters = likely(["before", "after"], words)
@@ -179,7 +179,7 @@ def _past(database: Database, words: Words, going: Collection[Ref]) -> Iterator[
 
 
 def likely(names: Collection[str], words: Words) -> tuple[str, list[str]]:
-    """SQL that lets at least those rows through in which one of these columns holds the words, and its parameters."""
+    """Return SQL and its parameters for at least the rows in which one of these columns contains the words."""
     if not words:
         return "false", []
     probes = words.probes()

@@ -1,8 +1,8 @@
-"""The words in a person's own files: what of a file would be cut, and the cutting, of nothing else.
+"""The words in a person's own files: find what would be cut out of a file, and cut exactly that.
 
-A line that says no more goes whole, and so does one of a table, a heading or a block of code; of other lines goes the
-sentence. What is cut never reaches into a line that the words do not touch, and every other byte stays as it is.
-Exports beside the memory are only named: their checksums would not hold.
+A line with nothing else in it is cut whole, and so is one of a table, a heading or a block of code; of other lines the
+sentence is cut. A cut never extends into a line that does not contain the words, and every other byte is unchanged.
+Exports beside the memory are only named: their checksums would no longer match.
 """
 
 import gzip
@@ -27,24 +27,24 @@ from store.purge.pattern import Words
 from store.purge.row_eraser import embeddings
 
 IN_GIT = "git's history keeps what was ever committed of it, out of reach"
-HEAD = 200  # bytes in which an export of ours says so
+HEAD = 200  # bytes within which an export of ours identifies itself
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
 _WHOLE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _END = re.compile(
     r"""[.!?\u2026]+["'\u00bb\u201d\u2019)\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]"""
-)  # in CJK no space follows
+)  # no space follows in CJK
 
 
 def places(database: Database, lie: DocumentRoots, words: Words) -> list[RemainingMatch]:
-    """All that stands in files: what can be cut out of documents, and what is only named."""
+    """List every match in files: those that can be cut out of documents, and those that are only named."""
     found = list(documents(database, lie, words))
     return [*found, *named(database.path, lie.base, words)] if words else found
 
 
 def documents(database: Database, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
-    """What stands in documents, each sentence or line a place. A file is read if the index finds the words in it, or
-    does not have it as it is now."""
+    """Yield the matches in documents, one for each sentence or line. A file is read if the index finds the words in it,
+    or does not have its current state."""
     known = {
         path: (size, modified)
         for path, size, modified in database.rows("SELECT path, size, modified_ns FROM documents")
@@ -56,7 +56,7 @@ def documents(database: Database, places: DocumentRoots, words: Words) -> Iterat
             try:
                 yield from _in(document.place, places, words)
             except (Unreadable, FileNotFoundError):
-                continue  # `memoranda scan` names what it cannot read
+                continue  # `memoranda scan` reports what it cannot read
 
 
 def _in(place: Root, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
@@ -81,7 +81,7 @@ def _in(place: Root, places: DocumentRoots, words: Words) -> Iterator[RemainingM
 
 
 def stretches(text: str, words: Words) -> list[tuple[int, int]]:
-    """What would be cut out of a text, as (start, end); none overlaps another."""
+    """Return what would be cut out of a text, as (start, end); none overlaps another."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(_around(text, *span) for span in words.spans(text)):
         if merged and start <= merged[-1][1]:
@@ -92,7 +92,7 @@ def stretches(text: str, words: Words) -> list[tuple[int, int]]:
 
 
 def _around(text: str, start: int, end: int) -> tuple[int, int]:
-    """The sentence that a stretch of text stands in, or its lines."""
+    """Return the sentence, or the lines, that contain a stretch of text."""
     first = text.rfind("\n", 0, start) + 1
     after = text.find("\n", end)
     last = len(text) if after < 0 else after
@@ -112,7 +112,7 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     if text[until:last].strip():
         while text[until].isspace():
             until += 1
-    else:  # it ends its line: the space before it goes, and not the line's end
+    else:  # at the end of a line: cut the space before it, keep the line's end
         until = last - text[:last].endswith("\r")
         while text[said - 1] in " \t":
             said -= 1
@@ -120,7 +120,7 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def cut(places: DocumentRoots, chosen: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
-    """Cut these places, all `found` as "file", out of their files; why some were left, by place."""
+    """Cut these places, all `found` as "file", out of their files; return why some were skipped, by place."""
     by_path: dict[str, list[RemainingMatch]] = {}
     for one in chosen:
         by_path.setdefault(one.key, []).append(one)
@@ -137,17 +137,17 @@ def cut(places: DocumentRoots, chosen: Iterable[RemainingMatch]) -> dict[Remaini
             replace(place, some[0].digest, text.encode())
             session_snapshot.rename_without_words(place.path)
         except FileNotFoundError:
-            continue  # gone, and the words with it
+            continue  # the file was deleted, and the words with it
         except (Unreadable, InvalidInput) as error:
             left |= dict.fromkeys(some, error.message)
     return left
 
 
-# what the index has of them
+# what the index holds of them
 
 
 def indexed(database: Database, words: Words) -> list[str]:
-    """The documents in whose lines the index holds the words."""
+    """List the documents in which the index finds the words."""
     sql, parameters = likely(["c.text", "c.heading"], words)
     rows = database.rows(
         f"SELECT d.path, c.heading, c.text FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {sql}",
@@ -157,7 +157,7 @@ def indexed(database: Database, words: Words) -> list[str]:
 
 
 def drop(write: Transaction, paths: Collection[str]) -> set[int]:
-    """Take documents out of the index, to be read again; the vectors that were made of them."""
+    """Remove documents from the index, to be read again; return the vectors made from them."""
     vectors = set[int]()
     for path in paths:
         number = write.execute("SELECT id FROM documents WHERE path = ?", (Verbatim(path),)).get
@@ -171,23 +171,23 @@ def drop(write: Transaction, paths: Collection[str]) -> set[int]:
     return vectors
 
 
-# what is only named
+# files that are only named
 
 
 def named(path: str, base: str | None, words: Words) -> Iterator[RemainingMatch]:
-    """The files of the registry that a purge cannot reach by itself, if they hold the words."""
+    """Yield the files of the registry that a purge cannot change, if they contain the words."""
     for file, files in registry.of_person(path, base):
         try:
             text = next((line for line in _lines(file) if words.inside(line)), None)
         except (OSError, EOFError, UnicodeDecodeError):
-            continue  # broken, or no text: the proof reads every byte of it
+            continue  # damaged, or not text: the proof reads every byte of it
         if text is not None:
             yield RemainingMatch(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
 
 
 def _lines(path: str) -> Iterator[str]:
-    """The lines of a file, of an export of ours without the comma that ends most: each row is one. Of a document in
-    JSON that is no export of ours, none."""
+    """Yield the lines of a file; of an export of ours each is one row, without the comma at its end. Yield none of a
+    JSON document that is no export of ours."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:

@@ -1,8 +1,8 @@
-"""What follows a purge: the index is merged, the log emptied, our own backups rewritten.
+"""What follows a purge: merge the index, empty the log, rewrite our own backups.
 
-None of it fits into the transaction, and a reader may hold the log for as long as it likes. So the transaction leaves a
-note; whoever opens the memory next goes on from it, and it goes when all is done. The note holds no text: what was
-purged is then known by its digests.
+None of it fits into the transaction, and a reader may hold the log for any time. The transaction therefore writes a
+note; whoever opens the memory next continues from it, and it is deleted when all is done. The note holds no text: what
+was purged is then known by its digests.
 """
 
 import json
@@ -25,13 +25,13 @@ PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no w
 PurgeBackup = Callable[
     [Database, Database, tombstones.Tombstones, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
 ]
-"""(backup, memory, what is buried there, the rows left there, words, names) → whether something was taken out."""
+"""(backup, memory, its tombstones, the rows kept there, words, names) → whether something was removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How far the cleaning came. `pending` says why it is not done yet, empty if it is; `rewritten` and `removed` are
-    names of backups, `unread` those that could not be looked at."""
+    """State of the cleaning. `pending` is why it is not done yet, empty if it is; `rewritten` and `removed` are names
+    of backups, `unread` those that could not be examined."""
 
     pending: str = ""
     rewritten: tuple[str, ...] = ()
@@ -40,8 +40,8 @@ class Finished:
 
 
 def note(write: Transaction, left: Iterable[tuple[str, str]]) -> None:
-    """Say, in the purge's own transaction, what is to follow; `left` are the rows that a person left as they are, in
-    the backups too. Those whose key is a text are not noted: it would be kept here."""
+    """Record, in the purge's own transaction, what is still to do. `left` are the rows that a person chose to keep,
+    which backups keep too. Rows whose key is a text are not noted: the note would keep that text."""
     left = [(table, key) for table, key in left if table != "file" and _numbers(key)]
     earlier = write.execute("SELECT value FROM meta WHERE key = ?", (Verbatim(NOTE),)).get
     write.execute(
@@ -55,15 +55,15 @@ def _numbers(key: str) -> bool:
 
 
 def _left(noted: str | None) -> list[tuple[str, str]]:
-    """The rows that a note says were left; none where an earlier version wrote it."""
+    """Return the rows that a note lists as kept; none if an earlier version wrote it."""
     found = json.loads(noted) if noted else {}
     return [(table, key) for table, key in found["left"]] if isinstance(found, dict) and found else []
 
 
 def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), names: Sequence[str] = ()) -> Finished:
-    """Clean up after a purge, as far as it can be done now; nothing if there was none. `purge` takes the same out of a
-    backup. `texts` and `names` are its words where they are still known; else they are looked for by their digests.
-    Raises StorageError."""
+    """Clean up after a purge as far as possible now; do nothing if there was none. `purge` removes the same from a
+    backup. `texts` and `names` are the purged words where still known; else they are looked for by their digests. Raise
+    StorageError."""
     value = database.value("SELECT value FROM meta WHERE key = ?", (NOTE,))
     if value is None or database.read_only:
         return Finished()
@@ -75,14 +75,14 @@ def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), na
     done = in_backups(database, lambda backup: purge(backup, database, buried, left, texts, names), texts)
     why = _cleaned(database) or done.pending
     if not why:
-        with database.write("agent", "purge") as write:  # unless another purge left more to do
+        with database.write("agent", "purge") as write:  # unless another purge added more to do
             write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(NOTE), Verbatim(value)))
         database.checkpoint_wal()
     return Finished(why, done.rewritten, done.removed, done.unread)
 
 
 def _cleaned(database: Database) -> str:
-    """Leave nothing in the index and the log of what was deleted; why that cannot be done now, empty if it was."""
+    """Clear deleted rows from the index and the log; return why that is not possible now, empty if it was done."""
     try:
         merge(database)
         if not database.checkpoint_wal():
@@ -95,12 +95,12 @@ def _cleaned(database: Database) -> str:
 
 
 def merge(database: Database) -> None:
-    """Merge the search index into one piece, in which nothing of deleted rows is left; a part at a time."""
+    """Merge the search index into one segment without deleted rows, a part at a time."""
     pages = -PAGES
     while True:
         with database.write("agent", "purge") as write:
             before = database.connection.total_changes()
             write.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('merge', ?)", (pages,))
-            if database.connection.total_changes() - before < 2:  # FTS5: nothing is left to merge
+            if database.connection.total_changes() - before < 2:  # FTS5 reports that nothing is left to merge
                 return
         pages = PAGES

@@ -1,5 +1,5 @@
-"""The texts of a purge that was cut off, found again: only their digests are kept, and they are looked for by those in
-whatever may still hold them. They are held in memory, as they were by the process that was killed."""
+"""Find the texts of an interrupted purge again. Only their digests are stored, and every place that may still hold the
+texts is compared with those. The texts are held in memory only, as in the process that was killed."""
 
 import json
 import zlib
@@ -15,8 +15,8 @@ from store.purge.registry import RECORD, TABLES, Table
 
 
 def again(database: Database, backups: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(texts, names) that were purged from this memory and stand in its spool or in one of these backups. Each text of
-    theirs is read once, some 0.7 s for a megabyte that none of the others holds."""
+    """Return (texts, names) that were purged from this memory and are in its spool or in one of these backups. Each
+    distinct text is read once, some 0.7 s for a megabyte that no other holds."""
     told = purged_words.told(database)
     if told is None:
         return (), ()
@@ -37,12 +37,12 @@ def _texts(database: Database, backups: Iterable[str]) -> Iterator[str]:
         try:
             yield from in_file(path)
         except (apsw.Error, zlib.error, ValueError):
-            continue  # told by whoever opens it to clean it
+            continue  # whoever opens it to clean it reports the error
 
 
 def in_file(path: str) -> Iterator[str]:
-    """Every text of people in a memory's file, of whatever schema, its packed history too, and each record's once: the
-    corpus of the index says it again. Raises apsw.Error."""
+    """Yield every text of people in a memory's file, of any schema, its packed history included, and each record's
+    once: the corpus of the index repeats it. Raise apsw.Error."""
     connection = opened(path)
     try:
         connection.pragma("trusted_schema", 0)
@@ -66,7 +66,7 @@ def in_file(path: str) -> Iterator[str]:
 
 
 def _unpacked(texts: Iterable[str]) -> Iterator[str]:
-    """Each text, or of one that is JSON each of its strings, and theirs."""
+    """Yield each text, or if it is JSON each string in it, recursively."""
     for text in texts:
         if text[:1] in ("{", "[", '"'):
             try:

@@ -1,5 +1,4 @@
-"""The words that are to go: whether a text holds them, in whatever capitals, spaces and accents, and that text without
-them."""
+"""Match the words to be purged, whatever the capitals, spaces and accents, and cut them out of a text."""
 
 import json
 import re
@@ -11,18 +10,18 @@ from unicodedata import normalize
 from store.database.change_capture import PURGED
 from store.database.purged_words import FEWEST, NAME, SPACED, forms, matches, spans_of
 
-TOLD = 12  # letters of a query that is a part of a text, from which on it tells of it
-SEVERAL = 20  # so many texts are looked for one by one; more of them at once, each by its rarest run of letters
+TOLD = 12  # letters from which on a query that is part of a text identifies it
+SEVERAL = 20  # up to so many texts are looked for one by one; more of them together, each by its rarest run of letters
 END = ".!;, "
-SHORT = "\u2026"  # what a text that was cut short ends in
-LONGEST_END = 400  # words before it that are looked at
+SHORT = "\u2026"  # end of a text that was cut short
+LONGEST_END = 400  # words before it that are compared
 OPENING = ("{", "[", '"')  # of JSON
-# count as the second in whatever capitals, and `lower` leaves them
+# equal to the second in any capitals, and `lower` leaves them unchanged
 OTHERS = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
-_RUN = re.compile(r"[A-Za-z0-9]{3,}")  # is the same in JSON, however accents are composed, and but for capitals
+_RUN = re.compile(r"[A-Za-z0-9]{3,}")  # the same in JSON, composed or not; only capitals differ
 _WORD = re.compile(r"\w+")
 
-Hit = tuple[int, int, int]  # which of the strings that are looked for, from where to where
+Hit = tuple[int, int, int]  # index of the string, start and end
 Find = Callable[..., list[Hit]]
 
 
@@ -31,8 +30,8 @@ class Words:
 
     def __init__(self, texts: Iterable[str]) -> None:
         found = dict.fromkeys(text for text in map(_trimmed, texts) if long(text))
-        self.texts = tuple(sorted(found, key=len, reverse=True))  # a text that holds another is cut first
-        self._patterns: dict[str, re.Pattern[str]] = {}  # made when they are first needed
+        self.texts = tuple(sorted(found, key=len, reverse=True))  # a text that contains another is cut first
+        self._patterns: dict[str, re.Pattern[str]] = {}  # made when first needed
         self._runs = [_runs(text) for text in self.texts]
         self._always = [place for place, runs in enumerate(self._runs) if not runs]
         self._by_run: list[list[int]] = []
@@ -40,7 +39,7 @@ class Words:
         self._whole = "\0".join(_folded(" ".join(text.split())) for text in self.texts)
 
     def _index(self) -> Find:
-        """Finds a run of letters of each text, in one pass."""
+        """Find a run of letters of each text, in one pass."""
         often = Counter(run for runs in self._runs for run in set(runs))
         by_run: dict[str, list[int]] = {}
         for place, runs in enumerate(self._runs):
@@ -53,41 +52,41 @@ class Words:
         return bool(self.texts)
 
     def probes(self) -> list[str] | None:
-        """Letters that each text that holds them must hold, for SQL's LIKE, which does not know the other signs that
-        count as i, k and s; None where only reading all will do."""
+        """Return letters that any text with a match must contain, for SQL's LIKE, which does not know the other
+        characters that count as i, k and s; None where every row must be read."""
         if len(self.texts) > SEVERAL:
             return None
         probes = [max(re.split("[iks ]", " ".join(runs)), key=len, default="") for runs in self._runs]
         return probes if all(probes) else None
 
     def inside(self, value: object) -> bool:
-        """Whether a text, or any string of the JSON that it is, holds one of them."""
+        """Return whether a text, or any string in its JSON, contains one of them."""
         return isinstance(value, str) and self._may(value) and bool(self.cut(value) != value)
 
     def _may(self, text: str) -> bool:
-        """Whether a text, or any string of the JSON that it is, may hold one of them."""
+        """Return whether a text, or any string in its JSON, may contain one of them."""
         return ("\\u" in text and text[:1] in OPENING) or bool(self._likely(text))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Where in a text they stand, as (start, end); one may overlap another."""
+        """Return their positions in a text, as (start, end); one may overlap another."""
         return [match.span() for wanted in self._likely(text) for match in self._pattern(wanted).finditer(text)]
 
     def which(self, text: str) -> set[str]:
-        """Which of them, as they are in `texts`, stand in a text."""
+        """Return those of them, as they are in `texts`, that a text contains."""
         return {wanted for wanted in self._likely(text) if self._pattern(wanted).search(text)}
 
     @staticmethod
     def trimmed(text: str) -> str:
-        """A text as it is in `texts`: without the spaces around it and its final punctuation."""
+        """Return a text in the form used in `texts`: without surrounding spaces and final punctuation."""
         return _trimmed(text)
 
     def hold(self, part: str) -> bool:
-        """Whether one of them says this too, in as many letters as are looked for as parts of words."""
+        """Return whether one of them contains this too, if it has as many letters as parts of words must have."""
         told = _folded(" ".join(part.split()))
         return len(told) >= TOLD and told in self._whole
 
     def around(self, value: object) -> str:
-        """What stands around the first of them, in one line: for people."""
+        """Return the text around the first of them, in one line, to be shown."""
         text = str(value)
         found = next((match for text_ in self._likely(text) if (match := self._pattern(text_).search(text))), None)
         if found is None:
@@ -96,7 +95,7 @@ class Words:
         return ("…" if start else "") + " ".join(text[start : start + 160].split())
 
     def cut(self, value: Any) -> Any:
-        """The text without them, each replaced by a mark; of JSON, in each of its strings."""
+        """Return the text without them, each replaced by a mark; of JSON, in each of its strings."""
         if not isinstance(value, str):
             return value
         if value[:1] in OPENING:
@@ -109,7 +108,7 @@ class Words:
         return self._cut(value)
 
     def tree(self, tree: Any) -> Any:
-        """`cut` in every string of a JSON value, keys included."""
+        """Apply `cut` to every string of a JSON value, keys included."""
         if isinstance(tree, str):
             return self.cut(tree)
         if isinstance(tree, list):
@@ -130,7 +129,7 @@ class Words:
         return made
 
     def _likely(self, text: str) -> list[str]:
-        """Those of the texts that may stand in this one, the longest first."""
+        """Return the texts that may occur in this one, the longest first."""
         low = _small(text)
         places: Iterable[int] = range(len(self.texts))
         if self._find is not None:
@@ -143,8 +142,8 @@ class Words:
 
 
 class Copies(Words):
-    """The same in what Memoranda copied from elsewhere: there go also the `names` that only these texts said, and their
-    beginnings where a copy was cut short or was typed half."""
+    """The same for copies that Memoranda made: also cut `names` that only these texts contain, and their beginnings
+    where a copy was cut short or an input was not completed."""
 
     def __init__(self, texts: Iterable[str], names: Iterable[str] = ()) -> None:
         texts, names = list(texts), list(names)
@@ -161,14 +160,14 @@ class Copies(Words):
             self._begun.setdefault(words[0][:FEWEST] if words else "", []).append(words)
 
     def typed(self, text: str) -> bool:
-        """Whether an input says one of them, a part of one, or begins to say one at its end."""
+        """Return whether an input contains one of them or a part of one, or ends with the beginning of one."""
         return self.inside(text) or self.hold(text) or any(matches(text, self._told))
 
     def _told(self, letters: str) -> set[str]:
         return self._forms.get(letters, set())
 
     def probes(self) -> list[str] | None:
-        """As for `Words`, and what a text that was cut short ends in."""
+        """As for `Words`, and the end of a text that was cut short."""
         probes = super().probes()
         return None if probes is None else [*probes, SHORT]
 
@@ -183,7 +182,7 @@ class Copies(Words):
         return "".join(self._without_end(part) for part in parts) + last
 
     def _without_end(self, text: str) -> str:
-        """A text that goes on with an ellipsis, which is put behind it, without the beginning of one of them there."""
+        """Return a text ending in an ellipsis without the beginning of one of them before it; the ellipsis is kept."""
         tokens = spans_of(text)
         for place in range(max(0, len(tokens) - LONGEST_END), len(tokens)):
             said = [word for word, _, _ in tokens[place:]]
@@ -195,21 +194,21 @@ class Copies(Words):
 
 
 def _begins(words: list[str], said: list[str]) -> bool:
-    """Whether one begins with the other, of which the last word may be cut short."""
+    """Return whether one begins with the other, whose last word may be cut short."""
     *whole, last = said
     return words[: len(whole)] == whole and len(words) > len(whole) and words[len(whole)].startswith(last)
 
 
 def hits_of(find: Find, text: str) -> list[Hit]:
-    """What an automaton finds in a text, overlapping too."""
+    """Return the matches of an automaton in a text, overlapping ones too."""
     try:
         return find(text, True)
-    except UnicodeEncodeError:  # half of a pair of UTF-16, which no letters looked for hold
+    except UnicodeEncodeError:  # an unpaired surrogate of UTF-16, which no letters looked for contain
         return find(text.encode("utf-8", "replace").decode(), True)
 
 
 def automaton(wanted: Iterable[str]) -> Find:
-    """Finds these strings, as they are, in one pass over a text."""
+    """Return a function that finds these exact strings in one pass over a text."""
     from ahocorasick_rs import AhoCorasick, Implementation
 
     made = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
@@ -225,13 +224,13 @@ def _small(text: str) -> str:
 
 
 def long(text: str) -> bool:
-    """Whether a text is long enough to be looked for elsewhere."""
+    """Return whether a text is long enough to be looked for elsewhere."""
     return sum(map(len, _WORD.findall(text))) >= FEWEST
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Finds a text in whatever capitals, with any space between its words and accents composed or not; not as the
-    beginning or the end of longer words: `team of 5` is not in `team of 50`."""
+    """Return a pattern for a text in any capitals, with any space between its words and accents composed or not; not as
+    the beginning or the end of longer words: `team of 5` does not match in `team of 50`."""
     whole = r"\s+".join("".join(map(_letter, word)) for word in normalize("NFC", text).split())
     before = f"(?<![{SPACED}])" if re.match(f"[{SPACED}]", text[0]) else ""
     behind = f"(?![{SPACED}])" if re.match(f"[{SPACED}]", text[-1]) else ""
@@ -248,7 +247,8 @@ def _trimmed(text: str) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    """The runs of plain letters and figures of a text, the longest first: what holds the text holds each of them."""
+    """Return the runs of plain ASCII letters and figures of a text, the longest first: any text that contains it
+    contains each of them."""
     runs = _RUN.findall(normalize("NFC", text))
     return sorted({run.lower() for run in runs}, key=len, reverse=True)
 

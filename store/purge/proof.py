@@ -1,6 +1,6 @@
-"""What is left of a text: every row of the memory, and every byte of every file, read by another process.
+"""Find what is left of a text: read every row of the memory, and every byte of every file in another process.
 
-Not in this one: closing a handle on the database would drop the locks that SQLite holds on it here.
+Not in this process: closing a handle on the database would drop the locks that SQLite holds on it here.
 """
 
 import json
@@ -21,9 +21,9 @@ from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
 from store.records.fact_rows import text_hash
 
-LOOKS = 3  # at the list of files, which others change
+LOOKS = 3  # readings of the list of files, which other processes change
 READER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
-# what nobody here can read: said with every proof
+# what cannot be read here: reported with every proof
 OUT_OF_REACH = (
     "Not looked at: snapshots of the file system, freed blocks of the disk, your shell's history, copies of other"
     " people and programs, and the history of git, which keeps every version of a file that was ever committed."
@@ -32,7 +32,8 @@ OUT_OF_REACH = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One file: its `size` in bytes, -1 if it could not be read, and the encodings in which a text was `found`."""
+    """Result for one file: its `size` in bytes, -1 if it could not be read, and the encodings in which a text was
+    `found`."""
 
     file: str
     size: int
@@ -41,24 +42,24 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What is left of texts: a verdict on every file, and the `places` that hold them, in the memory and in files."""
+    """What is left of texts: a verdict on every file, and the `places` in the memory and in files that contain them."""
 
     verdicts: tuple[Verdict, ...]
     places: tuple[RemainingMatch, ...]
 
     @property
     def found(self) -> tuple[Verdict, ...]:
-        """The files in which something stands."""
+        """The files that contain a text."""
         return tuple(one for one in self.verdicts if one.found)
 
     @property
     def unread(self) -> tuple[Verdict, ...]:
-        """The files of which nothing can be said."""
+        """The files that could not be read."""
         return tuple(one for one in self.verdicts if one.size < 0)
 
     @property
     def none(self) -> bool:
-        """Whether nothing is left, as far as every file could be read."""
+        """Whether nothing is left, and every file could be read."""
         return not (self.found or self.places or self.unread)
 
 
@@ -70,11 +71,12 @@ def trace(
     *,
     erased: bool = False,
 ) -> Traces:
-    """Look for texts, and for names that only they said, wherever Memoranda keeps text: row by row, and byte by byte in
-    every file. This is the search before a purge, its proof, and `verify-forgotten`.
+    """Look for texts, and for names that only they contained, wherever Memoranda keeps text: row by row, and byte by
+    byte in every file. Used for the search before a purge, its proof, and `verify-forgotten`.
 
-    Where the texts were `erased` and no row holds them, what stands in the file all the same was left there by a
-    program that deletes without wiping, and the file is written anew. Raises StorageError."""
+    Where the texts were `erased` and no row contains them, bytes that remain in the file were left by a program that
+    deletes without wiping, and the file is rewritten. Raise StorageError.
+    """
     texts = list(map(storable, texts))
     words, copies = Words(texts), Copies(texts, names)
     places = elsewhere(database, words, copies, ())
@@ -91,8 +93,8 @@ def trace(
 
 
 def _prove_all(sought: Sequence[str], database: Database, documents: Documents) -> list[Verdict]:
-    """A verdict on every file. Other programs write beside the memory meanwhile: a file that is gone holds nothing, and
-    one that it was renamed to is looked at too. Raises StorageError."""
+    """Return a verdict on every file. Other programs write beside the memory meanwhile: a file that was deleted holds
+    nothing, and one that it was renamed to is read too. Raise StorageError."""
     verdicts: dict[str, Verdict] = {}
     for _ in range(LOOKS):
         if not (new := [file for file in files_of(database, documents) if file not in verdicts]):
@@ -102,7 +104,7 @@ def _prove_all(sought: Sequence[str], database: Database, documents: Documents) 
 
 
 def files_of(database: Database, documents: Documents) -> list[str]:
-    """Every file in which Memoranda keeps or reads text, each once."""
+    """List every file in which Memoranda keeps or reads text, each once."""
     base = documents.places.base
     paths = [*of_store(database.path), *(file for file, _ in of_person(database.path, base))]
     paths += [found.place.path for found in documents.places.walk(lambda name, why: None)]
@@ -113,8 +115,8 @@ def files_of(database: Database, documents: Documents) -> list[str]:
 
 
 def prove(texts: Iterable[str], paths: Sequence[str]) -> list[Verdict]:
-    """Look for the texts in these files. Raises StorageError when the other process cannot do it."""
-    texts = list(map(storable, texts))  # a command line may hold bytes that are no text
+    """Look for the texts in these files. Raise StorageError when the other process fails."""
+    texts = list(map(storable, texts))  # a command line may contain bytes that are not text
     asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(paths)})
     done = subprocess.run(
         [sys.executable, "-I", READER], input=asked, capture_output=True, text=True, encoding="utf-8", check=False

@@ -1,5 +1,4 @@
-"""What a purge does to proposals that stay: no digest in them tells of a text that is gone, and those of which nothing
-is left are closed."""
+"""The effect of a purge on proposals that are kept: remove digests of purged texts, and close those that are empty."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -9,11 +8,11 @@ from store.database.change_capture import PURGED
 from store.database.database import Transaction
 from store.database.values import Verbatim
 
-DIGESTS = ("asked", "based_on")  # columns of a proposal that say nothing but whether a text was this one
+DIGESTS = ("asked", "based_on")  # columns of a proposal that only show whether a text was this one
 
 
 def about(write: Transaction, facts: Collection[int]) -> set[str]:
-    """The keys of the proposals that are about these facts."""
+    """Return the keys of the proposals about these facts."""
     cited = [cite("fact", number) for number in facts]
     rows = write.rows(
         "SELECT json_array(id) FROM proposals WHERE target IN (SELECT value FROM json_each(?1))"
@@ -24,7 +23,7 @@ def about(write: Transaction, facts: Collection[int]) -> set[str]:
 
 
 def drop_digests(write: Transaction, keys: Collection[str]) -> None:
-    """Take the digests, of their own texts and of the facts that they are about, out of proposals and their history."""
+    """Remove the digests, of their own texts and of the facts that they are about, from proposals and their history."""
     among = "IN (SELECT value FROM json_each(?))"
     told = (Verbatim(json.dumps(sorted(keys))),)
     gone = ", ".join(f"{name} = ''" for name in DIGESTS)
@@ -38,7 +37,7 @@ def drop_digests(write: Transaction, keys: Collection[str]) -> None:
 
 
 def close_emptied(write: Transaction, keys: Iterable[str]) -> None:
-    """Of these proposals nobody has to decide those of which nothing is left: they count as rejected."""
+    """Mark those of these proposals that are empty as rejected, so that nobody has to decide them."""
     for key in sorted(keys):
         write.execute(
             "UPDATE proposals SET state = 'rejected', decided_at = ?1"

@@ -1,4 +1,4 @@
-"""What would be purged, and its doing: one transaction over records, their history, and all that was made of them."""
+"""Plan a purge and run it: one transaction over records, their history, and all that was derived from them."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ from store.purge.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
 from store.purge.pattern import Copies, Words
 from store.purge.unique_words import distinct, said_elsewhere
 
-# what can be purged: a kind of record, its table, and the columns that hold its words, the first being its own text
+# what can be purged: a kind of record, its table, and the columns that hold its words, its own text first
 SAID = {
     "fact": ("facts", ("fact",)),
     "decision": ("decisions", ("title", "chosen", "context", "rationale", "alternatives")),
@@ -34,7 +34,7 @@ SAID = {
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
 TABLES = {table: kind for kind, (table, _) in SAID.items()}
-CAME = {  # when a record came to be
+CAME = {  # when a record was created
     "facts": "created_at",
     "decisions": "decided_at",
     "tasks": "created_at",
@@ -43,13 +43,14 @@ CAME = {  # when a record came to be
     "events": "created_at",
     "summaries": "created_at",
 }
-CHAINED = ("facts", "decisions")  # one supersedes another
+CHAINED = ("facts", "decisions")  # one record supersedes another
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """A record that goes: `kind`, `citation`, its row's `table` and `key`, its own `text`, `why` it is among them."""
+    """A record to be purged: `kind`, `citation`, its row's `table` and `key`, its own `text`, and `why` it is
+    listed."""
 
     kind: str
     citation: str
@@ -61,9 +62,9 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class PurgePlan:
-    """What would go, and the other `places` that hold the same words. `texts` are those words, `names` what nothing but
-    these records said: both are held in memory and written nowhere. `alone` says that only these records go, and not
-    those that supersede them; `unsought` are then the texts that others say who stay."""
+    """What would be purged, and the other `places` that contain the same words. `texts` are those words, `names` those
+    that only these records contain: both are held in memory and never stored. `alone` means that only these records are
+    purged, and not those that supersede them; `unsought` are then the texts that records which are kept contain too."""
 
     going: tuple[Going, ...]
     places: tuple[RemainingMatch, ...]
@@ -73,7 +74,7 @@ class PurgePlan:
     unsought: tuple[str, ...] = field(repr=False, default=())
 
     def proposed(self) -> frozenset[int]:
-        """The places, by index, that are scrubbed unless a person says otherwise: all that can be."""
+        """The places, by index, that are scrubbed unless a person decides otherwise: all that can be."""
         return frozenset(index for index, place in enumerate(self.places) if place.can)
 
     def sought(self) -> tuple[str, ...]:
@@ -83,8 +84,8 @@ class PurgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a purge did: records `purged`, places `scrubbed`, the places `left` as they are, what `finish` said, and the
-    `files` that were cut, each with what even so stays."""
+    """Result of a purge: records `purged`, places `scrubbed`, places `left` unchanged, what `finish` returned, and the
+    `files` that were cut, each with what remains in it."""
 
     purged: int
     scrubbed: int
@@ -94,18 +95,18 @@ class Done:
 
 
 class Purge:
-    """What can be purged of one memory."""
+    """Purging in one memory."""
 
     def __init__(self, database: Database, documents: Documents | None = None) -> None:
-        """Without `documents`, as for a backup, no file is looked at."""
+        """Without `documents`, as for a backup, no file is read."""
         self._database = database
         self._documents = documents
 
     def plan(self, records: Iterable[tuple[str, int]], said: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
-        """What purging these records, each a kind of `SAID` and an id, would take away. With a record goes all that it
-        superseded and that superseded it, and every fact that says the same; `alone` it goes without them, and its text
-        is looked for elsewhere only if no record says it that stays. `said` are words that are to go besides, wherever
-        they stand. Raises NotFound, InvalidInput."""
+        """Return what purging these records, each a kind of `SAID` and an id, would remove. Include with a record all
+        that it superseded and that superseded it, and every fact with the same text; with `alone` only the record
+        itself, whose text is then looked for elsewhere only if no record that is kept contains it. `said` are further
+        words to remove wherever they are. Raise NotFound or InvalidInput."""
         named = dict.fromkeys(records)
         if not named:
             raise InvalidInput("Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin.")
@@ -114,8 +115,8 @@ class Purge:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
         with self._database.read_snapshot():
             going, texts = self._going(named, alone)
-        # the rest is read table by table: `erase` refuses what changed of these records since, and the proof that
-        # follows it finds what was written elsewhere
+        # the rest is read table by table without a transaction: `erase` refuses if one of these records changed since,
+        # and the proof that follows finds what was written elsewhere
         gone = {(one.table, one.key) for one in going}
         unsought = said_elsewhere(self._database, texts, gone) if alone else ()
         texts = list(dict.fromkeys([*texts, *(text.strip() for text in said)]))
@@ -141,8 +142,8 @@ class Purge:
         texts: Sequence[str] = (),
         names: Sequence[str] = (),
     ) -> PurgePlan:
-        """What was purged in a memory, of which this is a backup: its records are those whose text is `buried` and that
-        the memory does not hold any more, its places all but those that a person `left` as they are."""
+        """Return what was purged in a memory, for a backup of it: records whose text has a tombstone in `buried` and
+        which the memory no longer holds, and all places but those that a person `left` unchanged."""
         records = []
         for kind, (table, _) in SAID.items():
             found = [number for number, row in self._rows(table, None).items() if buried(tombstone_of(table, row))]
@@ -161,7 +162,7 @@ class Purge:
         return PurgePlan(tuple(going), tuple(kept), tuple(told), tuple(names), alone=True)
 
     def of_origin(self, origin: str) -> list[tuple[str, int]]:
-        """All records that can be purged and that this origin wrote. Raises NotFound."""
+        """List all records written by this origin that can be purged. Raise NotFound."""
         found = [
             (kind, number)
             for kind, (table, _) in SAID.items()
@@ -172,8 +173,7 @@ class Purge:
         return found
 
     def before(self, at: str, kind: str | None = None) -> list[tuple[str, int]]:
-        """All records that can be purged and came to be before a moment, of one kind or of every one. Raises
-        InvalidInput."""
+        """List all records created before a moment that can be purged, of one kind or of all. Raise InvalidInput."""
         if kind is not None and kind not in SAID:
             raise InvalidInput(f"Records of the kind “{kind}” cannot be purged.", f"What can: {', '.join(SAID)}.")
         return [
@@ -184,9 +184,9 @@ class Purge:
         ]
 
     def run(self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON) -> Done:
-        """Purge what the plan shows, and cut the words from the `chosen` places, those proposed without a choice; then
-        clean up. A file that was changed since it was looked at is left. On a full disk the ballast makes room. Raises
-        Conflict when something changed since in the memory, StorageError."""
+        """Purge what the plan lists, cut the words from the `chosen` places (by default those proposed), then clean up.
+        A file that changed since the plan was made is skipped. On a full disk the ballast is freed. Raise Conflict when
+        the memory changed since, StorageError."""
         picked = plan.proposed() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
         refused = self._cut_files([plan.places[index] for index in picked])
@@ -199,7 +199,7 @@ class Purge:
         return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(told))
 
     def _cut_files(self, places: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
-        """Cut the words out of files; why some were left."""
+        """Cut the words out of files; return why some were skipped."""
         chosen = [place for place in places if place.table == "file"]
         if not chosen or self._documents is None:
             return {}
@@ -209,7 +209,7 @@ class Purge:
         return refused
 
     def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON) -> None:
-        """The transaction of a purge, and the spool: what `finish` cleans up is still to be done. Raises as `run`."""
+        """Run the transaction of a purge, and clean the spool; `finish` must follow. Raise as `run` does."""
         places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
             raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
@@ -219,7 +219,7 @@ class Purge:
         if any(place.table == "spool" for place in places):
             hook_spool.drop(self._database.path, Words(plan.texts))
 
-    # working out
+    # planning
 
     def _going(self, named: Iterable[tuple[str, int]], alone: bool) -> tuple[list[Going], list[str]]:
         wanted: dict[str, dict[int, str]] = {}
@@ -245,7 +245,7 @@ class Purge:
         return going, texts
 
     def _with_chain(self, table: str, wanted: dict[int, str]) -> None:
-        """Add what belongs to these records: the chain of what superseded what, and the facts that say the same."""
+        """Add to `wanted` the chain of records that superseded one another, and the facts with the same text."""
         ways = [
             (f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids", "replaced by one of them"),
             (f"SELECT id FROM {table} WHERE supersedes IN ids", "replaces one of them"),
@@ -266,7 +266,7 @@ class Purge:
                         new.append(number)
 
     def _rows(self, table: str, numbers: Iterable[int] | None) -> dict[int, dict[str, Any]]:
-        """The rows of these ids that are there, by column name; without ids all of them."""
+        """Return the existing rows of these ids, by column name; without ids all rows."""
         names = columns(self._database.connection, table)
         sql = f"SELECT {', '.join(names)} FROM {table}"
         if numbers is None:
@@ -278,7 +278,7 @@ class Purge:
         return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
 
     def _said_before(self, table: str, key: str) -> Iterator[str]:
-        """What a record said in its history, where its own text may be changed in place."""
+        """Yield the texts of a record in its history, where its own text may be changed in place."""
         if table == "tasks":
             for states in self._database.rows(
                 f"SELECT before ->> '$.text', after ->> '$.text' FROM {every_row(self._database)}"
@@ -287,10 +287,10 @@ class Purge:
             ):
                 yield from (text for text in states if text)
 
-    # doing
+    # running
 
     def _erase(self, plan: PurgePlan, chosen: Sequence[RemainingMatch], stay: Collection[str], actor: str) -> None:
-        """`stay` are the files whose words, and what the index has of them, stay as they are."""
+        """`stay` are the files whose words, and their rows in the index, are kept."""
         words = Words(plan.texts)
         copies = Copies(plan.texts, plan.names)
         places = [place for place in chosen if place.table not in ("spool", "file")]
@@ -306,7 +306,7 @@ class Purge:
             tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
             purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
-            write.execute("DELETE FROM answers_cache")  # an answer may say it in other words
+            write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
             made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])
             made |= row_eraser.cached(write, plan.texts)
             write.purged |= gone
@@ -336,7 +336,8 @@ class Purge:
 
 
 def tombstone_of(table: str, row: dict[str, Any]) -> str:
-    """The text that a record's tombstone is of. What an event says may be said by many, and it is known by its time."""
+    """Return the text that a record's tombstone is made of. Several events may have the same text, so the time is part
+    of it."""
     if table == "decisions":
         return tombstones.decision_text(row["title"], row["chosen"])
     if table == "events":
@@ -345,13 +346,13 @@ def tombstone_of(table: str, row: dict[str, Any]) -> str:
 
 
 def _graves(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
-    """The texts that tombstones are left of: not of one that others say who stay."""
+    """Return the texts that tombstones are written for: none for a text that a kept record also contains."""
     unsought = set(plan.unsought)
     return [tombstone_of(table, row) for table, row in rows if not unsought.intersection(_said(table, row))]
 
 
 def _said(table: str, row: dict[str, Any]) -> Iterator[str]:
-    """The texts of a record that are looked for elsewhere, its own first."""
+    """Yield the texts of a record that are looked for elsewhere, its own first."""
     first, *rest = SAID[TABLES[table]][1]
     if table == "events":
         yield from (text for text in _strings(json.loads(row[first])) if len(text) >= LONG)
@@ -376,7 +377,7 @@ def _reason(going: Sequence[Going]) -> str:
 
 
 def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> finalize.Finished:
-    """Clean up after a purge, as far as it can be done now (`finalize.finish`)."""
+    """Clean up after a purge, as far as possible now (`finalize.finish`)."""
     return finalize.finish(database, _out_of_backup, texts, names)
 
 
@@ -388,8 +389,8 @@ def _out_of_backup(
     texts: Sequence[str],
     names: Sequence[str],
 ) -> bool:
-    """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
-    unfinished = pending(backup)  # it was made while a purge was not finished: its index may hold words
+    """Remove from a backup what was purged; return whether there was something. Raise MemorandaError."""
+    unfinished = pending(backup)  # it was made while a purge was not finished: its index may contain words
     purge = Purge(backup)
     plan = purge.same(memory, buried, left, texts, names)
     if plan.going or plan.places or files.indexed(backup, Words(plan.texts)):

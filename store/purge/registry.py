@@ -1,8 +1,8 @@
 """Every place that keeps text: the columns of every table, and the files and folders that Memoranda writes.
 
-A search for purged words and the proof that they are gone look at what stands here, and a test compares it with the
-schema and with what the public writers leave on the disk. A table or column that is missing here is searched all the
-same, every TEXT column of it.
+The search for purged words and the proof that none is left read what is listed here; a test compares it with the schema
+and with what the public writers leave on the disk. Of a table or column that is missing here every TEXT column is
+searched all the same.
 """
 
 import os
@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from store.base.location import FOLDER
 from store.database.database import Database
 
-# what becomes of a table's words in a purge
+# what a purge does to a table's words
 RECORD = "record"  # cut out of a row, in a record and in its history
-COPY = "copy"  # the same; these are copies that Memoranda made of what was said, so names are cut out of them too
-INPUT = "input"  # a row of these goes whole
-DROPPED = "dropped"  # all rows go, whatever they hold: they may say it in other words
-REBUILT = "rebuilt"  # follows its source, which is looked at
-HISTORY = "history"  # told with the records that it is of
-NONE = "none"  # no words of people at all
+COPY = "copy"  # the same, for copies that Memoranda made of other text: names are cut out of them too
+INPUT = "input"  # a row is deleted whole
+DROPPED = "dropped"  # all rows are deleted, whatever they hold: they may contain it in other words
+REBUILT = "rebuilt"  # follows its source, which is searched
+HISTORY = "history"  # reported with the records that it is of
+NONE = "none"  # no words of people
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: `words` are the columns that hold words of people, `names` those that hold names of writers, files and
-    steps, which are named where they hold the words and are never cut, `other` those with neither: closed lists, times,
-    digests, numbers and vectors."""
+    """A table: `words` are the columns that hold words of people; `names` those that hold names of writers, files and
+    steps, which are reported where they contain the words and never cut; `other` those with neither: closed lists,
+    times, digests, numbers and vectors."""
 
     becomes: str
     words: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ TABLES = {
     "context_usage": _table(RECORD, "session", "", "at"),
     "agent_sessions": _table(RECORD, "session", "client model", "started_at last_at"),
     "agent_calls": _table(RECORD, "session", "client name", "at door problem reads writes"),
-    # copies of what was said
+    # copies of other text
     "checkpoints": _table(
         COPY,
         "name session summary changed working tasks decisions entities",
@@ -87,7 +87,7 @@ TABLES = {
     "history": _table(HISTORY, "", "actor reason", "at door rows_root digest"),
     "history_row": _table(HISTORY, "before after", "pk", "tbl op salt leaf"),
     "history_block": _table(HISTORY, "", "", "records directory texts salts"),
-    # made again from what they are of
+    # derived from other tables
     "documents": _table(REBUILT, "", "path", "at problem digest"),
     "chunks": _table(REBUILT, "heading text"),
     "corpus": _table(REBUILT, "title text context", "", "kind at status"),
@@ -118,7 +118,7 @@ TABLES = {
 
 
 def tables(database: Database) -> Iterator[tuple[str, Table]]:
-    """Every table that a file has, with what the registry says of it; one that is not in it counts as records."""
+    """Yield every table of a file, with its entry in the registry; one without an entry is treated as records."""
     for (name,) in database.rows(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
         " ESCAPE '\\' ORDER BY name"
@@ -145,8 +145,8 @@ def tables(database: Database) -> Iterator[tuple[str, Table]]:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that may keep text: `find` gives their paths for the memory at a path, of a project's folder or of none.
-    `reach` says how a purge gets at them, empty where it cannot: then they are named."""
+    """Files that may keep text: `find` returns their paths for the memory at a path, of a project's folder or of none.
+    `reach` describes how a purge changes them, empty where it cannot: then they are only named."""
 
     what: str
     reach: str
@@ -154,8 +154,8 @@ class Files:
 
 
 def of_store(path: str) -> list[str]:
-    """The files of the store of the memory at `path`: the whole of its own folder, else what lies beside it by its
-    name, with the folders that every memory has beside it."""
+    """List the files of the store of the memory at `path`: its own folder whole, else the files beside it with its
+    name, and the folders that every memory has beside it."""
     folder, name = os.path.split(path)
     if os.path.basename(folder) == FOLDER:
         return list(_all_in(folder))
@@ -168,10 +168,10 @@ def of_store(path: str) -> list[str]:
     return [*(os.path.join(folder, found) for found in beside), *inner]
 
 
-BESIDE = ("backups", "spool", "logs")  # folders beside a memory that is not in a folder of its own
+BESIDE = ("backups", "spool", "logs")  # folders beside a memory that has no folder of its own
 PARTS = (
     ".snapshot-",
-)  # what is being written beside a memory and bears another name (store/conversations/session_snapshot.py)
+)  # what is being written beside a memory under another name (store/conversations/session_snapshot.py)
 EXPORTS = (".json", ".json.gz")
 
 
@@ -212,8 +212,8 @@ FILES = (
 
 
 def of_person(path: str, base: str | None) -> Iterator[tuple[str, Files]]:
-    """(path, what it is) of the files that a purge cannot reach by itself; each that is there once, and none that
-    belongs to the store."""
+    """Yield (path, what it is) of the existing files that a purge cannot change and that do not belong to the store,
+    each once."""
     seen = set(of_store(path))
     for files in FILES:
         if not files.reach:

@@ -1,5 +1,5 @@
-"""What a purge does to rows, inside its transaction: those that go, those whose words are cut, and what was made of
-both."""
+"""The effect of a purge on rows, inside its transaction: delete rows, cut words out of others, and remove what was
+derived from both."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -21,7 +21,7 @@ from store.records.fact_rows import text_hash
 
 
 def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
-    """Keys by table; what refers to others before what it refers to does not matter: each table goes at once."""
+    """Group keys by table. The order of references does not matter: each table is deleted at once."""
     found: dict[str, list[str]] = {}
     for table, key in sorted(refs):
         found.setdefault(table, []).append(key)
@@ -29,7 +29,7 @@ def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
 
 
 def mask_history(write: Transaction, table: str, keys: list[str]) -> None:
-    """Take the words out of what history says of these records; that something was there, stays."""
+    """Remove the words from the history of these records; that a record existed remains."""
     if table in TEXTS:
         write.rewrite(
             f"UPDATE history_row SET before = {masked(table, 'before')}, after = {masked(table, 'after')},"
@@ -39,8 +39,8 @@ def mask_history(write: Transaction, table: str, keys: list[str]) -> None:
 
 
 def delete(write: Transaction, table: str, keys: list[str]) -> None:
-    """Take records out, with their links, their counters, what is noted of secrets cut out of them, the summaries of
-    turns, and all that is told of sessions of which no turn is left."""
+    """Delete records, with their links, their counters, the notes of secrets cut out of them, the summaries of turns,
+    and everything about sessions that have no turn left."""
     ids = Verbatim(json.dumps([int(key[1:-1]) for key in keys]))
     among = "IN (SELECT value FROM json_each(?))"
     if table == "decisions":
@@ -67,7 +67,7 @@ def delete(write: Transaction, table: str, keys: list[str]) -> None:
 
 
 def successors(write: Transaction, gone: Collection[Ref]) -> set[Ref]:
-    """The records that stay and supersede one that goes."""
+    """Return the kept records that supersede one that is deleted."""
     found = set[Ref]()
     for table in ("facts", "decisions"):
         ids = Verbatim(json.dumps([int(key[1:-1]) for name, key in gone if name == table]))
@@ -79,7 +79,7 @@ def successors(write: Transaction, gone: Collection[Ref]) -> set[Ref]:
 
 
 def unlink(write: Transaction, refs: Iterable[Ref]) -> None:
-    """Let these records supersede nothing, in their history either: what they superseded goes."""
+    """Clear what these records supersede, in their history too: the superseded records are deleted."""
     for table, key in refs:
         write.rewrite(f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),))
         write.rewrite(
@@ -94,8 +94,7 @@ def unlink(write: Transaction, refs: Iterable[Ref]) -> None:
 
 
 def scrub(write: Transaction, place: RemainingMatch, words: Words, copies: Copies) -> None:
-    """Cut the words from a row, of a copy the `copies` of them, and from what history says of it; a row whose key they
-    are in goes."""
+    """Cut the words from a row and its history, in a copy the `copies` of them; delete a row whose key has them."""
     database, table = write.database, place.table
     becomes = TABLES.get(table, Table(RECORD)).becomes
     words = words if becomes == RECORD else copies
@@ -124,7 +123,7 @@ def scrub(write: Transaction, place: RemainingMatch, words: Words, copies: Copie
 
 
 def _scrub_history(write: Transaction, place: RemainingMatch, words: Words) -> None:
-    """The same words in the past of the same record: it can still be taken back, without them."""
+    """Cut the same words from the history of the record: it can still be undone, without them."""
     at = (Verbatim(place.table), Verbatim(place.key))
     for seq, n, *states in list(
         write.rows("SELECT seq, n, before, after FROM history_row WHERE tbl = ? AND pk = ?", at)
@@ -139,13 +138,13 @@ def _scrub_history(write: Transaction, place: RemainingMatch, words: Words) -> N
 
 
 def _state(table: str, text: str, words: Words) -> str:
-    """A row's JSON without the words."""
+    """Return a row's JSON without the words."""
     row = json.loads(text)
     return json.dumps({**row, **_changed(table, row, words)}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
-    """The columns that are others without the words."""
+    """Return the columns that change when the words are cut."""
     cut = {name: words.cut(value) for name, value in row.items()}
     changed = {name: value for name, value in cut.items() if value != row[name]}
     if table == "facts" and "fact" in changed:
@@ -159,7 +158,7 @@ def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
 
 
 def keys_of(places: Iterable[RemainingMatch]) -> Iterator[tuple[str, int]]:
-    """The records among these places that can be found, and so have vectors."""
+    """Yield the records among these places that are searchable, and so have vectors."""
     for place in places:
         kind = NAMES.get(place.table) or ("commit" if place.table == "commits" else "")
         if kind and place.table != "commit_links":
@@ -178,7 +177,7 @@ def embeddings(write: Transaction, records: Iterable[tuple[str, int]]) -> set[in
 
 
 def cached(write: Transaction, texts: Iterable[str]) -> set[int]:
-    """The vectors that were made of these very texts once, for whichever record."""
+    """Return the vectors that were once made from exactly these texts, for whichever record."""
     models = [model for (model,) in write.rows("SELECT fingerprint FROM embedding_models")]
     names = [digest(model, form("fact", "", text)) for model in models for text in texts]
     found = (write.execute("SELECT id FROM embeddings WHERE digest = ?", (name,)).get for name in names)
@@ -186,7 +185,7 @@ def cached(write: Transaction, texts: Iterable[str]) -> set[int]:
 
 
 def drop_unused(write: Transaction, vectors: Iterable[int]) -> None:
-    """Of these vectors, those that no record has any more, and the signs of all that are gone."""
+    """Delete those of these vectors that no record uses any more, and the binary signatures of all deleted ones."""
     for number in vectors:
         write.execute(
             "DELETE FROM embeddings WHERE id = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedding = ?)",

@@ -1,4 +1,4 @@
-"""What is looked for in all that is stored, and cut out of it: secrets, or what a text tells about people."""
+"""What a scan looks for in all stored text, and cuts out: secrets, or data about people."""
 
 import json
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def _without_people(text: str) -> str:
 
 
 def _mapped(tree: object, change: Callable[[str], str]) -> object:
-    """A copy of a JSON value with every string of it changed; names of objects stay."""
+    """Return a copy of a JSON value with every string changed; the names in objects are kept."""
     if isinstance(tree, str):
         return change(tree)
     if isinstance(tree, list):
@@ -28,14 +28,14 @@ def _mapped(tree: object, change: Callable[[str], str]) -> object:
 
 
 class Scanner:
-    """A way to look for what is to be cut: of a text, and of a JSON value string by string."""
+    """A way to find what is to be cut: in a text, and in a JSON value string by string."""
 
     def __init__(self, clean: Callable[[str], str], clean_tree: Callable[[object], object]) -> None:
         self._clean = clean
         self._clean_tree = clean_tree
 
     def cut(self, text: str, as_json: bool) -> str:
-        """The text as it is to be stored."""
+        """Return the text as it is to be stored."""
         if as_json:
             try:
                 tree = json.loads(text)
@@ -46,7 +46,7 @@ class Scanner:
         return self._clean(text)
 
     def cut_line(self, line: str) -> str:
-        """A line of the spool as the spool is to keep it."""
+        """Return a line of the spool as it is to be stored."""
         try:
             tree = json.loads(line)
         except ValueError:
@@ -55,7 +55,8 @@ class Scanner:
         return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
 
     def found(self, text: str, as_json: bool) -> dict[str, list[str]]:
-        """What a field holds, by rule: a text for each, masked, or empty where nothing of it may be said."""
+        """Return what a field contains, by rule: for each match a masked text, or an empty one where nothing may be
+        shown."""
         after = self.cut(text, as_json)
         if after == text:
             return {}

@@ -1,7 +1,8 @@
-"""Secrets and what is stored: where the write door cut one, and what was stored before its rule existed.
+"""Secrets in stored text: list those that were cut while writing, find and scrub those stored before their rule
+existed.
 
-A scrub leaves no step in history, since a step would hold the text: the records, the journal and history's own rows
-get the marker in place, what is derived from them follows, and the pages and the log that held the text are wiped.
+A scrub adds no step to history, since a step would hold the text: the records, the journal and history's own rows get
+the marker in place, derived rows follow, and the pages and the log that held the text are wiped.
 """
 
 import json
@@ -56,8 +57,8 @@ SPOOL = "spool"  # no table: what hooks left to be written
 
 
 class Leak:
-    """Secrets of one rule in one field: where, how many, never what. `seq` is the step of history that holds them, 0
-    for the record itself. Of data about people, `masked` says as much as is needed to know it again."""
+    """Secrets of one rule in one field: where and how many, never the secret. `seq` is the step of history that holds
+    them, 0 for the record itself. Of data about people, `masked` shows enough to recognise it."""
 
     __slots__ = ("citation", "count", "field", "key", "masked", "n", "rule", "seq", "table")
 
@@ -84,7 +85,7 @@ class Leak:
 
 
 class Cut:
-    """A secret that never was stored: when, where and by which rule it was cut, and who had said it by which door."""
+    """A secret that was never stored: when, where and by which rule it was cut, who wrote it and through which door."""
 
     __slots__ = ("actor", "at", "citation", "count", "door", "field", "rule")
 
@@ -99,7 +100,7 @@ class Cut:
 
 
 def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
-    """What the write door cut, newest first, of one rule or of all."""
+    """List what was cut while writing, newest first, of one rule or of all."""
     rows = database.rows(
         "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
         f" AND {_THERE} ORDER BY at DESC, id DESC LIMIT ?",
@@ -112,8 +113,8 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
 
 
 def made(database: Database) -> list[Cut]:
-    """What the transactions of this connection cut since this was asked last, in the order of the places; no database
-    is asked where nothing was cut."""
+    """List what the transactions of this connection cut since the last call, ordered by place; query no database where
+    nothing was cut."""
     cuts, database.cut = database.cut, {}
     return [
         Cut("", citation(database, table, (row,)), field, rule, count, "", database.door)
@@ -122,12 +123,12 @@ def made(database: Database) -> list[Cut]:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many cuts each rule made, of those that `noted` lists."""
+    """Count the cuts of each rule, of those that `noted` lists."""
     return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_THERE} GROUP BY rule"))
 
 
 def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
-    """How a row is cited; a table's name and its key for one that has no citation of its own."""
+    """Return the citation of a row; for a table without citations its name and the row's key."""
     if table in KINDS:
         return cite(KINDS[table], key[0])
     if table == "queries":  # its key is the text
@@ -152,8 +153,8 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
 
 
 def scan(database: Database, scanner: Scanner = SECRETS) -> list[Leak]:
-    """Every secret that the rules of today, but for what the person allows, find in what is stored; or what another
-    scanner finds, PEOPLE."""
+    """List every match in stored text of the current rules, except what the person allows; or of another scanner,
+    PEOPLE."""
     found: list[Leak] = []
     for table in SCANNED:
         for key, row in _rows(database, table):
@@ -178,9 +179,9 @@ def scan(database: Database, scanner: Scanner = SECRETS) -> list[Leak]:
 
 
 def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user", scanner: Scanner = SECRETS) -> bool:
-    """Cut the secrets out of the fields that `scan` found by the same scanner, out of what is derived from them, out of
-    the spool and out of the backups beside the memory; True when no byte is left, False while another program still
-    reads the log that holds them. Who made a step and why stays as it is. Raises StorageError."""
+    """Cut the secrets out of the fields that `scan` found with the same scanner, out of what is derived from them, out
+    of the spool and out of the backups beside the memory. Return True when no byte is left, False while another program
+    still reads the log that holds them. The author of and reason for a step are kept. Raise StorageError."""
     leaks = list(leaks)
     if any(leak.table == SPOOL for leak in leaks):
         hook_spool.change(database.path, scanner.cut_line)
@@ -191,9 +192,9 @@ def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user", scanne
 def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Scanner) -> bool:
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
-    told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
+    told: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
     for leak in leaks:
-        if leak.table in ("history", SPOOL):  # who and why: the chain of digests stands on them; no row
+        if leak.table in ("history", SPOOL):  # who and why: the chain of digests depends on them; no row
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
@@ -211,7 +212,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Sca
         unpack(write, told)
         for (seq, n), table in steps.items():
             _scrub_step(write, table, seq, n, scanner)
-        # vectors and digests of texts that are gone; the rest of this cache is made again when it is needed
+        # vectors and digests of deleted texts; the rest of this cache is made again when needed
         forget_cache(write)
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
@@ -251,7 +252,7 @@ def _scrub_record(write: Transaction, table: str, key: "tuple[Any, ...]", fields
 
 
 def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: Scanner) -> None:
-    """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays whole without the text."""
+    """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays valid without the text."""
     lists = {name for name, as_json in _columns(write.database, table) if as_json}
     rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))
     for states in rows:
@@ -266,7 +267,7 @@ def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: Scann
 
 
 def _cut_state(state: "dict[str, Any]", lists: set[str], scanner: Scanner) -> "dict[str, Any]":
-    """A row as a step holds it, without its secrets; a fact's digest follows its text."""
+    """Return a row as a step holds it, without its secrets; a fact's digest follows its text."""
     cut = {
         name: scanner.cut(value, name in lists) if isinstance(value, str) else value for name, value in state.items()
     }
@@ -276,7 +277,8 @@ def _cut_state(state: "dict[str, Any]", lists: set[str], scanner: Scanner) -> "d
 
 
 def _columns(database: Database, table: str) -> list[tuple[str, bool]]:
-    """The columns of a table that hold text, and whether it is JSON: the schema gives those an empty value of it."""
+    """Return the columns of a table that hold text, and whether each is JSON: the schema gives those an empty JSON
+    value."""
     rows = database.rows("SELECT name, type, dflt_value FROM pragma_table_info(?)", (table,))
     return [(name, default in JSON_DEFAULTS) for name, kind, default in rows if kind == "TEXT"]
 
@@ -286,8 +288,8 @@ def _key_columns(database: Database, table: str) -> list[str]:
 
 
 def _rows(database: Database, table: str) -> "Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]":
-    """(key, (field, text, whether it is JSON) of each field) of every row, a page at a time: a scan of a large memory
-    holds no reading transaction open."""
+    """Yield (key, (field, text, whether it is JSON) of each field) of every row, a page at a time, so that the scan of
+    a large memory holds no read transaction open."""
     texts = _columns(database, table)
     keys = _key_columns(database, table)
     after: tuple[Any, ...] = ()
@@ -305,7 +307,7 @@ def _rows(database: Database, table: str) -> "Iterator[tuple[tuple[Any, ...], li
 
 
 def _history(database: Database) -> "Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]":
-    """(step, n, table, key, [before, after]) of every row of history, packed or not."""
+    """Yield (step, n, table, key, [before, after]) of every row of history, packed or not."""
     newest = database.value("SELECT max(seq) FROM history") or 0
     source = every_row(database)
     for start in range(0, newest, PAGE):

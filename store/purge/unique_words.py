@@ -1,5 +1,5 @@
-"""The words and names that nothing but the purged records said: what is left of a text in the names and summaries of
-checkpoints, and in what was typed to find it."""
+"""Find the words and names that only the purged records contained: they may be left in the names and summaries of
+checkpoints, and in search queries."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
@@ -15,16 +15,16 @@ from store.text.entities import named
 from store.text.vocabulary import stop_words
 
 FEWEST = 4  # letters
-MOST = 10_000  # names of one purge: one of ever so many records need not count each of their words
-TOGETHER = 1_000  # texts of which the words are taken at once
-MANY = 40  # names from which on all of history is read for them, and no row is sought for each
+MOST = 10_000  # names of one purge: a purge of very many records need not count each of their words
+TOGETHER = 1_000  # texts that are split into words at once
+MANY = 40  # names from which on the whole history is read for them, instead of a query for each row
 
 
 def distinct(
     database: Database, texts: Collection[str], going: Collection[Ref], places: Iterable[RemainingMatch]
 ) -> list[str]:
-    """Those words and names of these texts that no record holds which stays, not even within a longer word; in `places`
-    the texts are cut. Reads all that the memory holds, some 0.1 s for a megabyte."""
+    """Return those words and names of these texts that no kept record contains, not even within a longer word; the
+    texts are cut in `places`. Reads all of the memory, some 0.1 s for a megabyte."""
     names = {name.casefold(): name for name in named(texts, MOST)}
     for text in texts:
         for word, start, end in spans_of(text):
@@ -38,10 +38,10 @@ def distinct(
     spelled: set[str] = set()
     staying = set(_staying(database, going, cut, words))
     for some in _batches(staying):
-        spelled.update(tokens_of("\n".join(some)))  # no word of one goes on in the next
+        spelled.update(tokens_of("\n".join(some)))  # no word continues in the next text
     folded = {word: fold(word) for word in spelled}
     tokens = {low: _tokens(low) for low in names}
-    # a word within a longer one stands there too; a name of several words only where its words stand
+    # a word within a longer one counts as contained; a name of several words only where all its words are
     standing = _standing({token for some in tokens.values() for token in some}, "\0".join(set(folded.values())))
     left = {low: name for low, name in names.items() if not standing.issuperset(tokens[low])}
     phrases = {low: f" {' '.join(tokens[low])} " for low in names if low not in left and len(tokens[low]) > 1}
@@ -64,13 +64,13 @@ def distinct(
 
 
 def _standing(tokens: Iterable[str], text: str) -> set[str]:
-    """Those of these that stand in a text."""
+    """Return those of these that a text contains."""
     find, wanted = _finder(tokens)
     return {wanted[which] for which, _, _ in hits_of(find, text)}
 
 
 def _finder(wanted: Iterable[str]) -> tuple[Find, list[str]]:
-    """Finds these strings in a text, in one pass whatever their number; and which is which."""
+    """Return a function that finds these strings in one pass, whatever their number, and the strings by index."""
     every = list(wanted)
     return automaton(every), every
 
@@ -82,7 +82,7 @@ def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def said_elsewhere(database: Database, texts: Collection[str], going: Collection[Ref]) -> set[str]:
-    """Those of these texts that a record says, or quotes, that stays."""
+    """Return those of these texts that a kept record contains or quotes."""
     words = Words(texts)
     found: set[str] = set()
     for text in _staying(database, going, (), words):
@@ -95,8 +95,8 @@ def _tokens(text: str) -> list[str]:
 
 
 def _staying(database: Database, going: Collection[Ref], cut: Collection[Ref], words: Words) -> Iterator[str]:
-    """All that the memory says of records, documents and its own structure once these are gone."""
-    # as the file holds it, without anything between: a word may begin in one name and end in the next
+    """Yield all texts of records, documents and the memory's own structure that remain once these are deleted."""
+    # as the file holds it, without separators: a word may begin in one name and end in the next
     yield from (
         told for (told,) in database.rows("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
     )
@@ -120,11 +120,11 @@ def _staying(database: Database, going: Collection[Ref], cut: Collection[Ref], w
                 yield words.cut(text) if table in SOURCES or (table, key) in cut else text
 
 
-SOURCES = ("chunks", "documents")  # what is made again from files, and so stays
+SOURCES = ("chunks", "documents")  # made again from files, and so kept
 
 
 def _summaries(database: Database, going: Collection[Ref]) -> set[Ref]:
-    """The summaries that go with turns."""
+    """Return the summaries that are deleted with turns."""
     rows = database.rows(
         "SELECT DISTINCT json_array(s.id) FROM summaries s JOIN turns t ON t.session = s.session"
         " AND t.number BETWEEN s.first AND s.last JOIN json_each(?) g ON t.id = g.value",
@@ -134,7 +134,7 @@ def _summaries(database: Database, going: Collection[Ref]) -> set[Ref]:
 
 
 def _past(database: Database, going: Collection[Ref], names: list[str]) -> Iterator[str]:
-    """What history says of records that stay, where it may hold one of these names."""
+    """Yield the history of kept records, where it may contain one of these names."""
     condition, parameters = "true", list[str]()
     if len(names) <= MANY:
         condition, parameters = likely(["before", "after"], Words(names))

@@ -1,2 +1,2 @@
-"""One module for each kind of record, and what belongs to several: tags, ageing, the timeline. What changes records
-in bulk is in `history`, `inbox` or `purge`."""
+"""One module for each kind of record, and what several share: tags, ageing, the timeline. Bulk changes of records are
+in `history`, `inbox` or `purge`."""

@@ -1,4 +1,4 @@
-"""The levels of checkpoints, and when one is due by itself. Pure rules: `now` is passed in."""
+"""The levels of checkpoints, and when an automatic one is due. Pure rules: `now` is passed in."""
 
 from collections.abc import Mapping
 
@@ -6,8 +6,8 @@ from store.base.clock import DAY_MS, to_ms
 from store.base.vocabulary import CHECKPOINT_LEVELS as LEVELS
 
 MINUTE_MS = 60_000
-QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is over
-# how often one of a level is taken, if anything changed; the highest first
+QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is over
+# interval of each level, if anything changed; the highest first
 EVERY_MS = {"archival": DAY_MS, "meso": 30 * MINUTE_MS, "micro": 5 * MINUTE_MS}
 # percent of the context window → the level of the checkpoint taken when it is passed
 USAGE = {70: "meso", 85: "meso", 90: "macro", 95: "macro"}
@@ -15,9 +15,9 @@ WINDOW = 200_000  # tokens of a context window
 
 
 def due(now: str, taken: Mapping[str, str], start: str) -> str | None:
-    """The level of the checkpoint that time has made due, or None.
+    """Return the level of the checkpoint that is due by time, or None.
 
-    `taken` says when the newest of each level was taken; a higher one counts for those below it. `start` is the moment
+    `taken` is when the newest of each level was taken; a higher one counts for those below it. `start` is the moment
     from which time counts while there is none. A clock that was set back makes one due.
     """
     for level, interval in EVERY_MS.items():
@@ -29,10 +29,10 @@ def due(now: str, taken: Mapping[str, str], start: str) -> str | None:
 
 
 def percent(tokens: int, window: int = WINDOW) -> int:
-    """How much of a context window is used, in whole percent."""
+    """Return how much of a context window is used, in whole percent."""
     return tokens * 100 // max(1, window)
 
 
 def threshold(used: int) -> int:
-    """The highest of the thresholds of USAGE that is passed at `used` percent; 0 for none."""
+    """Return the highest of the thresholds of USAGE that is passed at `used` percent; 0 for none."""
     return max((one for one in USAGE if used >= one), default=0)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from store.base.models import Commit, Link
 
-# the shas next to a commit's own, in order: what tells it from them is its shortest form
+# the shas next to a commit's own, in order: its shortest form must differ from both
 NEIGHBOURS = (
     "(SELECT max(sha) FROM commits AS before WHERE before.sha < c.sha),"
     " (SELECT min(sha) FROM commits AS after WHERE after.sha > c.sha)"
@@ -33,7 +33,7 @@ SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?11, coalesce(?10, (SELECT id FROM iterat
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
 GIT = "git"  # the origin of what was read from the repository
-WHOLE_SECOND = ".000Z"  # git keeps no more of a time; an iteration's start has milliseconds
+WHOLE_SECOND = ".000Z"  # git has no fractions of a second; an iteration's start has milliseconds
 
 
 class Commits:
@@ -56,9 +56,9 @@ class Commits:
         iteration_id: int | None = None,
         actor: str = "agent",
     ) -> bool:
-        """Log one commit, and that it implements these `decisions`; whether the commit was new. It belongs to the
-        iteration of its time, unless another is named. What is known already stays as it is: telling the same twice
-        changes nothing. Raises InvalidInput, NotFound, Conflict; nothing is logged then."""
+        """Log one commit, and that it implements these `decisions`; return whether the commit was new. It belongs to
+        the iteration of its time, unless another is named. A known commit is not changed. Raise InvalidInput, NotFound
+        or Conflict; nothing is logged then."""
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else joined(write, iteration_id)
@@ -74,7 +74,7 @@ class Commits:
             return new
 
     def get(self, sha: str) -> "Commit":
-        """The commit whose sha starts so. Raises NotFound, or Conflict when several do."""
+        """Return the commit whose sha starts with this. Raise NotFound, or Conflict when several do."""
         return self.by_id(self.resolve(sha))
 
     def by_id(self, number: int) -> "Commit":
@@ -84,7 +84,7 @@ class Commits:
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Commit]":
-        """The commits of these ids that exist, in this order."""
+        """Return the commits of these ids that exist, in this order."""
         import json
 
         rows = self._database.rows(
@@ -95,7 +95,7 @@ class Commits:
         return [by_id[number] for number in numbers if number in by_id]
 
     def resolve(self, sha: str) -> int:
-        """The id of the commit whose sha starts so. Raises NotFound, Conflict."""
+        """Return the id of the commit whose sha starts with this. Raise NotFound or Conflict."""
         prefix = sha.lower()
         if not prefix or set(prefix) - set("0123456789abcdef"):
             raise InvalidInput("That is not the sha of a commit.", "Write at least four of its hexadecimal digits.")
@@ -104,7 +104,7 @@ class Commits:
         )
         if not rows:
             raise NotFound(f"There is no commit {cite('commit', prefix)} here.", "Look at `memoranda timeline`.")
-        if len(rows) > 1 and rows[0][1] != prefix:  # a short sha that was logged as it is must stay open to a person
+        if len(rows) > 1 and rows[0][1] != prefix:  # a short sha that was logged as it is must remain accessible
             longer = ", ".join(cite("commit", full[:12]) for _, full in rows)
             raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
         number: int = rows[0][0]
@@ -113,8 +113,8 @@ class Commits:
     # links
 
     def link(self, sha: str, decision: int, link_type: str = "implements", *, actor: str = PERSON) -> bool:
-        """Say that a commit implements, reverts or relates to a decision; False if that is known, and nothing changes.
-        Raises NotFound, InvalidInput; Conflict if they are linked as something else."""
+        """Record that a commit implements, reverts or relates to a decision; return False if that is known, and change
+        nothing. Raise NotFound or InvalidInput; Conflict if they are linked with another type."""
         if link_type not in LINK_TYPES:
             raise InvalidInput("There is no such kind of link.", f"Choose one of: {', '.join(LINK_TYPES)}.")
         commit = self.resolve(sha)
@@ -122,7 +122,7 @@ class Commits:
             return _link(write, commit, sha.lower(), decision, link_type)
 
     def unlink(self, sha: str, decision: int, *, actor: str = PERSON) -> None:
-        """Take a link away. Raises NotFound."""
+        """Delete a link. Raise NotFound."""
         commit = self.resolve(sha)
         with self._database.write(actor, f"unlink {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
             write.execute("DELETE FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision))
@@ -130,11 +130,11 @@ class Commits:
                 raise NotFound(f"{cite('commit', sha)} and {cite('decision', decision)} are not linked.")
 
     def links_of_commit(self, number: int) -> "list[Link]":
-        """The decisions a commit belongs to."""
+        """Return the decisions that a commit belongs to."""
         return self._links("l.commit_id = ?", number)
 
     def links_of_decision(self, number: int) -> "list[Link]":
-        """The commits that belong to a decision, oldest first."""
+        """Return the commits that belong to a decision, oldest first."""
         return self._links("l.decision_id = ?", number)
 
     def _links(self, where: str, number: int) -> "list[Link]":
@@ -153,7 +153,7 @@ class Commits:
 
 
 def _link(write: Transaction, commit: int, sha: str, decision: int, link_type: str) -> bool:
-    """Link a commit and a decision inside a transaction; False if they were linked so before."""
+    """Link a commit and a decision inside a transaction; return False if they have this link already."""
     if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
         raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
     ends = cite("commit", sha[:SHORT_SHA]), cite("decision", decision)
@@ -183,8 +183,8 @@ def add(
     iteration: int | None = None,
     origin: str = GIT,
 ) -> bool:
-    """Add one commit inside a transaction, with an id that was reserved or the next one, to the iteration of its time
-    or the one named; False if it was there. `origin` is who tells of it. Raises InvalidInput for what is no sha."""
+    """Add one commit inside a transaction, with a reserved id or the next one, to the iteration of its time or the one
+    named; return False if it exists. `origin` is who reports it. Raise InvalidInput for an invalid sha."""
     name = sha.strip().lower()
     if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
         raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
@@ -206,9 +206,9 @@ def add(
 
 
 def reserve(write: Transaction, count: int) -> int:
-    """Set `count` ids aside, so that commits read newest first can be numbered oldest first: the highest of them.
+    """Reserve `count` ids, so that commits read newest first can be numbered oldest first; return the highest of them.
 
-    Commits of the same second (a rebase makes many) then stand in the timeline in the order of history.
+    Commits of the same second (a rebase makes many) are then in the timeline in the order of history.
     """
     last: int = write.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'commits'), 0)").get
     write.execute("DELETE FROM sqlite_sequence WHERE name = 'commits'")
@@ -217,7 +217,7 @@ def reserve(write: Transaction, count: int) -> int:
 
 
 def known(database: Database, shas: Iterable[str]) -> set[str]:
-    """Which of these shas are in the memory."""
+    """Return which of these shas are in the memory."""
     import json
 
     found = database.rows(
@@ -227,14 +227,14 @@ def known(database: Database, shas: Iterable[str]) -> set[str]:
 
 
 def reachable(database: Database) -> set[str]:
-    """The commits that a branch leads to, as far as is known. Not those that were logged by an abbreviated sha: git's
-    own list could not confirm them."""
+    """Return the commits that a branch leads to, as far as is known. Not those that were logged by an abbreviated sha:
+    git's own list cannot confirm them."""
     rows = database.rows("SELECT sha FROM commits WHERE reachable = 1 AND length(sha) IN (40, 64)")
     return {sha for (sha,) in rows}
 
 
 def read_from_git(write: Transaction, shas: Iterable[str]) -> None:
-    """Say of these commits that git knows them, whoever told of them before."""
+    """Record that git has these commits, whoever reported them before."""
     import json
 
     write.execute(
@@ -244,7 +244,7 @@ def read_from_git(write: Transaction, shas: Iterable[str]) -> None:
 
 
 def mark(write: Transaction, shas: Iterable[str], reachable: bool) -> None:
-    """Say of these commits whether a branch leads to them. A journal's word: it is not recorded history."""
+    """Record whether a branch leads to these commits. A column of a journal: it is not recorded history."""
     import json
 
     write.execute(
@@ -261,7 +261,7 @@ def _commit(row: "tuple[Any, ...]") -> "Commit":
 
 
 def _short(sha: str, before: str | None, after: str | None) -> str:
-    """As much of a sha as tells it from its neighbours, SHORT_SHA characters or more."""
+    """Return the shortest prefix of a sha that differs from its neighbours, SHORT_SHA characters or more."""
     length = SHORT_SHA
     for other in (before or "", after or ""):
         while length < len(sha) and other.startswith(sha[:length]):

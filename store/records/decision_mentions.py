@@ -1,6 +1,6 @@
-"""The decisions that a commit's message names, and the links made of them.
+"""Find the decisions that a commit's message names, and link them.
 
-A `Decision:` trailer says what the commit is for; `D#12` in the text says at least that the two belong together. A
+A `Decision:` trailer states the purpose of the commit; `D#12` in the text means at least that the two are related. A
 decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 """
 
@@ -14,23 +14,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.git.repository import CommitInfo
 
-IMPORTER = "import:git"  # the origin of what git's history told us
-NAMED = 3  # links that a step of history names one by one
+IMPORTER = "import:git"  # the origin of what is read from git's history
+NAMED = 3  # links that the reason of a step lists one by one
 
 _TRAILER = r"(?i)decision[ \t]*:[ \t]*(.*)"
-# what may stand between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
+# what may be between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
 _JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisions?)\b)*"
 _VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
-_BEFORE = 200  # characters that are looked at for those words
+_BEFORE = 200  # characters that are searched for those words
 _LONGEST = 20_000  # characters of a message that are read from its start, and for trailers from its end
 
 
 def mentioned(message: str, titles: dict[str, list[int]], numbers: bool = True) -> dict[int, str]:
-    """Decision → kind of link, for every decision that a message names; `titles` are those of active decisions, as
-    `folded` gives them. What is said plainly (a trailer, a verb) goes before a mere mention, and the first before the
-    second. Without `numbers` only a trailer that holds a title counts. That the decisions exist is for the caller to
-    see."""
+    """Return decision → kind of link, for every decision that a message names; `titles` are those of active decisions,
+    as `folded` returns them. An explicit statement (a trailer, a verb) precedes a mere mention, and the first precedes
+    the second. Without `numbers` only a trailer with a title counts. The caller checks that the decisions exist."""
     message = message.replace("\r\n", "\n").strip("\n")
     found: dict[int, str] = {}
     for value in _trailers(message[-_LONGEST:]):
@@ -58,13 +57,14 @@ def mentioned(message: str, titles: dict[str, list[int]], numbers: bool = True) 
 
 
 def link(write: Transaction, commits: "Sequence[CommitInfo]", made_here: "Collection[str]") -> int:
-    """Link commits that were just added to the decisions their messages name, in the same transaction; how many links.
+    """Link commits that were just added to the decisions their messages name, in the same transaction; return how many
+    links.
 
-    A number counts only in a commit that was `made_here`, by its sha: in one that came from elsewhere `D#12` is another
-    memory's, and text.
+    A number counts only in a commit that was `made_here`, by its sha: in one from elsewhere `D#12` is of another
+    memory.
 
-    Each commit is read once in its life, so a link that a person took away does not come back. A number that no
-    decision has yet is passed over, for good.
+    Each commit is read only once, so a link that a person deleted is not made again. A number without a decision is
+    skipped for good.
     """
     titles: dict[str, list[int]] = {}
     if any("decision" in info.message.lower() for info in commits):
@@ -87,12 +87,13 @@ def link(write: Transaction, commits: "Sequence[CommitInfo]", made_here: "Collec
 
 
 def folded(text: str) -> str:
-    """A title as it is compared: spaces folded, no matter how it is capitalised."""
+    """Return a title in the form for comparison: spaces folded, without case."""
     return " ".join(text.split()).casefold()
 
 
 def _trailers(message: str) -> list[str]:
-    """The values of the `Decision:` lines in the last paragraph; the first paragraph is the subject, never trailers."""
+    """Return the values of the `Decision:` lines in the last paragraph; the first paragraph is the subject, never
+    trailers."""
     import re
 
     paragraphs = re.split(r"\n(?:[ \t]*\n)+", message)
@@ -101,15 +102,15 @@ def _trailers(message: str) -> list[str]:
     lines: list[str] = []
     for line in paragraphs[-1].split("\n"):
         if line[:1] in (" ", "\t") and lines:
-            lines[-1] += " " + line.strip()  # a long value goes on, indented
+            lines[-1] += " " + line.strip()  # a long value continues, indented
         else:
             lines.append(line)
     return [match[1].strip() for line in lines if (match := re.fullmatch(_TRAILER, line))]
 
 
 def _reverted_subject(message: str) -> str:
-    """The subject of a commit that `git revert` made: it quotes the other's words, which mean their opposite now. Not
-    that of the revert of a revert: twice their opposite is what they say."""
+    """Return the subject of a commit that `git revert` made: it quotes the other's words, which now mean their
+    opposite. Not that of the revert of a revert, which restores their meaning."""
     import re
 
     subject = message.partition("\n")[0]
@@ -117,7 +118,8 @@ def _reverted_subject(message: str) -> str:
 
 
 def _verb(before: str, inherited: str) -> str:
-    """The kind of link that the words before a decision say; that of the decision before it in the same list."""
+    """Return the kind of link that the words before a decision state, or that of the decision before it in the same
+    list."""
     import re
 
     if re.fullmatch(_JOINT, before):

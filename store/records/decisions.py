@@ -45,9 +45,9 @@ class Decisions:
         key: str = "",
         again: bool = False,
     ) -> int:
-        """Record a decision; its id. Without an iteration it joins the active one. The decision it supersedes steps
-        aside. With a `key` that was given before nothing is written, and the answer is the one of then. What was purged
-        is recorded only `again` if a person says so. Raises InvalidInput, NotFound, Conflict, Purged."""
+        """Record a decision; return its id. Without an iteration it joins the active one. The decision it supersedes is
+        marked. With a `key` that was used before nothing is written, and the earlier id is returned. A purged text is
+        recorded only `again` if a person wants it. Raise InvalidInput, NotFound, Conflict or Purged."""
         for name, text in (("title", title), ("chosen option", chosen)):
             if not text.strip():
                 raise InvalidInput(f"A decision has a {name}.", 'decide "Use SQLite" --chosen "SQLite, WAL"')
@@ -80,7 +80,7 @@ class Decisions:
             return number
 
     def correct(self, number: int, chosen: str, *, actor: str = PERSON, again: bool = False) -> int:
-        """A new decision like this one, but with another choice, that supersedes it; its id. `again` is as in
+        """Add a decision like this one, but with another choice, that supersedes it; return its id. `again` is as in
         `decide`."""
         old = self.get(number)
         if old.chosen == chosen.strip():
@@ -100,7 +100,7 @@ class Decisions:
         )
 
     def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Hide decisions, until undone. All of them or none. On a full disk the ballast makes room."""
+        """Hide decisions, until undone. All of them or none. On a full disk the ballast is freed."""
         with_room(self._database.path, lambda: self._forget(numbers, actor))
 
     def _forget(self, numbers: Sequence[int], actor: str) -> None:
@@ -114,8 +114,8 @@ class Decisions:
                 write.execute("UPDATE decisions SET status = 'forgotten' WHERE id = ?", (number,))
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Say that decisions which agents logged hold. All of them or none; those that a person made, or confirmed
-        before, stay as they are. Raises NotFound, and Conflict for one that holds no longer, or when none needs it."""
+        """Record that decisions logged by agents hold. All of them or none; those that a person made, or confirmed
+        before, are unchanged. Raise NotFound, and Conflict for one that is no longer active, or when none needs it."""
         with self._database.write(actor, f"confirm {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
             for number in numbers:
                 self._active(write, number)
@@ -128,14 +128,14 @@ class Decisions:
                 raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")
 
     def get(self, number: int) -> "Decision":
-        """One decision, whatever its status. Raises NotFound."""
+        """Return one decision, whatever its status. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Decision]":
-        """The decisions of these ids that exist, in this order."""
+        """Return the decisions of these ids that exist, in this order."""
         import json
 
         rows = self._database.rows(
@@ -148,7 +148,7 @@ class Decisions:
     def ids(
         self, *, statuses: Sequence[str] = ("active",), iteration_id: int | None = None, limit: int = -1
     ) -> list[int]:
-        """The ids of decisions with these statuses, newest first; of all, or of one iteration."""
+        """List the ids of decisions with these statuses, newest first; of all, or of one iteration."""
         for status in statuses:
             if status not in DECISION_STATUSES:
                 raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(DECISION_STATUSES)}.")
@@ -160,7 +160,7 @@ class Decisions:
         return [number for (number,) in rows]
 
     def successor(self, number: int) -> int | None:
-        """The id of the decision that superseded this one."""
+        """Return the id of the decision that superseded this one."""
         found: int | None = self._database.value(
             "SELECT id FROM decisions WHERE supersedes = ? ORDER BY id DESC LIMIT 1", (number,)
         )

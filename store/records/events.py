@@ -1,4 +1,4 @@
-"""Events: what happened mechanically (a phase completed, a gate passed). A journal that expires."""
+"""Events: what the workflow recorded (a phase completed, a gate passed). A journal that expires."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class Events:
         key: str = "",
     ) -> int:
         """Log an event, in the active iteration unless another is named; `payload` is any JSON. With a `key` that was
-        given before nothing is written, and the answer is the one of then. Raises InvalidInput."""
+        used before nothing is written, and the earlier id is returned. Raise InvalidInput."""
         if not event_type.strip():
             raise InvalidInput("An event has a type.", "Name one, for example phase_completed.")
         with self._database.write(actor, "event", key) as write:
@@ -53,7 +53,7 @@ class Events:
             return number
 
     def expire(self, now: str, retention_days: int = RETENTION_DAYS) -> int:
-        """Drop the events older than `retention_days`; how many went. 0 keeps them for ever.
+        """Delete the events older than `retention_days`; return how many. 0 keeps them for ever.
 
         Nothing else ever expires here.
         """
@@ -70,7 +70,7 @@ class Events:
     def ids(
         self, *, event_type: str = "", iteration_id: int | None = None, since: str = "", limit: int = -1
     ) -> list[int]:
-        """The ids of events, newest first: of one type, of one iteration, from a moment on."""
+        """List the ids of events, newest first: of one type, of one iteration, from a moment on."""
         rows = self._database.rows(
             "SELECT id FROM events WHERE (?1 = '' OR event_type = ?1) AND (?2 IS NULL OR iteration_id = ?2)"
             " AND created_at >= ?3 ORDER BY created_at DESC, id DESC LIMIT ?4",
@@ -79,14 +79,14 @@ class Events:
         return [number for (number,) in rows]
 
     def get(self, number: int) -> "Event":
-        """One event. Raises NotFound."""
+        """Return one event. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise NotFound(f"There is no event {cite('event', number)}.", "Events expire after their retention.")
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Event]":
-        """The events of these ids that exist, in this order."""
+        """Return the events of these ids that exist, in this order."""
         import json
 
         from store.base.models import Event

@@ -1,4 +1,4 @@
-"""One row of `facts`: its text checked, found by what it says, inserted."""
+"""One row of `facts`: check its text, find it by text, insert it."""
 
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
@@ -10,12 +10,12 @@ MAX_CHARACTERS = 20_000
 
 
 def text_hash(text: str) -> str:
-    """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
+    """Return a hash of a fact's text that ignores capitals, spaces and final punctuation."""
     return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
 
 
 def checked(text: str) -> str:
-    """A fact's text as it will be stored. Raises InvalidInput."""
+    """Return a fact's text as it will be stored. Raise InvalidInput."""
     fact = clean(text).strip()
     if not fact:
         raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
@@ -28,7 +28,7 @@ def checked(text: str) -> str:
 
 
 def same(write: Transaction, fact: str) -> int | None:
-    """The active fact that says the same, however it is written."""
+    """Return the active fact with the same text, in any spelling."""
     found: int | None = write.execute(
         "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
         (Verbatim(text_hash(fact)),),
@@ -53,7 +53,7 @@ def insert(
     session: str = "",
     at: str = "",
 ) -> int:
-    """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
+    """Insert an active fact, created now or `at`; return its id. `fact` is `checked` already, and so are the words of
     closed lists."""
     return write.insert(
         "facts",

@@ -1,4 +1,4 @@
-"""The session that a fact of scope `session` belongs to."""
+"""The session of a fact with the scope `session`."""
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import Conflict, NotFound
@@ -8,8 +8,8 @@ from store.database.values import clean
 
 
 def session_of(write: Transaction, named: str) -> str:
-    """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
-    that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
+    """Return the session for a fact of that scope: the one that is named, else that of the conversation it is from,
+    else the one that is open; empty if none is. Raise NotFound or Conflict."""
     name = clean(named.strip())
     if name:
         over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
@@ -24,8 +24,8 @@ def session_of(write: Transaction, named: str) -> str:
 
 
 def open_session(database: Database, now: str) -> str:
-    """Of the sessions that are not over the one in which nothing was said yet, or else was spoken in last; empty if
-    there is none."""
+    """Return the open session: of those that are not over one without turns, or else the one with the last turn; empty
+    if there is none."""
     from store.records.checkpoint_levels import QUIET_MS
 
     last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"

@@ -39,7 +39,7 @@ class Facts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    # writing
+    # write
 
     def remember(
         self,
@@ -59,16 +59,16 @@ class Facts:
         again: bool = False,
         verb: str = "remember",
     ) -> tuple[int, bool]:
-        """Remember a fact: (its id, whether it was new). What is known already, in other capitals, spaces or final
+        """Remember a fact; return (its id, whether it was new). A known one, in other capitals, spaces or final
         punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag. With a
-        `key` that was given before nothing is written, and the answer is the one of then. What was purged is kept only
-        `again` if a person says so. `verb` begins the reason of a step that makes a fact.
+        `key` that was used before nothing is written, and the earlier result is returned. A purged text is stored only
+        `again` if a person wants it. `verb` begins the reason of a step that creates a fact.
 
-        A fact of scope `session` belongs to the `session` that is named, or else to the one that is open, and ends
-        with it; told where none is open it belongs to none. Said again in a wider scope, or in another session, it is
-        of that one from then on.
+        A fact of scope `session` belongs to the named `session`, or else to the open one, and ends with it; without an
+        open one it belongs to none. Remembered again in a wider scope, or in another session, it has that one from then
+        on.
 
-        Raises InvalidInput, Purged, NotFound and Conflict for a session that is not there or is over, and Unsupported
+        Raise InvalidInput, Purged, NotFound and Conflict for a session that does not exist or is over, and Unsupported
         for the scope `global`.
         """
         fact = checked(text)
@@ -126,8 +126,8 @@ class Facts:
             return number, True
 
     def correct(self, number: int, text: str, *, actor: str = PERSON, again: bool = False) -> int:
-        """Replace a fact: the id of the new one, which supersedes the old, and is muted if that was. `again` is as in
-        `remember`. Raises NotFound, Conflict, InvalidInput, Purged."""
+        """Replace a fact; return the id of the new one, which supersedes the old, and is muted if that was. `again` is
+        as in `remember`. Raise NotFound, Conflict, InvalidInput or Purged."""
         fact = checked(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
@@ -168,14 +168,14 @@ class Facts:
             return new
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Say that facts still hold: their clocks start again. All of them or none."""
+        """Record that facts still hold: their ages start again. All of them or none."""
         with self._database.write(actor, _reason("confirm", numbers)) as write:
             self._active(write, numbers)
             for number in numbers:
                 self._touch(write, number)
 
     def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Hide facts, until undone. All of them or none. On a full disk the ballast makes room."""
+        """Hide facts, until undone. All of them or none. On a full disk the ballast is freed."""
         with_room(self._database.path, lambda: self._forget(numbers, actor))
 
     def _forget(self, numbers: Sequence[int], actor: str) -> None:
@@ -192,8 +192,8 @@ class Facts:
                 write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
 
     def tag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> str:
-        """Give facts a tag, which is returned as it is kept. All of them or none; those that have it, in whatever
-        capitals, stay as they are. Raises NotFound, InvalidInput, and Conflict when all of them have it."""
+        """Add a tag to facts; return it as it is stored. All of them or none; those that have it, in any capitals, are
+        unchanged. Raise NotFound, InvalidInput, and Conflict when all of them have it."""
         from store.records.tags import joined, written
 
         tag = written(tag)
@@ -204,7 +204,7 @@ class Facts:
         return tag
 
     def untag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> None:
-        """Take a tag from facts, in whatever capitals. All of them or none; those without it stay as they are. Raises
+        """Remove a tag from facts, in any capitals. All of them or none; those without it are unchanged. Raise
         NotFound, InvalidInput, and Conflict when none of them has it."""
         from store.records.tags import key
 
@@ -213,17 +213,17 @@ class Facts:
             if not self._retag(write, numbers, lambda old: [one for one in old if key(one) != key(tag)]):
                 raise Conflict("There is no such tag to take away.", "See a fact's tags with `memoranda show`.")
 
-    # reading
+    # read
 
     def get(self, number: int) -> "Fact":
-        """One fact, whatever its status. Raises NotFound."""
+        """Return one fact, whatever its status. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Fact]":
-        """The facts of these ids that exist, in this order."""
+        """Return the facts of these ids that exist, in this order."""
         import json
 
         rows = self._database.rows(
@@ -246,8 +246,8 @@ class Facts:
         limit: int = -1,
         offset: int = 0,
     ) -> "array[int]":
-        """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS), packed. `words` is a
-        substring, `tag` a whole tag in whatever capitals, `state` an index of ageing.STATES."""
+        """Return the ids of the facts that match the filters, in the order `sort` (a key of SORTS), packed. `words` is
+        a substring, `tag` a whole tag in any capitals, `state` an index of ageing.STATES."""
         from store.records.ageing import state_sql
 
         _one_of("order", sort, tuple(SORTS))
@@ -278,17 +278,17 @@ class Facts:
         )
 
     def ids(self, now: str, **filters: "Any") -> list[int]:
-        """`order`, as a list."""
+        """Return `order`, as a list."""
         return self.order(now, **filters).tolist()
 
     def chain(self, number: int) -> "list[Fact]":
-        """A fact with all it superseded and all that superseded it, oldest first. Raises NotFound."""
+        """Return a fact with all it superseded and all that superseded it, oldest first. Raise NotFound."""
         alone = self._database.row(
             "SELECT supersedes IS NULL AND NOT EXISTS (SELECT 1 FROM facts AS newer WHERE newer.supersedes = facts.id)"
             " FROM facts WHERE id = ?",
             (number,),
         )
-        if alone is not None and alone[0]:  # most facts: a look at the index instead of a walk
+        if alone is not None and alone[0]:  # most facts: an index lookup instead of a recursive query
             return self.many([number])
         rows = self._database.rows(
             "WITH RECURSIVE older(id, depth) AS ("
@@ -306,7 +306,7 @@ class Facts:
         return found
 
     def counts(self, now: str) -> dict[str, int]:
-        """How many facts are in each state of ageing, and how many are forgotten and superseded."""
+        """Count the facts in each state of ageing, and the forgotten and superseded ones."""
         from store.records.ageing import STATES, grown_sql, state_sql
 
         counts = dict.fromkeys((*STATES, *FACT_STATUSES), 0)
@@ -322,11 +322,12 @@ class Facts:
         return counts
 
     def open_session(self) -> str:
-        """The session that a fact told for one belongs to, where none is named; empty if none is open."""
+        """Return the session for a fact of scope `session`, where none is named; empty if none is open."""
         return open_session(self._database, self._database.clock())
 
     def tags(self) -> list[tuple[str, int]]:
-        """The tags of active facts, each in its most frequent spelling, and how many facts have it; most used first."""
+        """List the tags of active facts, each in its most frequent spelling, and how many facts have it; most used
+        first."""
         from store.records.tags import key
 
         spellings: dict[str, list[tuple[int, str]]] = {}
@@ -338,13 +339,13 @@ class Facts:
         found = [(max(ways)[1], sum(count for count, _ in ways)) for ways in spellings.values()]
         return sorted(found, key=lambda pair: (-pair[1], key(pair[0])))
 
-    # the rules that writing shares
+    # shared by writing
 
     def _touch(self, write: Transaction, number: int) -> None:
         write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
 
     def _retag(self, write: Transaction, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
-        """Change the tags of each fact; whether any is different now."""
+        """Change the tags of each fact; return whether any changed."""
         import json
 
         changed = False
@@ -366,7 +367,7 @@ class Facts:
                 raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
 
     def _active(self, write: Transaction, numbers: Iterable[int]) -> None:
-        """Raise unless each of these facts is the one that holds today."""
+        """Raise unless each of these facts is active."""
         numbers = list(numbers)
         self._present(write, numbers)
         for number in numbers:
@@ -387,7 +388,7 @@ def _one_of(name: str, value: str, words: Sequence[str]) -> None:
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:
-    """A verb and what it was about; of many, the first ten."""
+    """Return a verb and its records; of many, the first ten."""
     if not numbers:
         raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
     more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""

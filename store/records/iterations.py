@@ -24,7 +24,7 @@ class Iterations:
         self._database = database
 
     def start(self, command: str, description: str = "", *, actor: str = PERSON) -> int:
-        """Start a cycle of work (`feature`, `fix`, `spike` …). Raises Conflict while another is active."""
+        """Start a cycle of work (`feature`, `fix`, `spike` …). Raise Conflict while another is active."""
         if not command.strip():
             raise InvalidInput("An iteration has a kind.", "Name one: feature, fix, spike, ship, audit.")
         with self._database.write(actor, "iteration") as write:
@@ -48,7 +48,8 @@ class Iterations:
         artifacts: Sequence[object] = (),
         actor: str = PERSON,
     ) -> int:
-        """Complete or abandon an iteration (the active one, unless named); its id. Raises NotFound, Conflict."""
+        """Complete or abandon an iteration (the active one, unless named); return its id. Raise NotFound or
+        Conflict."""
         with self._database.write(actor, "iteration") as write:
             number = active(write) if number is None else number
             if number is None:
@@ -71,14 +72,14 @@ class Iterations:
             return number
 
     def get(self, number: int) -> "Iteration":
-        """One iteration. Raises NotFound."""
+        """Return one iteration. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Iteration]":
-        """The iterations of these ids that exist, in this order."""
+        """Return the iterations of these ids that exist, in this order."""
         import json
 
         rows = self._database.rows(
@@ -89,12 +90,12 @@ class Iterations:
         return [by_id[number] for number in numbers if number in by_id]
 
     def ids(self, limit: int = -1) -> list[int]:
-        """The ids of iterations, newest first."""
+        """List the ids of iterations, newest first."""
         rows = self._database.rows("SELECT id FROM iterations ORDER BY started_at DESC, id DESC LIMIT ?", (limit,))
         return [number for (number,) in rows]
 
     def belonging(self, numbers: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """How much belongs to each of these iterations: (decisions that are not forgotten, commits)."""
+        """Return how much belongs to each of these iterations: (decisions that are not forgotten, commits)."""
         import json
 
         rows = self._database.rows(
@@ -107,19 +108,19 @@ class Iterations:
         return {number: (decisions, commits) for number, decisions, commits in rows}
 
     def active(self) -> "Iteration | None":
-        """The iteration under way, if there is one."""
+        """Return the active iteration, if there is one."""
         row = self._database.row(f"SELECT {COLUMNS} FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
         return _iteration(row) if row else None
 
 
 def active(write: Transaction) -> int | None:
-    """The id of the active iteration, inside a transaction."""
+    """Return the id of the active iteration, inside a transaction."""
     found: int | None = write.execute("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1").get
     return found
 
 
 def joined(write: Transaction, number: int | None) -> int | None:
-    """The iteration a new record belongs to: the one named, else the active one. Raises NotFound."""
+    """Return the iteration for a new record: the one named, else the active one. Raise NotFound."""
     if number is None:
         return active(write)
     if write.execute("SELECT 1 FROM iterations WHERE id = ?", (number,)).get is None:

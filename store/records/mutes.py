@@ -1,4 +1,4 @@
-"""Mutes: facts that a person keeps out of every context. They stay facts: searched, listed, cited, and ageing."""
+"""Mutes: facts that a person excludes from every context. They are still searched, listed, cited, and ageing."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ class Mutes:
         self._database = database
 
     def mute(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Keep facts out of every context. All of them or none; those muted already stay so. Raises NotFound,
+        """Exclude facts from every context. All of them or none; those muted already are unchanged. Raise NotFound,
         InvalidInput, and Conflict when all of them are, or one is forgotten."""
         with self._database.write(actor, _reason("mute", numbers)) as write:
             for number in numbers:
@@ -34,7 +34,7 @@ class Mutes:
                     write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
 
     def unmute(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Let facts into contexts again. Raises InvalidInput, and Conflict when none of them is muted."""
+        """Allow facts in contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
         with self._database.write(actor, _reason("unmute", numbers)) as write:
             known = self.among(numbers)
             if not known:
@@ -43,7 +43,7 @@ class Mutes:
                 write.execute("DELETE FROM mutes WHERE fact_id = ?", (number,))
 
     def among(self, numbers: Sequence[int]) -> frozenset[int]:
-        """Those of these facts that are muted."""
+        """Return those of these facts that are muted."""
         rows = self._database.rows(
             "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
@@ -51,7 +51,7 @@ class Mutes:
 
 
 def hand_on(write: Transaction, old: Iterable[int], new: int) -> None:
-    """A fact that takes the place of others is muted where one of them is, as part of the same transaction."""
+    """Mute a fact that replaces others if one of them is muted, as part of the same transaction."""
     write.execute(
         "INSERT INTO mutes(fact_id, at, origin) SELECT ?1, ?2, ?3"
         " WHERE EXISTS (SELECT 1 FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?4)))"

@@ -1,6 +1,7 @@
-"""How often records were opened, by people and by agents: operational, of this machine, without history.
+"""Counts of how often records were opened, by people and by agents: operational, of this machine, without history.
 
-A person opens a record in the application or with `show`; an agent by being sent it, or by going on from a checkpoint.
+A person opens a record in the application or with `show`; an agent by being sent it, or by continuing from a
+checkpoint.
 """
 
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ def count(write: Transaction, keys: Iterable[int]) -> None:
 
 
 def counted_since(database: Database) -> str:
-    """When the first opening was counted; empty where none was: nothing can be said then of what nobody opened."""
+    """Return when the first opening was counted; empty where none was: it is then unknown which records nobody
+    opened."""
     found: str | None = database.value("SELECT value FROM meta WHERE key = ?", (SINCE,))
     return found or ""

@@ -1,4 +1,4 @@
-"""Proposals as rows: how they are read. What may be done with them is the inbox's."""
+"""Read proposals. Changes to them are in the inbox."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ COLUMNS = (
 
 
 def many(database: Database, numbers: Sequence[int]) -> list[Proposal]:
-    """The proposals of these ids that exist, in this order."""
+    """Return the proposals of these ids that exist, in this order."""
     rows = database.rows(
         f"SELECT {COLUMNS} FROM proposals WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
     )
@@ -23,7 +23,7 @@ def many(database: Database, numbers: Sequence[int]) -> list[Proposal]:
 
 
 def about(proposal: Proposal) -> list[int]:
-    """The ids of the facts that a proposal is about, its target first."""
+    """Return the ids of the facts that a proposal is about, its target first."""
     others = [int(parse(one).target) for one in proposal.others]
     return others if proposal.target is None else [proposal.target, *others]
 

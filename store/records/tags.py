@@ -1,4 +1,4 @@
-"""Tags: how they are written, and when two of them are the same one."""
+"""Tags: their stored form, and when two of them are the same."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ TAGGED = "EXISTS (SELECT 1 FROM json_each(facts.tags) WHERE tag_key(value) = {})
 
 
 def written(text: str) -> str:
-    """A tag as it is stored: its words joined by dashes, in the person's own capitals. Raises InvalidInput."""
+    """Return a tag as it is stored: its words joined by dashes, in the person's own capitals. Raise InvalidInput."""
     tag = "-".join(clean(_composed(text)).split())
     if not tag:
         raise InvalidInput("A tag is a word, and this one is empty.", "Name one: tag 12 invoices.")
@@ -24,12 +24,12 @@ def written(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """What the ways of writing one tag have in common: capitals, spaces and how an accent is typed left out."""
+    """Return the key of a tag, which ignores capitals, spaces and how an accent is typed."""
     return "-".join(_composed(text).casefold().split())
 
 
 def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
-    """The tags, and those of `more` that are not among them yet; of two ways of writing one the first stays."""
+    """Return the tags, and those of `more` that are not among them; of two spellings of one the first is kept."""
     found: dict[str, str] = {}
     for tag in (*tags, *more):
         found.setdefault(key(tag), tag)
@@ -37,7 +37,7 @@ def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
 
 
 def register(database: Database) -> None:
-    """Make `tag_key` known to SQL on this connection."""
+    """Register `tag_key` as an SQL function on this connection."""
     database.connection.create_scalar_function("tag_key", _key_of, 1, deterministic=True)
 
 
@@ -46,7 +46,7 @@ def _key_of(*values: object) -> str:
 
 
 def _composed(text: str) -> str:
-    """An accent typed as a character of its own belongs to its letter."""
+    """Combine an accent typed as a character of its own with its letter."""
     if text.isascii():
         return text
     from unicodedata import normalize

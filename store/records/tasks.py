@@ -1,4 +1,4 @@
-"""Tasks: what is to be done, being done, done."""
+"""Tasks: pending, in progress, done."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "id, text, status, created_at, updated_at, iteration_id, origin"
 OPEN = ("in_progress", "pending")
-# a status → the word for going there
+# a status → the verb for setting it
 MOVES = {"pending": "reopen", "in_progress": "start", "done": "done"}
 
 
@@ -27,8 +27,8 @@ class Tasks:
         self._database = database
 
     def add(self, text: str, *, iteration_id: int | None = None, actor: str = PERSON, again: bool = False) -> int:
-        """Add a pending task; its id. What was purged is added only `again` if a person says so. Raises InvalidInput,
-        Purged."""
+        """Add a pending task; return its id. A purged text is added only `again` if a person wants it. Raise
+        InvalidInput or Purged."""
         task = _checked(text)
         with self._database.write(actor, "task") as write:
             tombstones.refuse(write, task, again)
@@ -45,11 +45,11 @@ class Tasks:
             return number
 
     def move(self, number: int, status: str, *, actor: str = PERSON) -> None:
-        """Set a task's status: pending, in_progress, done. Raises NotFound, Conflict, InvalidInput."""
+        """Set a task's status: pending, in_progress, done. Raise NotFound, Conflict or InvalidInput."""
         self.move_all([number], status, actor=actor)
 
     def move_all(self, numbers: Sequence[int], status: str, *, actor: str = PERSON) -> None:
-        """Set the status of several tasks in one step: all of them or none. Raises Conflict for one that has it."""
+        """Set the status of several tasks in one step: all of them or none. Raise Conflict for one that has it."""
         _known(status)
         if not numbers:
             raise InvalidInput("No task was named.", "Name tasks by their numbers: task done 3 4.")
@@ -67,7 +67,7 @@ class Tasks:
                 )
 
     def correct(self, number: int, text: str, *, actor: str = PERSON) -> None:
-        """Mend a task's text; history keeps what it said. Raises NotFound, InvalidInput."""
+        """Correct a task's text; history keeps the old one. Raise NotFound or InvalidInput."""
         task = _checked(text)
         with self._database.write(actor, f"correct {cite('task', number)}") as write:
             before = write.execute("SELECT text FROM tasks WHERE id = ?", (number,)).get
@@ -78,14 +78,14 @@ class Tasks:
             write.execute("UPDATE tasks SET text = ?, updated_at = ? WHERE id = ?", (task, Verbatim(write.at), number))
 
     def get(self, number: int) -> "Task":
-        """One task. Raises NotFound."""
+        """Return one task. Raise NotFound."""
         found = self.many([number])
         if not found:
             raise _missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Task]":
-        """The tasks of these ids that exist, in this order."""
+        """Return the tasks of these ids that exist, in this order."""
         import json
 
         from store.base.models import Task
@@ -97,8 +97,8 @@ class Tasks:
         return [by_id[number] for number in numbers if number in by_id]
 
     def ids(self, *, statuses: Sequence[str] = OPEN, iteration_id: int | None = None, limit: int = -1) -> list[int]:
-        """The ids of tasks with these statuses, of all or of one iteration: those in progress, then the pending, each
-        as they were added; then the done, the last one done first."""
+        """List the ids of tasks with these statuses, of all or of one iteration: those in progress, then the pending,
+        each in the order they were added; then the done, the last one done first."""
         for status in statuses:
             _known(status)
         rows = self._database.rows(
@@ -117,7 +117,7 @@ def _known(status: str) -> None:
 
 
 def _checked(text: str) -> str:
-    """A task's text as it will be stored. Raises InvalidInput."""
+    """Return a task's text as it will be stored. Raise InvalidInput."""
     task = clean(text).strip()
     if not task:
         raise InvalidInput("A task says what is to be done.", 'Write it: task add "renew the certificate".')
@@ -125,7 +125,7 @@ def _checked(text: str) -> str:
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:
-    """The verb and its tasks; of many, the first ten."""
+    """Return the verb and its tasks; of many, the first ten."""
     more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
     return f"task {verb} {' '.join(cite('task', number) for number in numbers[:10])}{more}"
 

@@ -20,7 +20,7 @@ ASKED_FOR = ("summary",)  # shown only where it is named: a conversation makes m
 
 
 class Timeline:
-    """The stream of one memory, as keys (see `keys`) and their moments; `records.by_key` gives what they stand for."""
+    """The stream of one memory, as keys (see `record_keys`) and their times."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -33,9 +33,9 @@ class Timeline:
         limit: int = -1,
         iteration: int | None = None,
     ) -> Iterator[tuple[int, str]]:
-        """(key, moment) newest first, read as it is asked for. Each arm is in order by its own index, so SQLite
-        merges them without sorting; `since` is inclusive, `before` exclusive. Of an `iteration` only itself and what
-        belongs to it. Raises InvalidInput."""
+        """Yield (key, time) newest first, reading on demand. Each part of the query is ordered by its own index, so
+        SQLite merges them without sorting; `since` is inclusive, `before` exclusive. Of an `iteration` only itself and
+        what belongs to it. Raise InvalidInput."""
         unknown = [kind for kind in kinds if kind not in STREAM]
         if unknown:
             raise InvalidInput("There is no such kind in the timeline.", f"Choose among: {', '.join(STREAM)}.")
@@ -53,9 +53,9 @@ class Timeline:
         return self._database.connection.execute(f"SELECT key, at FROM ({sql})", parameters)
 
     def journal(self) -> tuple[tuple[int, int], ...]:
-        """What differs when something was added to the stream or dropped from it: of each kind how many there are, and
-        the sum of their ids. A tenth of the cost of the stream. Decisions are left out: they can be hidden and brought
-        back, and history says so."""
+        """Return what changes when something is added to the stream or deleted from it: of each kind how many there
+        are, and the sum of their ids. A tenth of the cost of the stream. Decisions are left out: they can be hidden and
+        restored, and history shows that."""
         sums = [
             f"SELECT count(*), total(id) FROM {table}" for kind, (table, _, _) in STREAM.items() if kind != "decision"
         ]

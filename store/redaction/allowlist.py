@@ -1,7 +1,7 @@
-"""What the person said is no secret: `redaction.allow` in their own file, a list of rules and of shapes.
+"""Values that the person declared not secret: `redaction.allow` in their own file, a list of rules and of shapes.
 
-`SK_KEY` allows all that the rule finds, `SK_KEY=sk-ticket*` what has this shape: `*` stands for any characters, the
-rest for itself. Asked only about what a rule found, so that most commands never read the file for it.
+`SK_KEY` allows all that the rule finds, `SK_KEY=sk-ticket*` what has this shape: `*` matches any characters, all else
+itself. Consulted only for what a rule found, so that most commands never read the file.
 """
 
 import os
@@ -12,13 +12,13 @@ from store.redaction.families import LABELS
 
 SETTING = "redaction.allow"
 FEWEST = 3
-"""So many characters a shape has to name, else it would be the rule itself."""
+"""Characters that a shape must contain, else it would equal the rule."""
 
 _known: dict[str, tuple[tuple[int, int, int], tuple[str, ...]]] = {}
 
 
 def allowances() -> tuple[str, ...]:
-    """The list, as it is in the file now; empty where the file cannot be used."""
+    """Return the current list in the file; empty where the file cannot be used."""
     path = user_path()
     try:
         status = os.stat(path)
@@ -36,7 +36,7 @@ def allowances() -> tuple[str, ...]:
 
 
 def allowed(rule: str, value: str) -> bool:
-    """Whether the person allows this value, which `rule` found."""
+    """Return whether the person allows this value, which `rule` found."""
     for item in allowances():
         name, equals, shape = item.partition("=")
         if name == rule and (not equals or _has(value, shape)):
@@ -45,7 +45,7 @@ def allowed(rule: str, value: str) -> bool:
 
 
 def allow(rule: str, shape: str = "") -> str:
-    """Add a rule, or a shape of it, to the list; the entry. Raises InvalidInput, StorageError."""
+    """Add a rule, or a shape of it, to the list; return the entry. Raise InvalidInput or StorageError."""
     entry = _entry(rule, shape)
     present = list(allowances())
     if entry not in present:
@@ -54,7 +54,7 @@ def allow(rule: str, shape: str = "") -> str:
 
 
 def disallow(rule: str, shape: str = "") -> str:
-    """Take an entry out of the list again; the entry. Raises InvalidInput, NotFound, StorageError."""
+    """Remove an entry from the list; return it. Raise InvalidInput, NotFound or StorageError."""
     entry = _entry(rule, shape)
     rest = [item for item in allowances() if item != entry]
     if len(rest) == len(allowances()):
@@ -86,7 +86,7 @@ def _entry(rule: str, shape: str) -> str:
 
 
 def _has(value: str, shape: str) -> bool:
-    """Whether the whole value has the shape; every part between stars is looked for once, from left to right."""
+    """Return whether the whole value has the shape; each part between stars is looked for once, from left to right."""
     first, *parts = shape.split("*")
     if not parts:
         return value == shape

@@ -1,7 +1,7 @@
-"""The assignment rule: a value that is given to a credential's name, in the ways of programs, files and shells.
+"""The assignment rule: a value assigned to a credential's name, in the syntax of programs, files and shells.
 
-In quotes it is cut if it is no placeholder. Without quotes, as a function's argument, or where the name is a mere
-"key", it has to look drawn by lot as well (`is_random`).
+In quotes it is cut unless it is a placeholder. Without quotes, as a function's argument, or where the name is just
+"key", it must look random too (`is_random`).
 """
 
 from store.redaction.family import Family
@@ -16,11 +16,11 @@ _SHORTEST_BARE = 12
 _SHORTEST_LOT = 16
 _LONGER = 24
 _SHORTEST_NUMBER = 15
-"""Of digits alone: a shorter number is a count, a time or an id."""
+"""Digits; a shorter number is a count, a time or an id."""
 _LONGEST_NAME = 64
 
 _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
-# Each lookbehind has its own width, which is why they stand one by one.
+# Python needs a fixed width for each lookbehind, so each is separate.
 _KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ .]key)" for word in _KEY_OF) + ")"
 _PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
 _STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
@@ -28,7 +28,7 @@ _NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ .-])key|(?<=[a-z0-9_ -])(?:access|pri
 _NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth", "clave")
 _NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
 _WEAK = ("key", "access", "private", "auth", "clave")
-# A key that opens nothing: it finds a row, an entry, a translation.
+# A key that is no credential: it names a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
 _UNQUOTED = ("bare", "env", "word", "argument")
 _IS = ("is", "was", "es", "era")
@@ -38,7 +38,8 @@ _names: "list[re.Pattern[str]]" = []
 
 
 def names_credential(name: str) -> bool:
-    """Whether a key of a mapping is one of the names of the assignment rule: `password`, `apiKey`, `client_secret`."""
+    """Return whether a key of a mapping is one of the names of the assignment rule: `password`, `apiKey`,
+    `client_secret`."""
     low = name.lower()
     if not any(word in low for word in _NAME_WORDS):
         return False
@@ -50,23 +51,23 @@ def names_credential(name: str) -> bool:
 
 
 def is_assigned(match: "re.Match[str]", value: str) -> bool:
-    """The last word on what the assignment rule would cut; `match` has the groups of its pattern."""
+    """Return whether a match of the assignment rule is cut; `match` has the groups of its pattern."""
     how = match.lastgroup or ""
     text = match.string
     name = match["name"].lower()
     if how in _UNQUOTED and not any(map(str.isdigit, value)) and not _is_run(value):
-        return False  # as the rules of lot would find, at more cost
+        return False  # the rules for random values would find it too, at more cost
     if not is_credential(value):
         return False
     inner = value.rstrip(" =:")
-    if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: what stands here is a name
+    if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: this is a name
         return False
     if value.startswith(_PATHS) and not is_random(value):
         return False
     if _is_name(value) and names_credential(value):
         return False
     spoken = "pass" in name or "pwd" in name
-    if not spoken and value[0] in "[(^\\" and not is_random(value):  # a lexer's pattern
+    if not spoken and value[0] in "[(^\\" and not is_random(value):  # a pattern of a lexer
         return False
     before = "" if spoken else _before(text, match.start())
     if any(word in before for word in _NO_LOCK):
@@ -89,13 +90,14 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Whether a value is words joined by signs: `X-Access-Token`, `HOUSE_API_KEY`, which names a credential."""
+    """Return whether a value is words joined by punctuation, which names a credential: `X-Access-Token`,
+    `HOUSE_API_KEY`."""
     words = value.replace("-", "_").replace(".", "_").split("_")
     return len(words) > 1 and all(not word or (word.isascii() and word.isalpha()) for word in words)
 
 
 def _names_code(value: str) -> bool:
-    """Whether a value in back quotes is a name or a call, as a sentence about code has them."""
+    """Return whether a value in back quotes is a name or a call, as in a sentence about code."""
     if value.endswith(")"):
         return True
     return value.replace(".", "_").isidentifier() and not any(map(str.isdigit, value))
@@ -111,7 +113,7 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
         is_serial(value, 16) or is_uuid(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)
     ):
         return True
-    # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
+    # ENV style, API_KEY=…: in most code a lower-case name is an argument or an attribute.
     return (
         how == "env"
         and len(value) >= _SHORTEST_LOT
@@ -123,7 +125,7 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
 
 
 def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
-    """For a word that follows the name with nothing between: `--token …`, `the token is …`, `a key …`."""
+    """Judge a word that follows the name without a sign of assignment: `--token …`, `the token is …`, `a key …`."""
     if _is_weak(match):
         start = match.start() - len(before)
         if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
@@ -137,18 +139,18 @@ def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
 
 
 def _is_run(value: str) -> bool:
-    """Whether a value is opaque, or what follows a mark in it is: `live_…`."""
+    """Return whether a value, or the part after its prefix, is opaque: `live_…`."""
     value = value.rstrip("=")
     return is_opaque(value) or ("_" in value and is_opaque(value.rpartition("_")[2], _LONGER))
 
 
 def _is_weak(match: "re.Match[str]") -> bool:
-    """Whether the name is a "key" and nothing says of what, or another word that seldom names a credential."""
+    """Return whether the name is "key" without a qualifier, or another word that seldom names a credential."""
     return match["name"].lower() in _WEAK and not names_credential(_before(match.string, match.end("name")))
 
 
 def _before(text: str, at: int) -> str:
-    """The part of the name that stands before `at`, in lower case."""
+    """Return the part of the name before `at`, in lower case."""
     start = at
     while start > 0 and at - start < _LONGEST_NAME and (text[start - 1].isalnum() or text[start - 1] in "-_"):
         start -= 1
@@ -162,8 +164,8 @@ def _is_set(match: "re.Match[str]", value: str) -> bool:
     return is_assigned(match, value)
 
 
-# The end of the text closes a quote as well: previews and hook payloads are often cut short. A raw string (r"…") is
-# a regular expression, as in a lexer's `token = r'\w+'`.
+# The end of the text closes a quote too: previews and hook payloads are often cut short. A raw string (r"…") is a
+# regular expression, as in a lexer's `token = r'\w+'`.
 QUOTED = (
     r"""[bBfFuU@$]{0,2}(?:"""
     r""""(?:"")?(?P<double>(?:[^"\\\n]++|\\.?)*+)(?:"|\Z)"""
@@ -172,7 +174,7 @@ QUOTED = (
     r"""|\\+"(?P<escaped>(?:[^"\\\n]++|\\++(?!"))*+)(?:\\+"|\Z)"""
     r"""|\\+'(?P<escaped_single>(?:[^'\\\n]++|\\++(?!'))*+)(?:\\+'|\Z))"""
 )
-_SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the dot of a sentence is not part of it
+_SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the full stop of a sentence is not part of it
 _WORD = (
     rf"(?=[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}})"
     rf"=?{_SIGN}++(?:[:=]{{1,2}}{_SIGN}{{1,512}}+){{0,5}}+={{0,2}}"
@@ -196,7 +198,7 @@ _ASSIGNMENT = (
 )
 
 _TWELVE = rf"[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}}"
-# What has to follow a name in all of these, told without looking at the name: most are words of a sentence.
+# What must follow a name in all of these, checked without the name: most candidates are words of a sentence.
 GATE = (
     rf"(?:word|phrase|code|wd|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
     r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
@@ -207,7 +209,7 @@ GATE = (
 
 ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, gate=GATE, accept=is_assigned)
 
-# The name stands in one field and the value in the next, as Kubernetes, CI settings and .NET's <add key="…"/> have it.
+# The name is in one field and the value in the next, as in Kubernetes, CI settings and .NET's <add key="…"/>.
 PAIR = Family(
     LABEL,
     _NAME_WORDS,
@@ -218,7 +220,7 @@ PAIR = Family(
     gate=GATE,
     accept=is_assigned,
 )
-# client.setApiKey("…"), .withToken("…"): a setter takes a value, where getToken("…") takes a name.
+# client.setApiKey("…"), .withToken("…"): a setter takes a value, while getToken("…") takes a name.
 SETTER = Family(
     LABEL,
     _NAME_WORDS,
@@ -231,7 +233,7 @@ SETTER = Family(
 
 
 def _is_element(match: "re.Match[str]", value: str) -> bool:
-    """What an element or an attribute names stands between tags, where a page has its labels: those have no digit."""
+    """Return whether an element's value is cut: between tags, where a page has its labels, only with a digit."""
     if _is_weak(match):
         return is_random(value, 20)
     return is_credential(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))

@@ -1,4 +1,4 @@
-"""Passwords that commands, statements of SQL and settings of servers are given."""
+"""Passwords in commands, in SQL statements and in settings of servers."""
 
 from store.redaction.family import Family
 from store.redaction.passwords import is_chosen, is_password
@@ -12,7 +12,7 @@ _NAME = r"(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key)"
 
 
 def _is_mixed(match: "re.Match[str]", value: str) -> bool:
-    """Whether a word has letters and digits, as no name of a file or an option has both."""
+    """Return whether a word has letters and digits, as no name of a file or an option has both."""
     return is_chosen(match, value) and any(map(str.isdigit, value)) and "." not in value and "/" not in value
 
 
@@ -57,7 +57,7 @@ COMMANDS: tuple[Family, ...] = (
         fold=True,
         accept=_is_mixed,
     ),
-    # of a Dockerfile
+    # in a Dockerfile
     Family("COMMAND_PASSWORD", ("ENV ",), rf"ENV[ \t]+\w{{0,40}}?(?i:{_NAME})[ \t]+{_VALUE}", accept=_is_mixed),
     # IDENTIFIED BY '…', SET PASSWORD FOR ada = '…'
     Family(
@@ -75,7 +75,7 @@ COMMANDS: tuple[Family, ...] = (
         fold=True,
         accept=_is_mixed,
     ),
-    # of a wireless network, also as its QR code says it
+    # of a wireless network, also in the form of its QR code
     Family(
         "COMMAND_PASSWORD",
         ("psk=", "psk:", 'psk"', "wifi:"),

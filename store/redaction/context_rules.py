@@ -1,4 +1,4 @@
-"""Secrets drawn by lot that only what stands before them gives away: headers, and the names of clouds and services."""
+"""Random secrets that only the text before them identifies: headers, and the names of clouds and services."""
 
 from store.redaction.family import Family
 from store.redaction.placeholders import is_basic, is_credential, is_naming, is_opaque, is_random, is_serial, is_uuid
@@ -13,7 +13,8 @@ def _is_bearer(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_sent(match: "re.Match[str]", value: str) -> bool:
-    """Behind `Authorization: Bearer` whatever has a digit, or is too long for a word, unless it stands for a token."""
+    """Judge a value after `Authorization: Bearer`: any with a digit, or too long for a word, unless it is a
+    placeholder."""
     if not is_credential(value) or is_naming(value.rstrip("0123456789")):
         return False
     return any(map(str.isdigit, value)) or is_opaque(value)
@@ -28,7 +29,7 @@ def _is_drawn(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_path(match: "re.Match[str]", value: str) -> bool:
-    """Whether the last part of a webhook's address was drawn by lot."""
+    """Return whether the last part of a webhook's address is random."""
     return is_random(value, 20) or is_serial(value, 24) or (is_uuid(value) and any(map(str.isdigit, value)))
 
 
@@ -43,12 +44,12 @@ _NO_WORDS = frozenset(
 
 
 def _is_phrase(match: "re.Match[str]", value: str) -> bool:
-    """Whether so many words in a row are no sentence: the lists that such phrases are drawn from leave these out."""
+    """Return whether a run of words is no sentence: the lists for such phrases do not contain these words."""
     return _NO_WORDS.isdisjoint(value.split())
 
 
 def _is_short(match: "re.Match[str]", value: str) -> bool:
-    """For a short value behind a mark that a name may begin with."""
+    """Judge a short value after a prefix that a name may begin with."""
     return is_random(value, 11) or is_opaque(value, 11)
 
 
@@ -162,7 +163,7 @@ CONTEXTS: tuple[Family, ...] = (
         r"(?<=[a-z0-9])/hooks/(?:[a-z0-9]{26}|[A-Za-z0-9]{17}/[A-Za-z0-9]{40,})(?![\w/-])",
         accept=_is_drawn,
     ),
-    # whoever knows the address may post: its last part is the secret
+    # anybody with the address can post: its last part is the secret
     Family(
         "WEBHOOK_URL",
         ("/hook", "/webhook", "/services/", "/integration"),
@@ -187,7 +188,7 @@ CONTEXTS: tuple[Family, ...] = (
         fold=True,
         accept=_is_drawn,
     ),
-    # what an authenticator application is given
+    # the seed of an authenticator application
     Family(
         "OTP_SECRET",
         ("otp", "2fa", "mfa", "authenticator", "two-factor", "dos factores"),
@@ -203,7 +204,7 @@ CONTEXTS: tuple[Family, ...] = (
         rf"(?:\s(?:is|are|es|son))?\s?:?\s{{1,4}}(?P<value>{_CODE}(?:[\s,;]{{1,4}}{_CODE}){{0,19}})(?![\w-])",
         fold=True,
     ),
-    # twelve words or more that open a wallet
+    # twelve words or more, the recovery phrase of a wallet
     Family(
         "SEED_PHRASE",
         ("seed", "mnemonic", "recovery phrase", "secret phrase", "semilla", "frase de recupera"),
@@ -225,7 +226,7 @@ CONTEXTS: tuple[Family, ...] = (
         back=range(8, 60),
         accept=_is_drawn,
     ),
-    # an encrypted password and a key, as settings of the program show them
+    # an encrypted password and a key, as the program prints its settings
     Family(
         "ARTIFACTORY_KEY",
         ("AKC", *(f"AP{digit}" for digit in "0123456789ABCDEF")),
@@ -244,7 +245,7 @@ CONTEXTS: tuple[Family, ...] = (
         r"""["']kty["']\s{0,4}:[^{}\0]{0,3000}?["']d["']\s{0,4}:\s{0,4}["'](?P<value>[\w-]{40,})["']""",
         fold=True,
     ),
-    # what a node shows to join a cluster
+    # what a node prints for others to join a cluster
     Family(
         "KUBERNETES_TOKEN",
         ("kubeadm", "bootstrap-token", "bootstrap_token", "bootstraptoken"),

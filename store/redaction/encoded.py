@@ -1,7 +1,7 @@
-"""Secrets that are written in another way: percent-encoded as in addresses, or in Base64 as in manifests and headers.
+"""Secrets in another encoding: percent-encoded as in addresses, or in Base64 as in manifests and headers.
 
-What is encoded is decoded, and read by the same table. Of a percent-encoded text the very places are cut; of Base64 the
-whole run, for its letters say nothing one by one.
+Encoded text is decoded and matched against the same table. Of a percent-encoded text the exact places are cut; of
+Base64 the whole run, as its letters do not map to single characters.
 """
 
 from store.redaction.family import Family
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-# What stands in a text that is worth decoding: marks of issuers, schemes of addresses, names of credentials.
+# What makes a text worth decoding: prefixes of issuers, schemes of addresses, names of credentials.
 _MARKS = (
     "AKIA ASIA ghp_ gho_ ghs_ ghu_ github_pat_ glpat- gldt- npm_ pypi-AgE xoxb- xoxp- xapp- xoxe sk-ant- sk-proj- "
     "sk_live_ rk_live_ sk_test_ whsec_ AIza ya29. GOCSPX- hf_ gsk_ pplx- xai- dop_v1_ shpat_ shpss_ SG. hvs. dckr_pat_ "
@@ -20,14 +20,14 @@ _MARKS = (
     "api_key apiKey API_KEY apikey AccountKey="
 ).split()
 _FEWEST = 4
-"""Letters of Base64 that a mark has to fix, else they stand in every other word."""
+"""Letters of Base64 that a mark must determine, else they occur in most words."""
 
 _percents: "list[re.Pattern[str]]" = []
 
 
 def percent(copy: str) -> tuple[str, list[int]] | None:
-    """The text with `%3A` and its like as the characters they mean, and for each character, and for the end, where it
-    stands in the text; None if there is none of them."""
+    """Decode `%3A` and the like; return the text and, for each character and for the end, its offset in the original;
+    None if there is none of them."""
     if not _percents:
         import re
 
@@ -47,8 +47,8 @@ def percent(copy: str) -> tuple[str, list[int]] | None:
 
 
 def _in_base64(mark: str) -> set[str]:
-    """What a mark looks like at each of the three places in a group where it can begin: the letters that hold no bit of
-    what stands around it."""
+    """Return the Base64 of a mark at each of the three offsets in a group: the letters that hold no bit of the text
+    around it."""
     import binascii
 
     looks = set()
@@ -61,7 +61,7 @@ def _in_base64(mark: str) -> set[str]:
 
 
 class _Base64(Family):
-    """Runs of Base64, of either alphabet, in which the table finds something; `reads` asks the table."""
+    """Runs of Base64, of either alphabet, in which the table finds something; `reads` applies the table."""
 
     __slots__ = ("reads",)
 
@@ -86,7 +86,7 @@ LONGEST = 20_000
 
 
 def _decoded(run: str) -> str:
-    """The text that a run of Base64 means; empty if it is none in ASCII."""
+    """Return the text of a run of Base64; empty if it is not ASCII."""
     import binascii
 
     run = run.rstrip("=").replace("-", "+").replace("_", "/")

@@ -1,6 +1,6 @@
-"""The table of families: the best known in their order, the issuers' tokens, then what only its context gives away.
+"""The table of families: the best known in their order, tokens of issuers, then those that need context.
 
-Specific before generic: what an earlier family cut, a later one does not see.
+Specific before generic: a later family does not see what an earlier one cut.
 """
 
 from store.redaction.assignment import ASSIGNMENT, ELEMENT, LABEL, PAIR, SETTER, names_credential
@@ -29,7 +29,7 @@ def _has_password(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_aws_key(match: "re.Match[str]", value: str) -> bool:
-    """Those of AWS's own handbook, which end in EXAMPLE, too: nobody misses one that was cut."""
+    """Accept AWS's own examples too, which end in EXAMPLE: cutting one does no harm."""
     return value.endswith("EXAMPLE") or is_token(match, value)
 
 
@@ -64,7 +64,7 @@ SEED: tuple[Family, ...] = (
     Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35}(?![\w-])", accept=is_token),
     Family("SENDGRID_KEY", ("SG.",), _LEFT + r"SG\.[\w-]{22,}+\.[\w-]{22,}", accept=is_token),
     # Through the END line, or to the end: half a key is still a key. The dot is any character, so that markers and
-    # newlines written as \n are inside as well.
+    # newlines written as \n are matched too.
     Family(
         "PRIVATE_KEY",
         ("-----BEGIN ",),
@@ -72,11 +72,11 @@ SEED: tuple[Family, ...] = (
         r"(?:-----END [A-Z0-9 ]{0,64}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     ),
     Family("PRIVATE_KEY", ("Private-Lines: ",), r"Private-Lines: \d{1,4}\s(?s:.*?)(?:Private-MAC: [0-9a-f]{32,}|\Z)"),
-    # The left edge is base64url's whole alphabet, else eyJ-eyJ-eyJ-… would be read to its end from each eyJ. Five
+    # The left edge excludes base64url's whole alphabet, else eyJ-eyJ-eyJ-… would be read to its end from each eyJ. Five
     # segments are an encrypted one (JWE).
     Family(
         "JWT",
-        ("eyJ", "eyA", "ewo"),  # {", { and a new line
+        ("eyJ", "eyA", "ewo"),  # {", { and a newline
         r"(?<![\w-])e(?:yJ|yA|wo)[\w-]{8,}+\.(?:[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?|eyJ[\w-]{8,}+\.?)",
     ),
     # To the end of the URL, whose query may hold a second password. host:5432/… is no password.
@@ -89,7 +89,7 @@ SEED: tuple[Family, ...] = (
         fold=True,
         accept=_has_password,
     ),
-    # \/ is how some JSON writers put a slash.
+    # Some JSON writers escape a slash as \/.
     Family(
         "SLACK_WEBHOOK",
         ("hooks.slack.com",),
@@ -125,4 +125,4 @@ FAMILIES: tuple[Family, ...] = (
 LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))
 ASSIGNMENT_LABEL = LABEL
 PERSONAL = ("EMAIL", "IBAN", "CARD", "DNI_ES", "NIE_ES", "CUIT_AR", "CPF_BR", "SSN_US", "DNI_AR", "PHONE")
-"""What `store.redaction.personal_data` finds: it is no secret, and cut only when a person says so."""
+"""What `store.redaction.personal_data` finds: not secret, and cut only when a person asks for it."""

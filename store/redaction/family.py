@@ -1,12 +1,12 @@
-"""One family of secrets: its label, and how its members look.
+"""One family of secrets: its label, and the pattern of its members.
 
-Writing a record:
+To write a record:
 
-- `keywords` are plain substrings, one of which stands in every secret of the family: the text is searched for them
-  first, all of them in one pass, and the pattern is tried only there, or `back` characters before.
-- The pattern says its own left edge with a lookbehind, and ends where no letter or digit follows, so that no cut makes
-  room for the next. Bodies are greedy or possessive.
-- What is already cut, or was a marker to begin with, is masked with NUL: a negated class must leave NUL out.
+- `keywords` are plain substrings, one of which is in every secret of the family: the text is searched for all of them
+  in one pass, and the pattern is tried only there, or `back` characters before.
+- The pattern checks its own left edge with a lookbehind, and ends where no letter or digit follows, so that no cut
+  makes room for the next. Bodies are greedy or possessive.
+- What is already cut, or was a marker before, is masked with NUL: a negated class must exclude NUL.
 - A named group is what is cut; without one the whole match is.
 """
 
@@ -21,17 +21,17 @@ RIGHT = r"(?![A-Za-z0-9])"
 
 
 _LONGEST_FILLER = 512
-"""Of a longer word that is no secret the rest is not looked at either, else `glpat-xxxx…` over and over takes hours."""
+"""Of a longer word that is no secret the rest is skipped too, else `glpat-xxxx…` repeated takes hours."""
 
 
 class Family:
-    """A label and how its secrets look. The pattern is compiled at the first text that holds one of the keywords.
+    """A label and the pattern of its secrets, compiled at the first text that contains a keyword.
 
     `needs`: one more substring, anywhere, without which there is no match (for words as common as "redis"), lower case.
     `fold`: keywords (lower case) and pattern ignore case. `back`: how far before a keyword the match begins, if not
-    with it. `gate`: a cheap pattern that fits, in lower case, whatever may follow a keyword, so that ordinary words are
-    told apart without the pattern; families that share keywords should share it. `accept`: a last word on a match,
-    False for a placeholder.
+    with it. `gate`: a cheap pattern that matches, in lower case, whatever may follow a keyword, so that ordinary words
+    are rejected without the pattern; families that share keywords should share it. `accept`: the final check of a
+    match, False for a placeholder.
     """
 
     __slots__ = ("_compiled", "accept", "back", "edge", "fold", "gate", "keywords", "label", "needs", "pattern")
@@ -60,7 +60,7 @@ class Family:
         self._compiled: re.Pattern[str] | None = None
 
     def compiled(self) -> "re.Pattern[str]":
-        """The pattern; `\\w` and case mean ASCII, since the text has been through NFKC."""
+        """Return the pattern; `\\w` and case mean ASCII, since the text is in NFKC."""
         if self._compiled is None:
             import re
 
@@ -68,7 +68,8 @@ class Family:
         return self._compiled
 
     def spans(self, copy: str, anchors: list[int]) -> list[tuple[int, int]]:
-        """What the family cuts out of a text, from left to right; `anchors` are where its keywords stand."""
+        """Return the spans that the family cuts out of a text, from left to right; `anchors` are the offsets of its
+        keywords."""
         match_at = self.compiled().match
         accept = self.accept
         spans = []
@@ -84,7 +85,7 @@ class Family:
                 spans.append((start, end))
                 done = match.end()
                 continue
-            # A value that holds a marker is judged without it: what stands beside it may be a secret of its own.
+            # A value that contains a marker is judged without it: the rest may be a secret of its own.
             parts = _pieces(copy, start, end) if match.lastgroup else [(start, end)]
             parts = [part for part in parts if accept(match, copy[part[0] : part[1]])]
             spans.extend(parts)
@@ -97,8 +98,8 @@ _REACH = 4096
 
 
 def line_before(text: str, at: int) -> str | None:
-    """The line that a place stands in, up to it, each part that is masked as one sign: what was cut must not change how
-    far away its neighbours are. None if it is longer than _REACH."""
+    """Return the line before an offset, each masked part as one character: what was cut must not change the distance of
+    its neighbours. None if it is longer than _REACH."""
     start = text.rfind("\n", max(0, at - _REACH), at) + 1
     if not start and at > _REACH:
         return None
@@ -113,7 +114,7 @@ def _is_word(copy: str, start: int, end: int) -> bool:
 
 
 def _pieces(copy: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of a span that are not masked."""
+    """Return the parts of a span that are not masked."""
     if copy.find(MASK, start, end) < 0:
         return [(start, end)]
     pieces = []

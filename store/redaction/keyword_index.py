@@ -1,7 +1,7 @@
-"""Which families a text may hold, and where: all their keywords are looked for in one pass over the text.
+"""Select the families that a text may contain, and their offsets: all keywords are searched in one pass over the text.
 
-The automaton is built at the first text that is read (about a millisecond), so that a command that stores nothing does
-not pay for it. Patterns are compiled later still, one by one, where a keyword of theirs stands.
+The automaton is built at the first text (about a millisecond), so that a command that stores nothing does not pay for
+it. A pattern is compiled at the first occurrence of one of its keywords.
 """
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Meaning = tuple[bool, str, str, list[int]]
 
 _EDGED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-"""What may not stand before a mark that begins a word, in lower case."""
+"""Characters that may not precede a mark that begins a word, in lower case."""
 
 
 class KeywordIndex:
@@ -40,7 +40,7 @@ class KeywordIndex:
                 key = (family.edge, "" if family.fold else keyword, family.gate)
                 wanted.setdefault(keyword.lower(), {}).setdefault(key, []).append(number)
         self._meant = [[(*key, numbers) for key, numbers in meanings.items()] for meanings in wanted.values()]
-        # five times as quick to build as a DFA, and a third slower to read with
+        # five times as fast to build as a DFA, and a third slower to search with
         automaton = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
         self._find = automaton.find_matches_as_indexes
         return self._find
@@ -52,13 +52,13 @@ class KeywordIndex:
         return gate
 
     def anchors(self, text: str) -> "list[tuple[Family, list[int]]]":
-        """The families of which a keyword stands in a text, in their order, each with the offsets where a match could
-        begin, rising."""
+        """Return the families with a keyword in a text, in their order, each with the offsets where a match could
+        begin, ascending."""
         lowered = text.lower()
         find = self._find or self._built()
         try:
             hits = find(lowered, True)
-        except UnicodeEncodeError:  # half of a pair of UTF-16, which no keyword holds
+        except UnicodeEncodeError:  # an unpaired surrogate of UTF-16, which no keyword contains
             hits = find(lowered.encode("utf-8", "replace").decode(), True)
         if not hits:
             return []
@@ -66,7 +66,7 @@ class KeywordIndex:
         gates = self._gates
         for keyword, start, end in hits:
             for edge, exact, gate, numbers in self._meant[keyword]:
-                # most keywords are parts of ordinary words, and end here
+                # most keywords are parts of ordinary words, and are rejected here
                 if (
                     (edge and start and lowered[start - 1] in _EDGED)
                     or (exact and text[start:end] != exact)

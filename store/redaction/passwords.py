@@ -1,6 +1,6 @@
-"""Passwords that a person chose: no lot gives them away, only the place where they stand.
+"""Passwords chosen by a person: they do not look random, and only their context identifies them.
 
-Places are the configuration files and command lines of common programs, addresses, calls, and plain sentences.
+Contexts are the configuration files and command lines of common programs, addresses, calls, and plain sentences.
 """
 
 from store.redaction.assignment import GATE, names_credential
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-# What a password is called in an example.
+# Names of passwords in examples.
 _SAID = frozenset(
     "password passwd pass pwd secret pw token user username mypassword mypass changeme test example xxx admin "
     "your_password yourpassword p@ssword userpass none null true false required optional prompt file stdin".split()
@@ -22,7 +22,7 @@ _BARE = r"[^\s\"'`,;(){}\[\]<>\0\\]"
 
 
 def is_password(match: "re.Match[str]", value: str) -> bool:
-    """Whether a user and a password, or the password alone, are meant: the last part is what counts."""
+    """Return whether a match is a user and a password, or the password alone: only the last part is checked."""
     password = value.rpartition(":")[2]
     if len(password) < 3 or is_template(password) or is_filler(password):
         return False
@@ -33,13 +33,13 @@ def is_password(match: "re.Match[str]", value: str) -> bool:
 
 
 def is_given(match: "re.Match[str]", value: str) -> bool:
-    """Whether a password without quotes is one, and no name of another place."""
+    """Return whether a value without quotes is a password, and not the name of another place."""
     return is_password(match, value) and not is_name(value) and "/" not in value[:1]
 
 
 def is_name(value: str) -> bool:
-    """Whether a value names a place that holds a password: `dbPassword`, `form2_password`, `password2`. One run of
-    letters and digits with more in it than such names have, `supersecret99`, was chosen."""
+    """Return whether a value names a place that holds a password: `dbPassword`, `form2_password`, `password2`. One run
+    of letters and digits with more in it than such names have, `supersecret99`, is a password."""
     if not names_credential(value):
         return False
     chosen = value.isalnum() and any(map(str.isdigit, value))
@@ -47,14 +47,15 @@ def is_name(value: str) -> bool:
 
 
 def _is_user(match: "re.Match[str]", value: str) -> bool:
-    """Whether `user:password` is meant for curl; with nothing behind the colon the user is a key."""
+    """Return whether a value is `user:password` for curl; with nothing after the colon the user is a key."""
     if value.endswith(":"):
         return is_given(match, value[:-1]) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
     return is_password(match, value)
 
 
 def is_chosen(match: "re.Match[str]", value: str) -> bool:
-    """Whether a word was chosen to be a password: letters and digits or odd signs, where a name has letters alone."""
+    """Return whether a word is a chosen password: letters with digits or punctuation, where a name has letters
+    alone."""
     if not is_given(match, value) or not any(map(str.isalpha, value)) or value[0] in "-+":
         return False
     if value.replace(".", "_").isidentifier() and not (value.isalnum() and any(map(str.isdigit, value))):
@@ -69,8 +70,8 @@ def _is_path(value: str) -> bool:
 
 
 def _is_line(match: "re.Match[str]", value: str) -> bool:
-    """Whether name and value have a line to themselves, as a file of settings has them and a program seldom; or stand
-    side by side, as an environment's do, with blanks around."""
+    """Return whether name and value are alone on a line, as in a file of settings and seldom in a program; or are
+    surrounded by blanks, as in a list of environment variables."""
     text = match.string
     joined = text[match.end("name") : match.start("value")] == "="
     start = match.start()
@@ -102,7 +103,7 @@ def _is_line(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_listed(before: str) -> bool:
-    """Whether another `name=value` stands right before, with a blank between: `host=db user=ada password=…`."""
+    """Return whether another `name=value` precedes, separated by a blank: `host=db user=ada password=…`."""
     words = before.split(" ")
     if len(words) < 2:
         return False
@@ -119,12 +120,12 @@ def _is_base64(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_cookie(match: "re.Match[str]", value: str) -> bool:
-    """Whether one of the cookies was drawn by lot."""
+    """Return whether one of the cookies is random."""
     return any(is_random(part.partition("=")[2]) for part in value.replace(" ", "").split(";"))
 
 
 def _is_data(match: "re.Match[str]", value: str) -> bool:
-    """Whether the values of a Kubernetes Secret are there, and no template's."""
+    """Return whether the values of a Kubernetes Secret are present, and not those of a template."""
     values = [line.partition(":")[2].strip().strip("\"'") for line in value.splitlines()]
     return any(len(said) >= 4 and said[:1] not in "{$<%[&*!|>" and not is_filler(said) for said in values)
 
@@ -334,7 +335,7 @@ PASSWORDS: tuple[Family, ...] = (
     ),
 )
 
-# One line of a file of settings, and PGPASSWORD=… before a command: after the rule of assignments.
+# One line of a file of settings, and PGPASSWORD=… before a command: after the assignment rule.
 LINE = Family(
     "LOGIN_PASSWORD",
     ("pass", "pwd", "contrase", "clave"),

@@ -1,8 +1,8 @@
-"""Data about people that a text holds: e-mails, phones, national ids, bank accounts and cards.
+"""Data about people in a text: e-mails, phones, national ids, bank accounts and cards.
 
-None of it is a secret by itself, so nothing here is cut unless a person says so. A number counts if its check digits
-are right (Spanish DNI and NIE, Argentine CUIT, Brazilian CPF, IBAN, cards), or if its form or the word before it says
-what it is.
+None of it is a secret by itself, so it is cut only when a person asks for it. A number counts if its check digits are
+right (Spanish DNI and NIE, Argentine CUIT, Brazilian CPF, IBAN, cards), or if its form or the word before it identifies
+it.
 """
 
 import re
@@ -95,7 +95,7 @@ _KINDS: tuple[tuple[str, str, "Check"], ...] = (
         _is_cpf,
     ),
     (PERSONAL[7], rf"{_LEFT}(?!000|666|9)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}(?![\w@-])", _any),
-    # an Argentine DNI has no check digit: the word, or the dots, must say what it is
+    # an Argentine DNI has no check digit: the word, or the dots, must identify it
     (PERSONAL[8], rf"(?<=dni)[ :.n°º]{{1,6}}(?P<value>\d{{1,2}}\.?\d{{3}}\.?\d{{3}}){_RIGHT}", _any),
     (
         PERSONAL[9],
@@ -110,7 +110,8 @@ _patterns: "list[re.Pattern[str]]" = []
 
 
 def personal(text: str) -> list[SecretFinding]:
-    """What a text holds about people, from left to right, none overlapping another; the first kind that fits counts."""
+    """Return the data about people in a text, from left to right, none overlapping another; the first kind that matches
+    counts."""
     if not _patterns:
         _patterns.extend(re.compile(pattern, re.IGNORECASE | re.ASCII) for _, pattern, _ in _KINDS)
     found: list[SecretFinding] = []
@@ -125,7 +126,7 @@ def personal(text: str) -> list[SecretFinding]:
 
 
 def masked(kind: str, value: str) -> str:
-    """Enough of a value to know it again: the end of a number, the first letter and the end of an address."""
+    """Return enough of a value to recognise it: the end of a number, the first letter and the end of an address."""
     if kind == PERSONAL[0]:
         return f"{value[0]}…@…{value[value.rindex('.') :]}"
     return f"…{value[-2:]}"

@@ -1,15 +1,15 @@
-"""What stands where a secret would and is none: templates, samples, names, fillers; and what looks drawn by lot."""
+"""Recognise placeholders (templates, samples, names, fillers), and values that look random."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-# What stands for a password in a text that was written to be copied.
+# Placeholders for a password in a text written to be copied.
 _TEMPLATE = (
     r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\$[a-z]+(?:_[a-z0-9]+)+|\$\w*(?:[pP]ass|[pP]wd|[kK]ey|[tT]oken|[sS]ecret)\w*|\{\{?[^{}]*\}?\}|%\([^()]*\)s|%[a-z]"
     r"|%[A-Z_]+%|\[[^\[\]]*\]|(?:[xX]{3,}|[*.\u2022_]+|[-xX*]{3,})"
 )
-# Parts of a value that a program fills in: what is left without them has to be a secret by itself.
+# Parts of a value that a program fills in: the rest must be a secret by itself.
 _HOLE = r"<[^<>]*>|\$\{[^{}]*\}|\{\{[^{}]*\}\}|%\([^()]*\)s"
 _SAMPLE = (
     r"[<\[{(]?(?:change.?(?:me|it|this)|(?:your|insert|replace|enter|put)[-_ .]|example|sample"
@@ -29,10 +29,10 @@ _LONGEST_NAMING = 64
 _SHORTEST_VALUE = 8
 _FILLERS = ("example", "xxxxxx", "placeholder", "your_", "your-", "......", "******")
 _SAME = 8
-"""A real token does not repeat one character so often: 64 letters to the seventh power, and it is a filler."""
+"""A random token hardly repeats one character so often (64 letters to the seventh power): it is a filler."""
 
 _LONGEST_WORD = 17
-"""Letters: a few words are longer ("internationalization"), and nobody names a value by them."""
+"""Letters: few words are longer ("internationalization"), and none of those is used as a name."""
 
 _rules: "list[re.Pattern[str]]" = []
 
@@ -54,36 +54,36 @@ def _compiled() -> "list[re.Pattern[str]]":
 
 
 def is_template(value: str) -> bool:
-    """Whether the whole value is a hole to be filled: `${PASS}`, `<password>`, `%s`, `****`, `xxxx`."""
+    """Return whether the whole value is a template: `${PASS}`, `<password>`, `%s`, `****`, `xxxx`."""
     return _compiled()[0].fullmatch(value) is not None
 
 
 def is_naming(value: str) -> bool:
-    """Whether a value is made of words for credentials alone: `access_token`, `db-password`, `mySecret`."""
+    """Return whether a value consists of words for credentials alone: `access_token`, `db-password`, `mySecret`."""
     return len(value) <= _LONGEST_NAMING and _compiled()[3].fullmatch(value) is not None
 
 
 def is_filler(value: str) -> bool:
-    """Whether a token's body was typed to show a shape: `ghp_xxxxxxxx`, `AKIAIOSFODNN7EXAMPLE`."""
+    """Return whether a token's body is a filler that shows its format: `ghp_xxxxxxxx`, `AKIAIOSFODNN7EXAMPLE`."""
     low = value.lower()
     return any(word in low for word in _FILLERS) or _compiled()[4].search(low) is not None
 
 
 def is_mixed(match: "re.Match[str]", value: str) -> bool:
-    """The last word on a token of letters: of 34 drawn by lot 17 are capitals, in a camelCase name a few."""
+    """Judge a token of letters: of 34 random ones 17 are capitals, in a camelCase name a few."""
     return not is_filler(value) and 5 * sum(map(str.isupper, value)) > len(value)
 
 
 def is_token(match: "re.Match[str]", value: str) -> bool:
-    """The last word on a token that its prefix gives away."""
+    """Judge a token that its prefix identifies."""
     return not is_filler(value)
 
 
 def is_random(value: str, shortest: int = 16) -> bool:
-    """Whether a value of one word looks drawn by lot: digits among letters, over and over, and no plain words.
+    """Return whether a value of one word looks random: many changes between digits and letters, and no plain words.
 
-    Of 20 letters and digits drawn by lot 5.4 borders between the two are to be expected, of 32 hexadecimal digits 15;
-    an identifier has one or two.
+    In 20 random letters and digits 5.4 such changes are to be expected, in 32 hexadecimal digits 15; an identifier has
+    one or two.
     """
     if len(value) < shortest or is_filler(value) or is_template(value):
         return False
@@ -96,8 +96,8 @@ def is_random(value: str, shortest: int = 16) -> bool:
 
 
 def is_serial(value: str, shortest: int = 20) -> bool:
-    """Whether a value is one run of letters and some digits, as no name has them: weaker than `is_random`, for a value
-    whose name leaves little doubt."""
+    """Return whether a value is one run of letters and some digits, as no name has them: weaker than `is_random`, for a
+    value whose name leaves little doubt."""
     if len(value) < shortest or not value.isalnum() or is_filler(value):
         return False
     digits = sum(map(str.isdigit, value))
@@ -105,8 +105,8 @@ def is_serial(value: str, shortest: int = 20) -> bool:
 
 
 def is_opaque(value: str, shortest: int = 20) -> bool:
-    """Whether a value is one run of letters and digits that no name is written like: a stretch of one case longer than
-    words are, or capitals that come and go. It may hold no digit at all, as `is_random` demands."""
+    """Return whether a value is one run of letters and digits unlike any name: a stretch of one case longer than words
+    are, or irregular capitals. Unlike for `is_random` it need not contain a digit."""
     if len(value) < shortest or not value.isalnum() or not value.isascii() or len(set(value.lower())) < 6:
         return False
     if is_filler(value) or value.isdigit():
@@ -116,7 +116,7 @@ def is_opaque(value: str, shortest: int = 20) -> bool:
 
 
 def is_basic(value: str) -> bool:
-    """Whether a value is Base64 of `user:password`."""
+    """Return whether a value is Base64 of `user:password`."""
     import binascii
 
     try:
@@ -128,7 +128,7 @@ def is_basic(value: str) -> bool:
 
 
 def is_uuid(value: str) -> bool:
-    """Whether a value is written as a UUID: under a mere "key" it names a thing, and opens none."""
+    """Return whether a value is a UUID: with the name "key" alone it is an identifier and no credential."""
     return len(value) == 36 and all(value[at] == "-" for at in (8, 13, 18, 23)) and value.count("-") == 4
 
 
@@ -139,7 +139,7 @@ def _parts(value: str) -> list[str]:
 
 
 def is_credential(value: str) -> bool:
-    """Whether a value given to a credential's name is one: 8 characters or more, and no placeholder."""
+    """Return whether a value assigned to a credential's name is one: 8 characters or more, and no placeholder."""
     if _compiled()[2].match(value):
         return False
     value = value.strip()

@@ -1,6 +1,6 @@
-"""Finds secrets in a text or a JSON-like tree, and replaces each by its marker.
+"""Find secrets in a text or a JSON-like tree, and replace each by its marker.
 
-A command pays for every import here: no dataclasses, typing, enum, pathlib.
+Every import here slows down each command: no dataclasses, typing, enum, pathlib.
 """
 
 from store.redaction.encoded import BASE64, percent
@@ -29,8 +29,8 @@ MAX_DEPTH = 500
 
 MARKER = "[REDACTED:"
 
-# Invisible, and so able to split a secret without being seen: soft hyphen, joiners, marks of direction, Hangul and
-# Mongolian fillers, variation selectors, tags.
+# Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
+# fillers, variation selectors, tags.
 _INVISIBLE = (
     (0x00AD, 0x00AD),
     (0x034F, 0x034F),
@@ -50,7 +50,7 @@ _INVISIBLE = (
 
 
 class SecretFinding:
-    """Where a secret stands, in offsets of the original text. Never the secret itself."""
+    """The position of a secret, in offsets of the original text. Never the secret itself."""
 
     __slots__ = ("end", "label", "start")
 
@@ -76,17 +76,17 @@ class SecretFinding:
 _forms: dict[str, str] = {}
 _ASCII = bytes(range(128))
 _same: set[str] = set()
-"""Characters beyond ASCII that are known to read as they are."""
+"""Characters beyond ASCII that are known to be unchanged in the copy."""
 _MOST_FORMS = 8192
 _FEW = 24
-"""Up to so many different characters `replace`, one after another, is faster than `translate` (measured)."""
+"""Up to so many different characters, repeated `replace` is faster than `translate` (measured)."""
 
 
 def _form(char: str) -> str:
-    """What one character looks like to the patterns.
+    """Return what patterns match for one character.
 
-    NFKC goes character by character: secrets are ASCII, so composing across characters could only hide one, and a cut
-    must not change how its neighbours read.
+    NFKC is applied to each character alone: secrets are ASCII, so composing across characters could only hide one, and
+    a cut must not change its neighbours.
     """
     form = _forms.get(char)
     if form is None:
@@ -95,7 +95,7 @@ def _form(char: str) -> str:
         code = ord(char)
         if any(low <= code <= high for low, high in _INVISIBLE):
             form = ""
-        elif char == "\u0130":  # the one character whose lower case is two: it would shift the offsets
+        elif char == "\u0130":  # the one character whose lower case is two characters: it would shift the offsets
             form = "I"
         else:
             form = unicodedata.normalize("NFKC", char)
@@ -106,7 +106,7 @@ def _form(char: str) -> str:
 
 
 def _normalised(text: str) -> tuple[str, dict[str, str]]:
-    """The copy to match on, and the characters that read differently in it."""
+    """Return the copy to match on, and the characters that differ in it."""
     changed: dict[str, str] = {}
     odd = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
     if _same.issuperset(odd):
@@ -127,7 +127,7 @@ def _normalised(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _origins(text: str, changed: dict[str, str]) -> list[int]:
-    """For each character of the copy the offset of the one it came from."""
+    """Return for each character of the copy the offset of the one it came from."""
     origins: list[int] = []
     for offset, char in enumerate(text):
         form = changed.get(char, char)
@@ -144,7 +144,8 @@ _markers: "list[re.Pattern[str]]" = []
 
 
 def _marker() -> "re.Pattern[str]":
-    """Any marker. Only labels of the table count: any other word between the brackets might be the secret."""
+    """Return the pattern of any marker. Only labels of the table count: any other word between the brackets might be
+    the secret."""
     if not _markers:
         import re
 
@@ -167,15 +168,15 @@ _indexes: "list[KeywordIndex]" = []
 
 
 def _index() -> KeywordIndex:
-    """The index of the whole table."""
+    """Return the index of the whole table."""
     if not _indexes:
         _indexes.append(KeywordIndex(FAMILIES))
     return _indexes[0]
 
 
 def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple[int, int, str]]:
-    """What is cut, from left to right, with the whole of a character that became several: the original is cut between
-    characters only."""
+    """Return the cuts, from left to right, extended to the whole of a character that became several: the original is
+    cut between characters only."""
     whole = []
     done = 0
     for start, end, label in sorted(cuts):
@@ -183,7 +184,7 @@ def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple
             start -= 1
         while end < len(origins) and origins[end] == origins[end - 1]:
             end += 1
-        start = max(start, done)  # two secrets may have shared that character
+        start = max(start, done)  # two secrets may share that character
         if start < end:
             whole.append((start, end, label))
             done = end
@@ -191,9 +192,9 @@ def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple
 
 
 def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, list[tuple[int, int, str]]]:
-    """The copy with what the table finds in it masked, and the (start, end, label) of each, as they were found.
+    """Return the copy with the matches of the table masked, and the (start, end, label) of each, in the order found.
 
-    `likely` are its anchors. They are looked for again after each find: what is masked may have stood right before a
+    `likely` are its anchors. They are computed again after each match: the masked text may have been directly before a
     keyword that begins a word.
     """
     found: list[tuple[int, int, str]] = []
@@ -210,7 +211,7 @@ def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, lis
 
 
 def findings(text: str) -> list[SecretFinding]:
-    """The secrets in a text, from left to right, none overlapping another."""
+    """Return the secrets in a text, from left to right, none overlapping another."""
     copy, changed = (text, None) if text.isascii() else _normalised(text)
     if MARKER in copy:
         copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
@@ -225,7 +226,7 @@ def findings(text: str) -> list[SecretFinding]:
         found += cuts
         if changed and cuts:
             whole = _masked(copy, [(start, end) for start, end, _ in _widened(found, origins)])
-            if whole != copy:  # the rest of a character that became several may have stood before a keyword
+            if whole != copy:  # the rest of a character that became several may have been before a keyword
                 copy, likely = whole, anchors(whole)
                 continue
         if "%" not in copy or (decoded := percent(copy)) is None:
@@ -255,9 +256,9 @@ BASE64.reads = findings
 
 
 def redact(text: str, keep: "Keep | None" = None) -> str:
-    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
+    """Return the text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
 
-    `keep(label, value)` is asked about each one found, and True leaves it as it is: it is no secret.
+    `keep(label, value)` is called for each match, and True leaves it unchanged: it is no secret.
     """
     cuts = findings(text)
     if not cuts:
@@ -268,7 +269,7 @@ def redact(text: str, keep: "Keep | None" = None) -> str:
 
 
 def replaced(text: str, cuts: list[SecretFinding]) -> str:
-    """The text with each of these places, which are in order and apart, replaced by its marker."""
+    """Return the text with each of these spans, in order and not overlapping, replaced by its marker."""
     parts = []
     last = 0
     for cut in cuts:
@@ -278,7 +279,7 @@ def replaced(text: str, cuts: list[SecretFinding]) -> str:
 
 
 def markers(text: str) -> dict[str, int]:
-    """How many markers of each rule a text holds."""
+    """Count the markers of each rule in a text."""
     found: dict[str, int] = {}
     if MARKER in text:
         for marker in _marker().finditer(text):
@@ -291,7 +292,7 @@ def markers(text: str) -> dict[str, int]:
 
 
 def _redact_value(text: str, keep: "Keep | None") -> str:
-    """A string that stands under a credential's name: also cut where the assignment rule would cut it."""
+    """Redact a string that is the value of a credential's name: also cut where the assignment rule would cut it."""
     parts = []
     last = 0
     for cut in findings(text):
@@ -304,7 +305,7 @@ def _redact_value(text: str, keep: "Keep | None") -> str:
 
 
 def _judged(text: str, keep: "Keep | None") -> str:
-    """What no rule found of such a string: each part between markers that is a credential is cut."""
+    """Redact what no rule found of such a string: each part between markers that is a credential is cut."""
     parts = []
     last = 0
     for kept in _marker().finditer(text):
@@ -320,7 +321,7 @@ def _credential(part: str, keep: "Keep | None") -> str:
 
 
 def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":
-    """The keys, redacted and still distinct: a key that changed gives way to one that did not."""
+    """Return the keys, redacted and still distinct: of two equal keys the one that changed gets a number."""
     changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key, keep)) != key}
     taken = {key for key in tree if key not in changed}
     numbers: dict[str, int] = {}
@@ -345,7 +346,7 @@ _VALUE_OF = {"value": ("name", "key"), "Value": ("Name", "Key")}
 
 
 def _name_of(source: "dict[object, object]") -> object:
-    """What the value of `{"name": …, "value": …}` is called, as environments and settings are written in JSON."""
+    """Return the name for the value of `{"name": …, "value": …}`, the form of environments and settings in JSON."""
     for value, names in _VALUE_OF.items():
         if value in source:
             for name in names:
@@ -355,14 +356,14 @@ def _name_of(source: "dict[object, object]") -> object:
 
 
 def redact_tree(value: object, keep: "Keep | None" = None) -> object:
-    """A copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
+    """Return a copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
     A string under a key that names a credential, or beside its name, is cut as if it were written `key = "value"`. Keys
-    that become equal get ` #2`, ` #3`. Raises `InvalidInput` below MAX_DEPTH levels, TypeError for what JSON does not
-    know.
+    that become equal get ` #2`, ` #3`. Raise `InvalidInput` below MAX_DEPTH levels, TypeError for a type that JSON does
+    not have.
     """
     root: list[object] = []
-    # Work still to do: a container, its empty copy, and the level it stands on.
+    # Work still to do: a container, its empty copy, and its level.
     pending: list[tuple[object, object, int]] = []
 
     def copied(item: object, level: int) -> object:

@@ -1,4 +1,4 @@
-"""Passwords and tokens that a sentence tells, in English or Spanish: `the db password is …`, `la clave es …`."""
+"""Passwords and tokens in sentences, in English or Spanish: `the db password is …`, `la clave es …`."""
 
 from store.redaction.family import Family, line_before
 from store.redaction.passwords import is_given
@@ -22,14 +22,14 @@ def _quoted(name: str) -> str:
 
 
 def _bare(name: str) -> str:
-    """The dot that ends the sentence is no part of it."""
+    """Return a group without quotes; the full stop of the sentence is no part of it."""
     sign = r"\s\"'`,;(){}\[\]<>$\0"
     return rf"(?P<{name}>[^{sign}]{{5,}}[^{sign}.?:])"
 
 
 _SHORTEST_WORD = 10
-"""Of a password without a digit: shorter words say what a password is like."""
-# What such words end in: required, missing, invisible, alphanumeric, obligatoria, compartida …
+"""Letters of a password without a digit: shorter words describe a password."""
+# Endings of such words: required, missing, invisible, alphanumeric, obligatoria, compartida …
 _LIKE = tuple(
     "ed en ing able ible ive ic al ally ly ent ant ous ary ory less ful ment tion sion ness "
     "ado ada ido ida ados adas idos idas "
@@ -40,8 +40,8 @@ _SEEN = 60
 
 
 def _is_told(match: "re.Match[str]", value: str) -> bool:
-    """In quotes any word; else one with letters and digits, which is no measure (256-bit), or a long one that ends the
-    sentence and describes nothing."""
+    """Judge a value: in quotes any word; else one with letters and digits that is no measure (256-bit), or a long one
+    that ends the sentence and describes nothing."""
     if not any(map(str.isalpha, value)):
         return False
     if match.lastgroup in ("to", "bare") and value.isalpha() and len(value) < _SHORTEST_WORD:
@@ -74,7 +74,7 @@ def _is_pair(match: "re.Match[str]", value: str) -> bool:
     return is_given(match, value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and "." not in value
 
 
-# A word with a digit, a quote, or one of the words above: told before the pattern is tried.
+# A word with a digit, a quote, or one of the words above: checked before the pattern is tried.
 _GATE = (
     r"(?:ord|d|ña|na)?+(?:'s)?+(?:(?<=pw ):?|(?<=pw:)|:|\s)\s?+(?:[\"'`«“]|[^\s\d]{0,64}+\d|(?:is|was|es|era|now|ahora"
     r"|to|a|por|has|been|fue|ha|set"

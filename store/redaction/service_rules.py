@@ -1,6 +1,7 @@
-"""Keys of services that gave them no mark: the service's name and a word for a credential before it give them away.
+"""Keys of services without a prefix of their own: the service's name and a word for a credential before it identify
+them.
 
-The list holds names that hardly stand for anything else.
+The list contains names that hardly have another meaning.
 """
 
 from store.redaction.family import Family
@@ -10,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-# Much is written about these, with identifiers of commits, channels and people: a word for a credential has to be near.
+# Texts about these often contain identifiers of commits, channels and people: a word for a credential must be near.
 _HOSTS = (
     "github gitlab bitbucket azure facebook twitter twitch discord heroku jira telegram spotify reddit "
     "instagram pinterest stripe slack "
@@ -88,7 +89,7 @@ _NAMES = (
     "zipcodeapi zoho zonkafeedback zoominfo zulip "
 ).split()
 _CREDENTIAL = r"(?:key|token|secret|passw|auth|cred|access|private|api|sid|pat(?![a-z]))"
-_SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # of files, in lists of what is installed
+_SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # of files, in lists of installed packages
 _VERSION = "v0.0.0-"
 _SHORTEST = 16
 _SHORTEST_GIVEN = 10
@@ -116,7 +117,7 @@ SERVICE_KEY = Family(
     fold=True,
     accept=_is_key,
 )
-# The name alone, right before a value: `nicereply 0f9a…`.
+# The name alone, directly before a value: `nicereply 0f9a…`.
 SERVICE_VALUE = Family(
     "SERVICE_KEY",
     tuple(_NAMES),

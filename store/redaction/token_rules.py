@@ -1,6 +1,6 @@
-"""Tokens that their issuers gave a prefix (or a mark in the middle) to be known by; from the issuers' own pages.
+"""Tokens that their issuers gave a prefix (or a mark in the middle); from the issuers' own pages.
 
-Each is one word, and what follows the mark is checked for fillers alone.
+Each is one word, and what follows the mark is checked only for fillers.
 """
 
 from store.redaction.family import LEFT, RIGHT, Family
@@ -19,22 +19,22 @@ _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 def _is_drawn(match: "re.Match[str]", value: str) -> bool:
-    """For a short mark that ordinary names begin with too."""
+    """Judge a token with a short prefix that ordinary names begin with too."""
     return is_random(value)
 
 
 def _is_bearer(match: "re.Match[str]", value: str) -> bool:
-    """For a mark that is itself a filler."""
+    """Judge a token with a prefix that is itself a filler."""
     return is_random(value.lstrip("A"))
 
 
 def _is_long_lived(match: "re.Match[str]", value: str) -> bool:
-    """For a mark of ten letters A, which would count as a filler."""
+    """Judge a token with a prefix of ten letters A, which would count as a filler."""
     return is_random(value[21:])
 
 
 def _token(label: str, keywords: str, body: str, back: "Sequence[int]" = (), accept: "Accept" = is_token) -> Family:
-    """A family of one word; `keywords` are parted by spaces."""
+    """Return a family of one word; `keywords` are separated by spaces."""
     return Family(
         label,
         tuple(keywords.split()),
@@ -45,7 +45,8 @@ def _token(label: str, keywords: str, body: str, back: "Sequence[int]" = (), acc
 
 
 def _then(mark: str, signs: str) -> str:
-    """The mark before each of the signs that may follow, as keywords: a mark of two letters stands in many a word."""
+    """Return the mark followed by each of these characters, as keywords: a mark of two letters is part of many
+    words."""
     return " ".join(mark + sign for sign in signs)
 
 
@@ -271,7 +272,7 @@ SERVICES: tuple[Family, ...] = (
     _token(
         "OKTA_TOKEN", _then("00", "abcdefghijklmnopqrstuvwxyz"), r"(?<!-)00[A-Za-z][\w-]{39}(?![\w-])", accept=_is_drawn
     ),
-    # the number of a bot in Base64, whose first digit gives these beginnings
+    # the number of a bot in Base64, whose first digit determines these beginnings
     _token(
         "DISCORD_TOKEN",
         " ".join(_then(mark, "AEIMQUYcgk") for mark in "MD MT Mj Mz ND NT Nj Nz OD OT".split()),

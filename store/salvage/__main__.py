@@ -1,4 +1,4 @@
-"""Salvage in a process of its own: `python -m store.salvage FILE [NEW]` writes JSON lines, the last one the outcome."""
+"""Salvage in a process of its own: `python -m store.salvage FILE [NEW]` prints JSON lines, the last one the result."""
 
 import json
 import os

@@ -1,7 +1,7 @@
-"""A database file read as bytes (SQLite, fileformat2.html): its pages, and the records in them.
+"""Read a database file as bytes (SQLite, fileformat2.html): its pages, and the records in them.
 
-SQLite gives up on a tree at the first page it cannot read, and would write the log into a file it opens. Here nothing
-is opened for writing, each page is read for itself, and what does not hold together is left out, cell by cell.
+SQLite stops reading a tree at the first page it cannot read, and would write the log into a file it opens. Here nothing
+is opened for writing, each page is read separately, and what is inconsistent is left out, cell by cell.
 """
 
 import mmap
@@ -19,9 +19,9 @@ Value = int | float | str | bytes | None
 
 
 class PageReader:
-    """The pages of a file and of the log beside it. Pages are numbered from 1; one that is not there is empty.
+    """The pages of a file and of the log beside it. Pages are numbered from 1; a missing one is empty.
 
-    `logged` is whether the log counts; it may be another file's. Raises StorageError.
+    `logged` is whether the log counts; it may be another file's. Raise StorageError.
     """
 
     def __init__(self, path: str) -> None:
@@ -33,7 +33,7 @@ class PageReader:
         self.logged = self.log is not None
 
     def __len__(self) -> int:
-        """How many pages there are, those that only the log has among them."""
+        """Return how many pages there are, those only in the log included."""
         own = -(-len(self._file) // PAGE)
         return max(own, max(self.log.pages, default=0)) if self.log and self.logged else own
 
@@ -44,13 +44,13 @@ class PageReader:
         return bytes(self._file[(number - 1) * PAGE : number * PAGE]) if number > 0 else b""
 
     def kind(self, number: int) -> int:
-        """The first byte of a page's tree header."""
+        """Return the first byte of a page's tree header."""
         page = self.page(number)
         at = 100 if number == 1 else 0
         return page[at] if len(page) > at else 0
 
     def children(self, number: int) -> list[int]:
-        """The pages below an inner one, in their order, as far as they may be any."""
+        """Return the pages below an inner one, in order, as far as they are valid."""
         page = self.page(number)
         start = 100 if number == 1 else 0
         if len(page) < start + 12:
@@ -60,8 +60,8 @@ class PageReader:
         return [child for child in found if 1 < child <= len(self)]
 
     def records(self, number: int) -> Iterator[tuple[int, list[Value]]]:
-        """(rowid, values) of each record on a page that holds some, as far as it can be read; 0 for a rowid where a
-        record has none."""
+        """Yield (rowid, values) of each record on a leaf page, as far as it can be read; 0 for a rowid where a record
+        has none."""
         kind = self.kind(number)
         if kind not in (LEAF_TABLE, LEAF_INDEX, INNER_INDEX):
             return
@@ -78,7 +78,7 @@ class PageReader:
                 continue
 
     def _cells(self, page: bytes, start: int) -> list[int]:
-        """Where the cells of a page begin, by its array of pointers."""
+        """Return the offsets of the cells of a page, from its array of pointers."""
         count = struct.unpack(">H", page[start + 3 : start + 5])[0]
         first = start + (12 if page[start] in (INNER_TABLE, INNER_INDEX) else 8)
         count = min(count, (PAGE - first) // 2)
@@ -86,7 +86,7 @@ class PageReader:
         return [at for at in pointers if first + 2 * count <= at < len(page)]
 
     def _payload(self, page: bytes, at: int, length: int, table: bool) -> bytes:
-        """A record's bytes, with those on its overflow pages. Raises ValueError if they are not all there."""
+        """Return a record's bytes, with those on its overflow pages. Raise ValueError if some are missing."""
         if not 0 < length < MOST:
             raise ValueError(length)
         usable = PAGE
@@ -116,7 +116,7 @@ class PageReader:
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:
-    """(a number of one to nine bytes, where it ends)."""
+    """Return (a number of one to nine bytes, the offset after it)."""
     number = 0
     for _ in range(8):
         byte = data[at]
@@ -132,7 +132,8 @@ SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
 
 
 def values(record: bytes) -> list[Value]:
-    """A record's values. Raises ValueError, IndexError for bytes that are none; UnicodeDecodeError is a ValueError."""
+    """Return a record's values. Raise ValueError or IndexError for invalid bytes; UnicodeDecodeError is a
+    ValueError."""
     end, at = varint(record, 0)
     if not at <= end <= len(record):
         raise ValueError(end)
@@ -163,7 +164,7 @@ def values(record: bytes) -> list[Value]:
 
 
 def _mapped(path: str) -> "mmap.mmap | bytes":
-    """A file's bytes, without reading them. Not through a link; empty if there is none, or it is empty."""
+    """Map a file's bytes, without reading them. Not through a link; empty if it is missing or empty."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         try:

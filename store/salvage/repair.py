@@ -1,8 +1,8 @@
-"""What history knows that the tables have lost, and the other way round, once both were read off a damaged file.
+"""Restore what the tables have lost from history, and the other way round, once both were read from a damaged file.
 
-Each record is in a memory twice: as its row, and as the steps that made it. Where its row did not come through, the
-steps make it again; where they do not agree, the steps win as long as none is missing after them. What no step explains
-is written down as what it is: put there by the salvage, in a step of its own.
+Each record is in a memory twice: as its row, and as the steps that made it. Where its row could not be read, the steps
+restore it; where they differ, the steps win unless one after them is missing. What no step explains is recorded as
+added by the salvage, in a step of its own.
 """
 
 import json
@@ -21,22 +21,22 @@ from store.health.record_history import Row, untold, walk
 from store.history.checkpoint_payload import torn
 from store.history.row_edits import primary_key
 
-# the moment of a step whose header is damaged, where it cannot be: that of the step before
+# for the time of a step whose header is damaged: that of the step before
 AT_ITS_PLACE = """
 UPDATE history SET at = coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
 WHERE seq = ? AND (at > coalesce((SELECT n.at FROM history n WHERE n.seq = history.seq + 1), at)
   OR at < coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
   OR at NOT GLOB '[12][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z')
 """
-NOBODY = "agent"  # who made a step whose header is lost, and the step that puts down what no other explains
+NOBODY = "agent"  # author of a step whose header is lost, and of the step that records what no other explains
 EVERYTHING = (0, 1 << 62)
 
 
 @dataclass
 class Mended:
-    """What became of history and of the records: steps whose header (`headers`) or some of whose `rows` are lost;
-    records made `again` from their steps and records that are `gone`, by table; records that no step explains, and
-    checkpoints that are `torn`: they do not hold what was written."""
+    """Result for history and the records: steps whose header (`headers`) or some of whose `rows` are lost; records
+    restored from their steps (`again`) and records that are `gone`, by table; records that no step explains, and
+    checkpoints that are `torn`: their content is not what was written."""
 
     headers: set[int] = field(default_factory=set)
     rows: set[int] = field(default_factory=set)
@@ -47,8 +47,8 @@ class Mended:
 
 
 def mend(database: Database, newest: int) -> Mended:
-    """Bring records and history to agree, in the transaction that is under way. `newest` is the highest number that
-    the damaged file is known to have given to a step."""
+    """Make records and history consistent, in the open transaction. `newest` is the highest number that the damaged
+    file is known to have given to a step."""
     connection = database.connection
     mended = Mended()
     _rows_of_steps(connection, mended)
@@ -68,7 +68,7 @@ def mend(database: Database, newest: int) -> Mended:
 
 
 def _rows_of_steps(connection: apsw.Connection, mended: Mended) -> None:
-    """Drop the rows of history that are not what their leaf says, and note whose rows are not all there."""
+    """Delete the rows of history that do not match their leaf, and record the steps with missing rows."""
     false = []
     for seq, n, *row, salt, leaf, purged in connection.execute(
         "SELECT seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged FROM history_row"
@@ -89,7 +89,8 @@ def _rows_of_steps(connection: apsw.Connection, mended: Mended) -> None:
 
 
 def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
-    """Note whose header does not follow from the step before, and give the steps that have none one that says so."""
+    """Record the headers that do not follow from the step before, and give the steps without one a header that says
+    so."""
     digest: bytes | None = b""
     there: set[int] = set()
     before = 0
@@ -104,7 +105,7 @@ def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
         else:
             digest = recorded
     newest = max(newest, before, connection.execute("SELECT coalesce(max(seq), 0) FROM history_row").get)
-    if newest > 2 * len(there) + 1_000:  # numbers that are damaged themselves
+    if newest > 2 * len(there) + 1_000:  # the numbers themselves are damaged
         newest = 2 * len(there) + 1_000
         connection.execute("DELETE FROM history_row WHERE seq > ?", (newest,))
         connection.execute("DELETE FROM history WHERE seq > ?", (newest,))
@@ -123,7 +124,7 @@ def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
 
 
 def _again(database: Database, table: str, last: int, mended: Mended) -> None:
-    """Make the rows of a table what their steps say, where no step after them is lost; or where there is no row."""
+    """Restore the rows of a table from their steps, where no step after them is lost; or where there is no row."""
     connection = database.connection
     keys = primary_key(connection, table)
     where = " AND ".join(f"{name} = ?" for name in keys)
@@ -133,7 +134,7 @@ def _again(database: Database, table: str, last: int, mended: Mended) -> None:
             continue
         identity = json.loads(key)
         if row is not None and told.seq <= last and not _flipped(told.stated, row):
-            continue  # what is lost may have made it what it is
+            continue  # a lost step may have changed it
         if told.gone:
             connection.execute(f"DELETE FROM {table} WHERE {where}", identity)
             continue
@@ -148,18 +149,18 @@ def _again(database: Database, table: str, last: int, mended: Mended) -> None:
             else:
                 continue
         except apsw.ConstraintError:
-            continue  # what a check of today refuses stays as it was read
+            continue  # what a current check refuses is kept as it was read
         mended.again[table] = mended.again.get(table, 0) + 1
 
 
 def _flipped(stated: Row, row: Row) -> bool:
-    """Whether a row differs from what its steps say by a bit or two of a value only: no writer does that."""
+    """Return whether a row differs from its steps only by a bit or two of a value: our own code never does that."""
     pairs = [(value, row[name]) for name, value in stated.items() if name in row and row[name] != value]
     return all(isinstance(then, str) and isinstance(now, str) and _bits(then, now) <= 2 for then, now in pairs)
 
 
 def _bits(one: str, other: str) -> int:
-    """How many bits two texts differ by; many if they are not of one length."""
+    """Return by how many bits two texts differ; many if their lengths differ."""
     first, second = one.encode(), other.encode()
     if len(first) != len(second):
         return len(first) * 8
@@ -167,9 +168,9 @@ def _bits(one: str, other: str) -> int:
 
 
 def explain(database: Database, mended: Mended, at: str) -> None:
-    """Write down, in one step, every record that is still not what its steps say; and which steps are lost."""
+    """Record, in one step, every record that still differs from its steps; and which steps are lost."""
     connection = database.connection
-    edits: list[tuple[str, Row | None, Row | None]] = []  # table, what was told, what there is
+    edits: list[tuple[str, Row | None, Row | None]] = []  # table, the result of the steps, the row
     names = {table: columns(connection, table) for table in RECORDED}
     keys = {table: primary_key(connection, table) for table in RECORDED}
     for table in RECORDED:
@@ -203,7 +204,7 @@ def explain(database: Database, mended: Mended, at: str) -> None:
 def _changeset(
     connection: apsw.Connection, edits: list[tuple[str, Row | None, Row | None]], names: dict[str, list[str]]
 ) -> bytes:
-    """Rows that came or went as a changeset, by column name."""
+    """Return added and removed rows as a changeset, by column name."""
     builder = apsw.ChangesetBuilder()  # type: ignore[no-untyped-call]
     try:
         builder.schema(connection, "main")

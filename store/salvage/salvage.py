@@ -1,4 +1,4 @@
-"""`salvage`: what can be read of a damaged memory, written to a new file."""
+"""`salvage`: write what can be read of a damaged memory to a new file."""
 
 import os
 from collections.abc import Callable
@@ -22,17 +22,17 @@ from store.trust.ownership import IDENTITY, made_of
 
 __all__ = ["Came", "SalvageReport", "salvage"]
 
-BATCH = 2_000  # records after which it is told how far it is
+BATCH = 2_000  # records between two reports of progress
 FEW = 3  # records of a table whose number may be damaged
-HIGHEST = 1 << 40  # of a number given: beyond it a counter is damaged
+HIGHEST = 1 << 40  # of an assigned number: above it a counter is damaged
 SMALL = ("leases", "month_words")  # of that machine and moment; or part of every new memory
 DROPPED = "key LIKE 'embedding.%'"  # of `meta`: about vectors, which are made again
 
 
 @dataclass(frozen=True)
 class Came:
-    """What came through of a table: records that were `read`, that were made again `from_history`, and that are known
-    to have been there and are `lost`; None where nobody can tell."""
+    """Result for a table: records that were `read`, that were restored `from_history`, and that are known to have
+    existed and are `lost`; None where that is unknown."""
 
     table: str
     read: int
@@ -42,7 +42,7 @@ class Came:
 
 @dataclass(frozen=True)
 class SalvageReport:
-    """What was salvaged: the new file, what came through by table, and sentences about the rest."""
+    """Result of a salvage: the new file, the result by table, and sentences about the rest."""
 
     into: str
     tables: list[Came]
@@ -57,7 +57,7 @@ def salvage(
 ) -> SalvageReport:
     """Write what can be read of the memory at `path` into a new one, `into` or a free name beside it.
 
-    Raises NotFound, Conflict (the new file is there already), ForeignFile (nothing in it is of a memory), StorageError.
+    Raise NotFound, Conflict (the new file exists already), ForeignFile (nothing in it is of a memory) or StorageError.
     """
     if not os.path.lexists(path):
         raise NotFound(f"There is no file {path}.", "Name the damaged memory file.")
@@ -85,7 +85,7 @@ def salvage(
 
 
 def _free(path: str) -> str:
-    """A name beside a file that nobody has: memory-salvaged.db, memory-salvaged-2.db …"""
+    """Return a free name beside a file: memory-salvaged.db, memory-salvaged-2.db …"""
     stem, ending = os.path.splitext(path)
     number = 1
     while True:
@@ -118,7 +118,7 @@ def _build(
             (clock(),),
         )
         connection.execute("DELETE FROM meta WHERE key = ?", (IDENTITY,))
-        if identity:  # what was salvaged of ours is ours
+        if identity:  # what was salvaged from our memory is ours
             connection.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
         for sql in triggers:
             connection.execute(sql)
@@ -137,7 +137,8 @@ def _build(
 
 
 def _choose(pages: PageReader, database: Database) -> list[str]:
-    """Whether the log beside the file is its own: the one with which more steps follow from each other. Sentences."""
+    """Decide whether the log beside the file is its own: use the one with which more steps follow from each other.
+    Return sentences."""
     log = pages.log
     if log is None:
         return []
@@ -154,7 +155,7 @@ def _choose(pages: PageReader, database: Database) -> list[str]:
 
 
 def _following(pages: PageReader, database: Database) -> int:
-    """How many steps of history there are whose digest follows from the one before."""
+    """Return how many steps of history have a digest that follows from the one before."""
     from store.base.hashing import sha256
     from store.database.change_capture import framed
 
@@ -174,7 +175,7 @@ def _following(pages: PageReader, database: Database) -> int:
 
 
 def _without_triggers(connection: apsw.Connection) -> list[str]:
-    """Take every trigger out of the way: what stands in derived tables is made again at the end. Their SQL."""
+    """Drop every trigger, as derived tables are rebuilt at the end; return their SQL."""
     found = list(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid"))
     for name, _ in found:
         connection.execute(f"DROP TRIGGER {name}")
@@ -184,7 +185,8 @@ def _without_triggers(connection: apsw.Connection) -> list[str]:
 def _load(
     pages: PageReader, connection: apsw.Connection, progress: Callable[[str, int, int], None]
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Put every record that can be read into the new tables: (how many by table, the counters of numbers given)."""
+    """Insert every readable record into the new tables; return (how many by table, the counters of assigned
+    numbers)."""
     wanted = [
         name
         for (name,) in connection.execute(
@@ -205,10 +207,10 @@ def _load(
                 numbers[name] = max(number, numbers.get(name, 0))
             continue
         names = [name for name in row if name in known[table.name]]
-        if not names:  # what was taken for a table's shape is none of today's
+        if not names:  # what was taken for a table's form matches none of the current ones
             continue
         if table.name == "history_row" and not _as_written(row):
-            continue  # a torn page may hold half of it, and a sound one all of it
+            continue  # a torn page may hold half of it, and an intact one all of it
         marks = ", ".join("?" * len(names))
         try:
             connection.execute(
@@ -229,15 +231,15 @@ def _load(
 
 
 def _as_written(row: dict[str, Value]) -> bool:
-    """Whether a row of history is what its leaf says."""
+    """Return whether a row of history matches its leaf."""
     said = [row.get(name) for name in ("tbl", "pk", "op", "indirect", "before", "after")]
     salt, leaf = row.get("salt"), row.get("leaf")
     return isinstance(leaf, bytes) and true(said, salt, leaf, bool(row.get("purged")))  # type: ignore[arg-type]
 
 
 def _out_of_reach(connection: apsw.Connection, numbers: dict[str, int]) -> dict[str, int]:
-    """Drop the few records whose number was never given: a bit of it is wrong, and who they were is not known by it.
-    Where many are, it is the counter that is damaged, and is forgotten. How many by table."""
+    """Delete the few records whose number was never assigned: a bit of it is wrong, and does not identify them. Where
+    there are many, the counter is damaged, and is dropped. Return how many by table."""
     dropped = {}
     for table, number in list(numbers.items()):
         key = "seq" if table == "history" else "id"
@@ -264,8 +266,8 @@ def _names(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _references(connection: apsw.Connection) -> int:
-    """Let go of what is lost: a record that names one that did not come through names none, or goes where it must name
-    one; how many."""
+    """Clear references to what is lost: a record that refers to a missing one refers to none, or is deleted where it
+    must refer to one; return how many."""
     before = connection.total_changes()
     tables = {table for table, *_ in connection.execute("PRAGMA foreign_key_check")}
     for table in tables:
@@ -286,9 +288,9 @@ def _references(connection: apsw.Connection) -> int:
 
 
 def _count_on(connection: apsw.Connection, numbers: dict[str, int]) -> None:
-    """Let no number be given twice: go on from the highest that was given, as far as anybody knows."""
+    """Prevent a number from being assigned twice: continue from the highest that is known to have been assigned."""
     for table, number in numbers.items():
-        key = "seq" if table == "history" else "id"  # the highest that is there may have been a damaged one's
+        key = "seq" if table == "history" else "id"  # the highest existing number may be a damaged one
         connection.execute(
             f"UPDATE {SEQUENCE} SET seq = max(?, (SELECT coalesce(max({key}), 0) FROM {table})) WHERE name = ?",
             (number, table),
@@ -312,7 +314,7 @@ def _index(database: Database) -> None:
 
 
 def _came(connection: apsw.Connection, read: dict[str, int], mended: Mended, numbers: dict[str, int]) -> list[Came]:
-    """What came through, table by table. Where rows are never deleted, the counter of numbers given says how many
+    """Return the result, table by table. Where rows are never deleted, the counter of assigned numbers shows how many
     there were."""
     found = []
     for table, count in read.items():
@@ -332,11 +334,11 @@ def _came(connection: apsw.Connection, read: dict[str, int], mended: Mended, num
     return found
 
 
-NEVER_DELETED = ("iterations", "commits")  # and numbered without gaps, but for a purge
+NEVER_DELETED = ("iterations", "commits")  # and numbered without gaps, except for a purge
 
 
 def _told(mended: Mended, cut: int) -> list[str]:
-    """What a person should know beside the table, in sentences."""
+    """Return what a person should know besides the table, in sentences."""
     notes = []
     if mended.unexplained:
         notes.append(

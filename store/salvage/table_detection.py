@@ -1,4 +1,4 @@
-"""Which table a record belongs to: by the tree it stands in, and where that is broken by what it looks like."""
+"""Determine the table of a record: by the tree it is in, and where that is broken by its form."""
 
 import re
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ CLASSES: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "TEXT": (str,), "BLOB
 class FoundColumn:
     name: str
     type: str
-    required: bool  # NOT NULL, and nothing stands in for it
-    rowid: bool  # an alias of the rowid, which a record does not hold
+    required: bool  # NOT NULL, and without a default
+    rowid: bool  # an alias of the rowid, which is not in the record
 
 
 SEQUENCE = "sqlite_sequence"
@@ -31,16 +31,16 @@ class Shape:
 
     name: str
     columns: list[FoundColumn]
-    trees: bool = True  # whether its rows stand in a tree of rowids; else in one of keys
+    trees: bool = True  # whether its rows are in a tree of rowids; else in one of keys
     roots: list[int] = field(default_factory=list)
 
     def fits(self, row: list[Value]) -> bool:
-        """Whether a record may be one of this table's: as many values, each of its kind, times that are times."""
+        """Return whether a record may be one of this table: as many values, each of its type, times that are times."""
         return len(row) == len(self.columns) and all(map(_fits, self.columns, row))
 
     def known(self, rowid: int, row: list[Value]) -> dict[str, Value] | None:
-        """A record of this table's own tree by column name; None if it cannot be one. It may be older than the last
-        columns."""
+        """Return a record of this table's own tree by column name; None if it cannot be one. It may be older than the
+        last columns."""
         if len(row) > len(self.columns):
             return None
         if not all(
@@ -63,13 +63,13 @@ def _fits(column: FoundColumn, value: Value) -> bool:
 
 
 def shape(connection: apsw.Connection, table: str) -> Shape:
-    """A table of this database. Without rowids its records begin with the key."""
+    """Return the form of a table of this database. Without rowids its records begin with the key."""
     rows = list(connection.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table,)))
     without = bool(
         connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,)).get
     )
     if without:
-        rows.sort(key=lambda row: (not row[3], row[3]))  # the key's columns first, in its order; then as declared
+        rows.sort(key=lambda row: (not row[3], row[3]))  # the key's columns first, in order; then as declared
     alone = sum(bool(row[3]) for row in rows) == 1
     columns = [
         FoundColumn(name, kind, bool(notnull or key), bool(key and alone and not without and kind == "INTEGER"))
@@ -79,9 +79,9 @@ def shape(connection: apsw.Connection, table: str) -> Shape:
 
 
 def shapes(pages: PageReader, connection: apsw.Connection, wanted: list[str]) -> list[Shape]:
-    """The wanted tables: as the file's own schema lays them, as far as it can be read, else as `connection` does. Then
-    the counters of numbers given, and under no name all trees that are nobody's here, if they can be read. A tree whose
-    name is damaged may be anybody's, and has no place among these."""
+    """Return the wanted tables: as the file's own schema declares them, where it can be read, else as `connection`
+    does. Then the counters of assigned numbers, and without a name all trees of tables that do not exist here, if they
+    can be read. A tree whose name is damaged may be of any table, and is left out."""
     own: dict[str, Shape] = {}
     scratch = apsw.Connection(":memory:")
     others = Shape("", [])
@@ -108,7 +108,7 @@ def shapes(pages: PageReader, connection: apsw.Connection, wanted: list[str]) ->
 
 
 def _laid(scratch: apsw.Connection, name: str, sql: str) -> Shape | None:
-    """The table that a line of the file's schema makes."""
+    """Return the table that a line of the file's schema creates."""
     if not sql.startswith("CREATE TABLE "):
         return None
     try:
@@ -120,7 +120,7 @@ def _laid(scratch: apsw.Connection, name: str, sql: str) -> Shape | None:
 
 
 def _reads(scratch: apsw.Connection, sql: str) -> bool:
-    """Whether a line of the file's schema is one."""
+    """Return whether a line of the file's schema is valid."""
     try:
         scratch.execute(sql)
     except apsw.Error:
@@ -129,7 +129,7 @@ def _reads(scratch: apsw.Connection, sql: str) -> bool:
 
 
 def tree(pages: PageReader, root: int) -> Iterator[int]:
-    """The pages of a tree that may hold records, in no particular order; what is broken below is left out."""
+    """Yield the pages of a tree that may hold records, in no particular order; what is broken below is left out."""
     seen: set[int] = set()
     waiting = [root]
     while waiting:
@@ -145,8 +145,8 @@ def tree(pages: PageReader, root: int) -> Iterator[int]:
 
 
 def rows(pages: PageReader, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
-    """Every record of these tables that can be read: first those of their trees, then those on pages that no tree leads
-    to any more, by what they look like."""
+    """Yield every readable record of these tables: first those of their trees, then those on pages that no tree leads
+    to any more, by their form."""
     seen: set[int] = set()
     for table in tables:
         kinds = {LEAF_TABLE} if table.trees else {LEAF_INDEX, INNER_INDEX}

@@ -1,2 +1,2 @@
-"""Work that no person asks for in so many words, and views made of several parts: upkeep, embedding beside the
-application, automatic checkpoints, figures, the memory as of a moment."""
+"""Work that runs without a command, and views made of several parts: upkeep, embedding beside the application,
+automatic checkpoints, figures, the memory as of a moment."""

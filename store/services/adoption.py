@@ -1,6 +1,6 @@
-"""Taking a memory that is not ours: whole, as it is; or what it says, as proposals in a memory of our own.
+"""Adopt a memory that is not ours: the whole file unchanged; or its records, as proposals in a memory of our own.
 
-Either way the file is looked at first, read-only, and as a whole: SQLite's quick check, and its schema against ours.
+In both cases the file is first checked, read-only and as a whole: SQLite's quick check, and its schema against ours.
 """
 
 import os
@@ -30,10 +30,10 @@ _DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER 
 
 
 class Adopted:
-    """What came of it: `spooled` lines that were taken over with a memory that was taken `whole`; else how many
-    `proposals` wait, how many records were `left` out because they cannot be proposed, and where the file lies now
-    (`aside`). `trouble` says why it holds for this process alone. `tracked`: git tracks the memory's place, so that the
-    next commit would publish what is added."""
+    """Result: `spooled` lines that were adopted with a memory taken `whole`; else how many `proposals` wait, how many
+    records were `left` out because they cannot be proposed, and where the file is now (`aside`). `trouble` is why it
+    holds for this process alone. `tracked`: git tracks the memory's place, so that the next commit would publish what
+    is added."""
 
     __slots__ = ("aside", "left", "proposals", "spooled", "tracked", "trouble", "whole")
 
@@ -57,7 +57,7 @@ class Adopted:
 
     @property
     def warning(self) -> str:
-        """What the person should do about git; empty if nothing."""
+        """Return the warning about git; empty if there is none."""
         return TRACKED if self.tracked else ""
 
     def as_dict(self) -> dict[str, object]:
@@ -65,7 +65,7 @@ class Adopted:
 
 
 def examine(path: str) -> None:
-    """SQLite's quick check of a file that is only read. Raises DamagedFile, StorageError."""
+    """Run SQLite's quick check on a file that is only read. Raise DamagedFile or StorageError."""
     try:
         connection = reading(path, look=True)
         try:
@@ -80,8 +80,8 @@ def examine(path: str) -> None:
 
 
 def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> Adopted:
-    """Take the memory as it is, with a new identity; with `earlier` it is the person's own, made before there were
-    identities, and what waits in its spool comes in too. Raises NotFound, DamagedFile, ForeignFile, StorageError."""
+    """Adopt the memory unchanged, with a new identity; with `earlier` it is the person's own, made before identities
+    existed, and its spooled lines are imported too. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     _looked_at(location)
     database = Database(location.path, "cli", clock, create=False)
     try:
@@ -94,8 +94,8 @@ def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> 
 
 
 def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
-    """Put the file aside with all that came beside it, and ask in the inbox of a new memory whether each of its active
-    facts and decisions is to be kept. Raises NotFound, DamagedFile, ForeignFile, StorageError."""
+    """Move the file aside with everything beside it, and propose each of its active facts and decisions in the inbox of
+    a new memory. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     _looked_at(location)
     source = "-".join(location.name.split())[:60]
     origin = f"import:{source}"
@@ -118,7 +118,7 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
         for question in asked:
             try:
                 numbers.add(memory.inbox.ask(write, question)[0])
-            except MemorandaError:  # a stranger's row may be anything; it raises before it writes
+            except MemorandaError:  # a stranger's row may contain anything; it raises before it writes
                 left += 1
     return Adopted(False, ownership.tracked(location.path) is True, proposals=len(numbers), left=left, aside=aside)
 
@@ -141,7 +141,7 @@ def _tags(text: str) -> list[str]:
 
 
 def _put_aside(location: Location) -> str:
-    """Move a memory, with its folder if that is its own, to a free name beside it; the file's path by now."""
+    """Move a memory, with its folder if that is its own, to a free name beside it; return the file's new path."""
     folder, name = os.path.split(location.path)
     if os.path.basename(folder) == FOLDER:
         there = _free(f"{folder}-{ASIDE}")

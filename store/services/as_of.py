@@ -1,9 +1,9 @@
-"""The past: a memory as it stood at a moment, to be read by the same code as the memory of today, and never changed.
+"""The past: a memory as of a moment, read by the same code as the current memory, and never changed.
 
-The recorded tables are rewound into an image (`rewind.before`: the first `before` of each column wins, laid over
-today's rows), and a connection that looks at it finds them, and the journal up to that moment, under the names of the
-real ones: a temporary view comes before a table of the same name. Ages are counted to that moment, for it is what the
-clock says. Measured: 0.2 s for 100,000 changes of 28,000 records.
+The recorded tables are rewound into an image (`rewind.before`: the first `before` of each column, applied to the
+current rows). A connection with that image finds them, and the journal up to that moment, under the names of the real
+tables: a temporary view precedes a table of the same name. Ages are counted to that moment, since the clock returns it.
+Measured: 0.2 s for 100,000 changes of 28,000 records.
 """
 
 import json
@@ -27,7 +27,7 @@ from store.search.settings import Settings
 from store.search.table_scan import TableScan
 from store.services.point_in_time import PointInTime
 
-# what the journal held at :at, after step :seq; what was ended or taken back later was not yet
+# the content of the journal at :at, after step :seq; what was ended or undone later was not yet
 JOURNAL = {
     "commits": "SELECT * FROM main.commits WHERE committed_at <= :at",
     "events": "SELECT * FROM main.events WHERE created_at <= :at",
@@ -57,20 +57,20 @@ INDEXES = (
 
 @dataclass(frozen=True, slots=True)
 class PastState:
-    """A moment, and the recorded tables as they stood then: the image of an SQLite database."""
+    """A moment, and the recorded tables as of then: the image of an SQLite database."""
 
     moment: PointInTime
     image: bytes
 
 
 def read(memory: Memory, moment: PointInTime) -> PastState:
-    """The memory as it stood then. Nothing of the file is changed; its connection must not be in use."""
+    """Return the memory as of a moment. Nothing in the file is changed; its connection must not be in use."""
     connection = memory.database.connection
     connection.execute("ATTACH ':memory:' AS past")
     try:
-        # an image that is made from rows in any order, beside a file that may be open for reading only
+        # an image that is made from rows in any order, beside a file that may be read-only
         with _set(connection, "foreign_keys", 0), _set(connection, "query_only", 0):
-            with connection:  # one moment of today, whoever writes meanwhile
+            with connection:  # one current moment, whatever is written meanwhile
                 _fill(memory.database, moment.seq)
             return PastState(moment, connection.serialize("past"))
     finally:
@@ -79,7 +79,7 @@ def read(memory: Memory, moment: PointInTime) -> PastState:
 
 @contextmanager
 def _set(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]:
-    """A pragma with another value for a while."""
+    """Set a pragma to another value temporarily."""
     usual = connection.pragma(pragma)
     connection.pragma(pragma, value)
     try:
@@ -91,7 +91,7 @@ def _set(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]
 def _fill(database: Database, seq: int) -> None:
     connection = database.connection
     there, then = rewind.before(database, seq)
-    came: dict[str, list[str]] = {table: [] for table in RECORDED}  # the keys of what was not there yet
+    came: dict[str, list[str]] = {table: [] for table in RECORDED}  # the keys of rows that did not exist yet
     held: dict[str, dict[tuple[str, ...], list[tuple[object, ...]]]] = {table: {} for table in RECORDED}
     for (table, pk), was_there in there.items():
         if was_there:
@@ -111,7 +111,7 @@ def _fill(database: Database, seq: int) -> None:
         )
         same = " AND ".join(f"{name} = ?" for name in key)
         for names_then, rows in held[table].items():
-            if set(key) <= set(names_then):  # it went since: the whole row is known
+            if set(key) <= set(names_then):  # it was deleted since: the whole row is known
                 values = [row[: -len(key)] for row in rows]
                 marks = ", ".join("?" * len(names_then))
                 insert = f"INSERT OR REPLACE INTO past.{table}({', '.join(names_then)}) VALUES ({marks})"
@@ -126,7 +126,7 @@ def _fill(database: Database, seq: int) -> None:
 
 
 def _taken_back(database: Database, seq: int) -> dict[int, int | None]:
-    """Which step had taken back which; None for one that was in force again."""
+    """Return which step had undone which; None for one that was in force again."""
     undoes: dict[int, int] = {}
     later: dict[int, int | None] = {}
     for step, target in database.rows(
@@ -135,7 +135,7 @@ def _taken_back(database: Database, seq: int) -> dict[int, int | None]:
         undoes[step] = target
         mark: int | None = step
         at: int | None = target
-        while at is not None:  # as in `capture`: what the target had taken back itself is in force again, and so on
+        while at is not None:  # as in `change_capture`: what the target had undone itself is in force again, and so on
             later[at] = mark
             mark = None if mark is not None else at
             at = undoes.get(at)
@@ -143,13 +143,13 @@ def _taken_back(database: Database, seq: int) -> dict[int, int | None]:
 
 
 def _declared(connection: apsw.Connection, table: str) -> str:
-    """The columns of a table and their types: an INTEGER key stays the row's own number."""
+    """Return the columns of a table and their types: an INTEGER key stays the rowid."""
     found = connection.execute("SELECT name, type FROM pragma_table_info(?)", (table,))
     return ", ".join(f"{name} {kind}" for name, kind in found)
 
 
 class PastMemory(Memory):
-    """A memory as it stood: it answers what `Memory` answers, and writes nothing (`ThePast`)."""
+    """A memory as of a moment: it answers like `Memory`, and writes nothing (`ThePast`)."""
 
     def __init__(self, location: Location, door: str, past: PastState) -> None:
         super().__init__(location, door, lambda: past.moment.at, create=False)
@@ -166,7 +166,7 @@ class PastMemory(Memory):
 
 
 class PastSearch(Search):
-    """Search in the past: by words, in the records themselves, for no index knows what they said then."""
+    """Search in the past: by words, in the records themselves, as there is no index of their former texts."""
 
     def __init__(self, memory: PastMemory) -> None:
         super().__init__(memory.database, Settings(memory.config))
@@ -180,7 +180,7 @@ class PastSearch(Search):
 
 
 def _look(database: Database, past: PastState) -> None:
-    """Let a connection find the past where it looks for the memory, and change nothing from now on."""
+    """Attach the past to a connection under the names of the current tables, and make the connection read-only."""
     connection, now = database.connection, past.moment
     connection.pragma("query_only", 0)
     connection.execute("ATTACH ':memory:' AS past")
@@ -199,8 +199,8 @@ def _look(database: Database, past: PastState) -> None:
 
 
 def _collect(database: Database) -> None:
-    """Gather what could be found then: the corpus, made by the schema's own views from what stood then. Once; what is
-    in documents is left out, for nobody keeps what they said."""
+    """Build what could be found then: the corpus, made by the schema's own views from the rows of then. Once; documents
+    are left out, as their former texts are not kept."""
     connection = database.connection
     if connection.execute("SELECT 1 FROM temp.sqlite_schema WHERE name = 'corpus'").get:
         return

@@ -1,7 +1,7 @@
-"""Conversations that come in by themselves: which files the configuration names, and bringing in what grew of them.
+"""Automatic import of conversations: find the files that the configuration names, and import what was added to them.
 
-In a process of its own, `python -m store.services.auto_ingest FILE`: reading 100 MB would take half of every key's
-time.
+In a process of its own, `python -m store.services.auto_ingest FILE`: reading 100 MB in this process would halve the
+speed of every key press.
 """
 
 import json
@@ -22,12 +22,12 @@ from store.services import session_flush
 SUFFIX = ".jsonl"
 LEASE = "ingest"
 RENEW_SECONDS = 1.0
-LOOK_SECONDS = 0.2  # how long a child that was told to end may go on unseen
+LOOK_SECONDS = 0.2  # longest time for which a request to end goes unnoticed
 NICE = 10
 
 
 def sources(memory: Memory) -> list[str]:
-    """The files that are to be brought in by themselves, as far as they are there."""
+    """List the existing files that are to be imported automatically."""
     config = memory.config
     if memory.database.read_only or not config["enabled"]:
         return []
@@ -46,11 +46,11 @@ def _files(path: str) -> Iterator[str]:
     except NotADirectoryError:
         yield path
     except OSError:
-        return  # not there, or not yet
+        return  # missing, or not yet there
 
 
 def due(memory: Memory) -> list[str]:
-    """Those of them that are not as long as when they were last looked at; a cheap look."""
+    """List those of them whose size changed since they were last checked; cheap."""
     files = sources(memory)
     if not files:
         return []
@@ -66,8 +66,8 @@ def _size(path: str) -> int | None:
 
 
 def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> IngestReport | None:
-    """Bring in what grew, and summarise what left the windows of sessions that are under way; None if another process
-    is at it. A file that cannot be read keeps none of the others out: it is among the troubles, with line 0."""
+    """Import what was added, and summarise what left the windows of sessions under way; return None if another process
+    is doing it. A file that cannot be read does not stop the others: it is among the troubles, with line 0."""
     files, report = due(memory), IngestReport()
     if not files:
         return report
@@ -106,7 +106,7 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> I
 
 
 class IngestProcess:
-    """`bring_in` in a process of its own, at low priority; what it read stays when it is ended."""
+    """`bring_in` in a process of its own, at low priority; what it read is kept when it is ended."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -114,7 +114,7 @@ class IngestProcess:
         self._ended = False
 
     def run(self) -> dict[str, object]:
-        """Wait for it: what came of it, the fields of a Report in short; empty if it was ended or could not be."""
+        """Wait for it; return the fields of an IngestReport in short, empty if it was ended or failed."""
         if self._ended:
             return {}
         self._process = subprocess.Popen(
@@ -139,7 +139,7 @@ class IngestProcess:
 
 
 def main(path: str) -> None:
-    """Bring in what is due for the memory at `path`, and say what came of it as one JSON object."""
+    """Import what is due for the memory at `path`, and print the result as one JSON object."""
     os.umask(0o077)
     os.nice(NICE)
     parent = os.getppid()

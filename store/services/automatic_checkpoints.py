@@ -1,5 +1,5 @@
-"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off; and the
-sessions that they are of, from their start to their end."""
+"""Automatic checkpoints: taken as time passes, deleted when old, offered when a session broke off; and the sessions
+that they belong to, from start to end."""
 
 from store.base.clock import days_before
 from store.base.vocabulary import CHECKPOINT_LEVELS
@@ -19,9 +19,9 @@ OFFERED = "checkpoints.offered"
 
 
 def take_due_checkpoint(memory: Memory, level: str = "") -> int | None:
-    """Take the checkpoint that time has made due, or one of this `level` if anything happened since the last: its id,
-    or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds the
-    lease takes it."""
+    """Take the checkpoint that is due by time, or one of this `level` if anything happened since the last; return its
+    id, or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds
+    the lease takes it."""
     if not _may(memory) or not (level or memory.checkpoints.due(memory.now)):
         return None
     lease = Lease(memory.database)
@@ -36,15 +36,15 @@ def take_due_checkpoint(memory: Memory, level: str = "") -> int | None:
 
 
 def expire(memory: Memory) -> int:
-    """Drop what is older than its level is kept; how many went."""
+    """Delete what is older than its level is kept; return how many."""
     days = {level: memory.config[f"checkpoints.{level}_days"] for level in CHECKPOINT_LEVELS}
     return memory.checkpoints.expire(memory.now, days)
 
 
 def offer(memory: Memory) -> "Checkpoint | None":
-    """The checkpoint from which a session that broke off can be gone on with; each such session is offered once.
+    """Return the checkpoint from which a session that broke off can be continued; each such session is offered once.
 
-    If something was said after its last checkpoint, one is taken now, so that nothing of it is lacking.
+    If there are turns after its last checkpoint, take one now, so that none of them is missing.
     """
     last = memory.checkpoints.broken_off(memory.now) if _may(memory) else None
     if last is None or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED,)) == last.citation:
@@ -63,8 +63,8 @@ def offer(memory: Memory) -> "Checkpoint | None":
 
 
 def start(memory: Memory, name: str = "", cwd: str = "") -> "Session":
-    """Begin a session, or go on with one that was over; first those that broke off are ended (`sweep`). Without a name
-    it is called by the moment. Raises StorageError."""
+    """Start a session, or resume one that was over; first end those that broke off (`sweep`). Without a name it is
+    named by the time. Raise StorageError."""
     sweep(memory)
     called = name.strip()[:LONGEST_NAME] or f"session-{memory.now[:19].replace(':', '')}"
     with memory.database.write("user", "session start") as write:
@@ -73,18 +73,18 @@ def start(memory: Memory, name: str = "", cwd: str = "") -> "Session":
 
 
 def sweep(memory: Memory) -> int:
-    """Say of sessions in which nothing was said for a while, and that nobody ended, that they are over; how many. Of
-    the newest one, if somebody may still go on with it, a checkpoint of its end is taken, as if it had been told."""
+    """End the sessions without recent turns that nobody ended; return how many. Of the newest one, if it may still be
+    continued, a checkpoint of its end is taken, as if the end had been reported."""
     if memory.database.read_only or not (found := memory.sessions.broken_off(memory.now)):
         return 0
     newest = memory.turns.newest_session()
     recent = days_before(memory.now, OFFERED_DAYS)
-    for session in found:  # before it is over: nobody comes back to one that is
+    for session in found:  # before it is over: a session that is over is not continued
         if session.last_at >= recent:
             memory.summaries.write(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
         open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
-        over = [session for session in found if session.id in open_now]  # another process may be at it too
+        over = [session for session in found if session.id in open_now]  # another process may be doing the same
         for session in over:
             end(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may(memory):

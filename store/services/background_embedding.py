@@ -1,4 +1,4 @@
-"""Embedding in the background, by the provider that the configuration asks for."""
+"""Embed in the background, with the provider that the configuration names."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _quiet(*told: object) -> None:
-    """Nobody listens."""
+    """Report nothing."""
 
 
 def _never() -> bool:
@@ -23,12 +23,12 @@ def _never() -> bool:
 
 
 def open_provider(memory: Memory, patient: bool = False) -> "ProviderChoice":
-    """The provider that this memory's configuration asks for: `choice.open`, sparing the hash of known weights."""
+    """Open the provider that this memory's configuration names: `choice.open`, without hashing known weights again."""
     return provider_selection.open(memory.config, patient, Vectors(memory.database).stamp)
 
 
 def for_questions(memory: Memory) -> "Provider | None":
-    """A provider whose questions can be compared with the vectors that serve now, None if there is none of it here.
+    """Return a provider whose questions can be compared with the vectors in use, None if it is not available here.
 
     Usually the configured one; while that is still building its vectors, the one before it.
     """
@@ -45,7 +45,8 @@ def for_questions(memory: Memory) -> "Provider | None":
 
 
 def waiting(memory: Memory) -> bool:
-    """A cheap look whether `embed` is due: something waits, a model is half built, or nobody keeps the signs up."""
+    """Return whether `embed` is due; cheap: something waits, a model is partly built, or the binary signatures are
+    behind."""
     if memory.database.read_only:
         return False
     return bool(
@@ -62,12 +63,12 @@ def embed(
     cancelled: Callable[[], bool] = _never,
     trouble: Callable[[str], None] = _quiet,
 ) -> Indexed | None:
-    """Embed what waits, by the provider that the configuration asks for: what was done, None if another process is at
-    it. For a thread of its own, with a memory of its own.
+    """Embed what waits, with the provider that the configuration names; return what was done, None if another process
+    is doing it. For a thread of its own, with a memory of its own.
 
-    `trouble` is told in a sentence what keeps it from working: no provider (keywords go on finding), one that may not
-    take the place of the better one that served, texts that were refused. Raises ProviderDown when the model fails on
-    the way; what was done until then stays, and `Vectors.status` remembers the sentence.
+    `trouble` is called with a sentence on what prevents the work: no provider (keywords are still searched), one that
+    may not replace the better one in use, texts that were refused. Raise ProviderDown when the model fails meanwhile;
+    what was done until then is kept, and `Vectors.status` keeps the sentence.
     """
     database = memory.database
     if database.read_only:

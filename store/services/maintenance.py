@@ -1,5 +1,4 @@
-"""Retention, catching up with git, and the daily backup, by whichever process
-holds the lease."""
+"""Retention, reading new commits from git, and the daily backup, by the process that holds the lease."""
 
 import os
 import time
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
-ANSWERS_DAYS = 30  # how long a writer from outside may ask again
+ANSWERS_DAYS = 30  # how long an external writer may retry
 TIPS = "git.tips"
 BOUNDARY = "git.shallow"
 BOUND = "git.repository"
@@ -40,7 +39,7 @@ Say = Callable[[str], None]
 
 
 def _quiet(*told: object) -> None:
-    """Nobody listens."""
+    """Report nothing."""
 
 
 def start(
@@ -50,11 +49,11 @@ def start(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """What is due when a memory is opened: what was left undone (`tidy`), what is past its retention;
-    then the timeline catches up with git, and old history is packed.
+    """Do what is due when a memory is opened: unfinished work (`clean_up`), retention; then read new commits into the
+    timeline, and pack old history.
 
-    How many commits were new; None if another process is reading them. The last two happen only if the configuration
-    lets them. `trouble` is as in `catch_up`. Raises GitError.
+    Return how many commits were new; None if another process is reading them. The last two run only if the
+    configuration allows them. `trouble` is as in `catch_up`. Raise GitError.
     """
     if memory.database.read_only:
         return 0
@@ -69,14 +68,14 @@ def start(
     source = read_from(memory, cwd)
     try:
         return catch_up(memory, source, progress, cancelled, trouble) if source else 0
-    finally:  # last, for it may take long and nobody waits for it
+    finally:  # last, since it may take long and nobody waits for it
         days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
         compression.pack(memory.database, days, steps, cancelled)
 
 
 def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
-    """What other processes left to be done: the spool is brought in, a purge finished, half a backup and answers that
-    nobody asks for any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
+    """Finish what other processes left: import the spool, finish a purge, delete a partial backup and expired answers,
+    restore the ballast. `trouble` is called with what could not be done."""
     from store.conversations import session_snapshot
     from store.exchange import backup
 
@@ -99,7 +98,8 @@ def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
 
 
 def finish_purge(database: Database, trouble: Say = _quiet) -> None:
-    """Finish a purge that was cut off or had to wait, if there is one and it can be now; `trouble` is told why not."""
+    """Finish an interrupted or waiting purge, if there is one and it is possible now; call `trouble` with the reason if
+    not."""
     if database.read_only or not purge_state.pending(database):
         return
     done = purge.finish(database)
@@ -112,19 +112,19 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
 
 
 def cleanup_due(memory: Memory) -> bool:
-    """A cheap look at whether something was left undone."""
+    """Return whether `clean_up` is due; cheap."""
     return not memory.database.read_only and (
         hook_spool.waiting(memory.database.path) or purge_state.pending(memory.database)
     )
 
 
 def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
-    """A cheap look (well below a millisecond, no process) at whether the timeline may lack something that git has.
+    """Return whether the timeline may lack something that git has, in well below a millisecond and without a process.
 
-    None when nothing stirred since the look that gave `before`; else this look's own text, to be given the next time,
-    and `start` is due. The first look, before ``""``, always stirs where there is a repository that may be read. Take
-    it before the first `start`, so that nothing falls between the two. Right after a change the next look may stir
-    once more: the file system's clock is too coarse to tell two changes apart.
+    None when nothing changed since the call that returned `before`; else this call's text, to be passed the next time,
+    and `start` is due. The first call, with ``""``, always reports a change where there is a repository that may be
+    read. Call it before the first `start`, so that nothing is missed between the two. Right after a change the next
+    call may report one once more: the file system's clock is too coarse to separate two changes.
     """
     source = read_from(memory, cwd)
     now = refs.fingerprint(source.root) if source else ""
@@ -132,17 +132,18 @@ def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
 
 
 def read_from(memory: Memory, cwd: str) -> Repository | None:
-    """The repository that `start` reads; None where there is none, or it may not be read, or nothing can be written."""
+    """Return the repository that `start` reads; None where there is none, it may not be read, or nothing can be
+    written."""
     if memory.database.read_only or not captures(memory.config, "commits"):
         return None
     return repository(memory, cwd)
 
 
 def repository(memory: Memory, cwd: str) -> Repository | None:
-    """The git repository that this memory's timeline is filled from, or None.
+    """Return the git repository for this memory's timeline, or None.
 
-    A project's memory belongs to the checkout it lies in. One named by --db or $MEMORANDA_DB is bound to the checkout
-    it was first used in, so that two projects never mix in one timeline; the personal memory has none.
+    A project's memory belongs to the checkout it is in. One named by --db or $MEMORANDA_DB is bound to the checkout it
+    was first used in, so that two projects never mix in one timeline; the personal memory has none.
     """
     location = memory.location
     if location.project:
@@ -164,12 +165,13 @@ def catch_up(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """Read the commits that the timeline lacks, newest first: how many were new, or None if another process is at it.
+    """Read the commits that the timeline lacks, newest first; return how many were new, or None if another process is
+    reading.
 
-    Commits that no branch leads to any more are kept and marked, and unmarked when they come back. `progress` is called
-    with (done, total) once git has listed what is new, and after each batch; `trouble` at most once, with a sentence
-    about what of the history is broken. What was read stays when it is cancelled (a fifth of a second later at most) or
-    killed; the next start reads the rest. Raises GitError when nothing at all can be read.
+    Commits that no branch leads to any more are kept and marked, and unmarked when they are reachable again. `progress`
+    is called with (done, total) once git has listed what is new, and after each batch; `trouble` at most once, with a
+    sentence about what of the history is broken. What was read is kept when it is cancelled (a fifth of a second later
+    at most) or killed; the next start reads the rest. Raise GitError when nothing at all can be read.
     """
     database = memory.database
     tips, boundary = source.tips(cancelled), " ".join(refs.boundary(source.root))
@@ -182,8 +184,8 @@ def catch_up(
     if not lease.take():
         return None
     try:
-        seen, seen_boundary = _remembered(memory)  # again, now that nobody else is reading
-        # where a shallow clone was deepened, what lies below the tips is new too
+        seen, seen_boundary = _remembered(memory)  # again, now that no other process is reading
+        # where a shallow clone was deepened, what is below the tips is new too
         now = _compare(source, tips, seen if boundary == seen_boundary else [], cancelled)
         if cancelled():
             return 0
@@ -193,7 +195,7 @@ def catch_up(
         if lost is None:
             reachable = commits.reachable(database)
             back = known - reachable
-            # below a break or the end of a shallow clone nobody can tell what the tips lead to
+            # below a broken commit or the end of a shallow clone the ancestors are unknown
             lost = [] if now.broken or boundary else list(reachable.difference(now.new))
         progress(0, len(wanted))
         done = new = highest = 0
@@ -204,10 +206,10 @@ def catch_up(
             with database.write(decision_mentions.IMPORTER, "git") as write:
                 lease.renew(write)
                 if not memory.location.project:
-                    _remember(write, BOUND, source.root)  # with the first commits: the rest may never come
+                    _remember(write, BOUND, source.root)  # with the first commits: the rest may never be read
                 if not done:
                     highest = commits.reserve(write, len(wanted))
-                    _remember(write, TIPS, "")  # should the rest not come, the next start compares with everything
+                    _remember(write, TIPS, "")  # if the rest is not read, the next start compares with everything
                 added = [
                     info
                     for number, info in enumerate(batch, start=done)
@@ -240,11 +242,11 @@ def catch_up(
             commits.read_from_git(write, known)
             commits.mark(write, back, reachable=True)
             commits.mark(write, lost, reachable=False)
-            _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be mended: look again
+            _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be repaired: read it again
             _remember(write, BOUNDARY, boundary)
             if not memory.location.project:
                 _remember(write, BOUND, source.root)
-        if unmeasured or (broken and source.tips(cancelled) == tips):  # else history moved under us, and is read anew
+        if unmeasured or (broken and source.tips(cancelled) == tips):  # else history changed, and is read again
             trouble(_trouble(broken, unmeasured))
         return new
     except LeaseLost:
@@ -254,9 +256,9 @@ def catch_up(
 
 
 def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) -> "Backup | None":
-    """Make the backup that is due, if one is and the configuration wants it, and remove those that nobody needs any
-    more; None when there was nothing to do, another process is at it, or it was cancelled. `most`: not of a file that
-    is larger, in bytes. Raises StorageError."""
+    """Make the backup that is due, if the configuration wants it, and remove those no longer needed; return None when
+    there was nothing to do, another process is doing it, or it was cancelled. `most`: skip a file that is larger, in
+    bytes. Raise StorageError."""
     from store.exchange import backup
 
     database = memory.database
@@ -288,8 +290,8 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
 
 
 class _Compared:
-    """The tips of now and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
-    everything in the memory can tell; the shas of what is `broken`."""
+    """The current tips and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
+    everything in the memory can show it; the shas of what is `broken`."""
 
     __slots__ = ("broken", "lost", "new")
 
@@ -300,18 +302,18 @@ class _Compared:
 
 
 def _compare(source: Repository, tips: list[str], seen: list[str], cancelled: Cancelled) -> _Compared:
-    """Without a walk through all of history where branches only moved on or back."""
+    """Compare without walking all of history where branches only moved on or back."""
     if seen:
         try:
             return _Compared(source.missing(seen, tips, cancelled), source.lost(seen, tips, cancelled))
         except GitError:
-            pass  # a tip of then was collected, or a commit is broken: the whole walk tells
+            pass  # a former tip was collected, or a commit is broken: the whole walk shows it
     shas, broken = source.reachable(tips, cancelled)
     return _Compared(shas, None, broken)
 
 
 def _trouble(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
-    """One sentence about the commits that could not be read, or not whole."""
+    """Return one sentence about the commits that could not be read, or only in part."""
     said = []
     if broken:
         said.append(f"cannot read {_named(broken)}")
@@ -328,7 +330,7 @@ def _named(shas: Sequence[str]) -> str:
 
 
 def _remembered(memory: Memory) -> tuple[list[str], str]:
-    """(the tips up to which history was read, the end of the shallow clone it then was)."""
+    """Return (the tips up to which history was read, the end of the shallow clone at that time)."""
     values = dict(memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS, BOUNDARY)))
     return values.get(TIPS, "").split(), values.get(BOUNDARY, "")
 
@@ -341,7 +343,7 @@ def _remember(write: Transaction, key: str, value: str) -> None:
 
 
 def _batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:
-    """The commits in lists of BATCH, or of what a slow repository gave within RENEW_SECONDS."""
+    """Yield the commits in lists of BATCH, or of what a slow repository returned within RENEW_SECONDS."""
     batch: list[CommitInfo] = []
     started = time.monotonic()
     for info in infos:

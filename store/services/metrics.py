@@ -1,7 +1,7 @@
-"""How a memory fares, in numbers: how old its facts are, what conversations and contexts cost, how
-much of that was of use, how the reading of turns and searches went, which sessions could be gone on with.
+"""Figures of a memory: the age of its facts, the cost of conversations and contexts and the share of it that was
+useful, success of extraction and searches, which sessions could be continued.
 
-None of it reads the texts of the memory: each figure comes from an index, or from a bounded number of rows.
+No text of the memory is read: each figure comes from an index, or from a bounded number of rows.
 """
 
 import os
@@ -15,13 +15,13 @@ from store.learning import request_counts
 from store.memory import Memory
 from store.records.ageing import STATES
 
-SESSIONS = 8  # conversations that are told, the newest first
+SESSIONS = 8  # conversations that are listed, the newest first
 QUERIES = 5
-GIVEN_UP = 5  # turns that are named
-GAPS = 200  # checkpoints whose distances are measured, the newest
+GIVEN_UP = 5  # turns that are listed
+GAPS = 200  # checkpoints whose intervals are measured, the newest
 RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 FILES = ("", "-wal", "-shm")
-# each session with its newest turn, without looking at the turns between; and whether it can be gone on with
+# each session with its newest turn, without reading the turns between; and whether it can be continued
 TOLD = (
     "WITH RECURSIVE told(session) AS (SELECT min(session) FROM turns UNION ALL"
     " SELECT (SELECT min(session) FROM turns WHERE session > told.session) FROM told WHERE session IS NOT NULL)"
@@ -34,8 +34,8 @@ SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) F
 
 @dataclass(frozen=True, slots=True)
 class ConversationCost:
-    """A conversation: how many turns it has, their tokens, how many contexts agents were handed for it lately, and the
-    tokens of these together."""
+    """A conversation: how many turns it has, their tokens, how many contexts were recently sent to agents for it, and
+    the tokens of these together."""
 
     name: str
     turns: int
@@ -46,8 +46,8 @@ class ConversationCost:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionStats:
-    """How the reading of turns went: tries that came to an end and tries that failed, turns that wait, turns that were
-    given up, and of some of these (turn, why)."""
+    """Result of reading turns: attempts that succeeded and that failed, turns that wait, turns that were given up, and
+    of some of these (turn, why)."""
 
     read: int
     failed: int
@@ -57,14 +57,14 @@ class ExtractionStats:
 
     @property
     def success(self) -> float | None:
-        """The share of tries that came to an end; None before the first."""
+        """Return the share of attempts that succeeded; None before the first."""
         return self.read / (self.read + self.failed) if self.read + self.failed else None
 
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """The last searches: what each took in milliseconds, the newest last; the medians of those by `keywords` alone and
-    of those with `meaning`, None without any; the share that `found` something, None without any."""
+    """The last searches: the time of each in milliseconds, the newest last; the medians of those by `keywords` alone
+    and of those with `meaning`, None without any; the share that `found` something, None without any."""
 
     milliseconds: tuple[float, ...]
     keywords: float | None
@@ -74,9 +74,8 @@ class Searches:
 
 @dataclass(frozen=True, slots=True)
 class IndexMetrics:
-    """What a search has to look in: whether SQLite's full text (FTS5) is there, `indexed` of `records` in it, the
-    `model` that made vectors ("" without any), its `dimension`, and of how many texts vectors
-    were made (`embedded`)."""
+    """The indexes of search: whether SQLite's full text (FTS5) is available, `indexed` of `records` in it, the `model`
+    that made vectors ("" without any), its `dimension`, and of how many texts vectors were made (`embedded`)."""
 
     full_text: bool
     indexed: int
@@ -90,7 +89,7 @@ class IndexMetrics:
 class Recoveries:
     """How many `checkpoints` there are, how many of them were `recovered`, and when the last was; the seconds `between`
     two checkpoints (median; None before the second); `crashes`: how often the memory was recovered after a process was
-    killed or the power went, and when the last time."""
+    killed or the power failed, and when the last time."""
 
     checkpoints: int
     recovered: int
@@ -102,7 +101,7 @@ class Recoveries:
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Turns that asked for something to be remembered, and how many of them a fact came of, or confirmed one."""
+    """Turns that asked for something to be remembered, and how many of them led to a fact, new or confirmed."""
 
     asked: int
     kept: int
@@ -110,12 +109,12 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """All of it, as it was `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id, when
-    it was confirmed) of the fact that waits for that the longest, of those that age. `contexts` were handed to agents
-    lately, `answered` of them were, `context_tokens` is what one takes (median), `mean_tokens` the mean; `useful` the
-    share of these tokens that answers cited. `answers` are (looked for, given again, kept). `queries` are (query, how
-    often it was asked). `covered` is how many of `conversations` have a checkpoint to go on from. `sizes` in bytes, by
-    what they are of, and how many `backups` there are. What cannot be known yet is None."""
+    """All figures, as they were `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id,
+    when it was confirmed) of the ageing fact that waits longest for that. `contexts` were recently sent to agents,
+    `answered` of them were, `context_tokens` is the size of one (median), `mean_tokens` the mean; `useful` the share of
+    these tokens that answers cited. `answers` are (looked up, reused, cached). `queries` are (query, how often it was
+    asked). `covered` is how many of `conversations` have a checkpoint to continue from. `sizes` in bytes, by what they
+    are of, and how many `backups` there are. What is not known yet is None."""
 
     at: str
     states: dict[str, int]
@@ -142,8 +141,8 @@ class Measures:
 
 
 def measure(memory: Memory) -> Measures:
-    """All of it; for a thread that may wait. `python -m bench.health` prints how long. Figures that are compared with
-    each other are of one moment; between the groups the log may be emptied."""
+    """Return all figures; for a thread that may wait. `python -m bench.health` prints how long it takes. Figures that
+    are compared with each other are of one moment; between the groups the log may be emptied."""
     database = memory.database
     with database.read_snapshot():
         counts = memory.facts.counts(memory.now)
@@ -253,7 +252,7 @@ def _searches(last: list[tuple[float, bool, int]]) -> Searches:
 
 
 def _median(values: list[float]) -> float | None:
-    """The upper one of two in the middle; `statistics` takes longer to import than all this to measure."""
+    """Return the upper one of two in the middle; importing `statistics` takes longer than all this measuring."""
     return sorted(values)[len(values) // 2] if values else None
 
 
@@ -265,7 +264,7 @@ def _size(path: str) -> int:
 
 
 def _backups(memory: Memory) -> tuple[int, int]:
-    """(how many, bytes)."""
+    """Return (how many, bytes)."""
     folder = os.path.join(os.path.dirname(memory.location.path), "backups")
     try:
         with os.scandir(folder) as entries:

@@ -1,4 +1,4 @@
-"""Moments: what a person names when they want to see how things stood, as a step of history and a time."""
+"""Moments: resolve what a person names to a step of history and a time."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from store.search import lookup
 from store.text.typed_times import typed_moment
 
 STEP = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
-# a kind of record → when it came to be, for one is a moment too
+# a kind of record → when it was created, since a record names a moment too
 CAME = {
     "fact": "created_at",
     "decision": "decided_at",
@@ -27,7 +27,7 @@ CAME = {
 
 @dataclass(frozen=True, slots=True)
 class PointInTime:
-    """A moment of a memory: everything up to step `seq` (0: before the first), `at` by its clock, called `words`."""
+    """A moment of a memory: everything up to step `seq` (0: before the first), `at` by its clock, named `words`."""
 
     seq: int
     at: str
@@ -35,9 +35,9 @@ class PointInTime:
 
 
 def moment(memory: Memory, text: str) -> PointInTime:
-    """The moment that a person means: a time (`2026-10-01`, `2d`, `yesterday`: everything up to it), a checkpoint
-    (`K#3`), a step of history (`41`: just after it), or any record, when it came to be (`D#12`). Raises InvalidInput,
-    NotFound, Conflict."""
+    """Return the moment that a person names: a time (`2026-10-01`, `2d`, `yesterday`: everything up to it), a
+    checkpoint (`K#3`), a step of history (`41`: just after it), or the creation of any record (`D#12`). Raise
+    InvalidInput, NotFound or Conflict."""
     words = text.strip()
     if STEP.fullmatch(words):
         if words.strip("0"):
@@ -64,6 +64,6 @@ def moment(memory: Memory, text: str) -> PointInTime:
 
 
 def _newest(memory: Memory, at: str) -> int:
-    """The newest step up to a moment, that moment included."""
+    """Return the newest step up to a moment, that moment included."""
     seq: int | None = memory.database.value("SELECT seq FROM history WHERE at <= ? ORDER BY seq DESC LIMIT 1", (at,))
     return seq or 0

@@ -1,4 +1,4 @@
-"""What else the memory knows about what a checkpoint was about."""
+"""Find other records related to the topic of a checkpoint."""
 
 from store.base.vocabulary import SEARCHABLE
 from store.history.checkpoints import Recovered
@@ -12,8 +12,8 @@ KINDS = tuple(kind for kind in SEARCHABLE if kind not in ("checkpoint", "event")
 
 
 def related(search: Search, recovered: Recovered, now: str, limit: int = LIMIT) -> list[Hit]:
-    """What is near to what a recovered checkpoint was about, best first, without what it holds already and without
-    facts that are too old for a prompt."""
+    """Return what is similar to the topic of a recovered checkpoint, best first, without what it holds already and
+    without facts that are too old for a prompt."""
     held = recovered.held
     asked = [recovered.checkpoint.name, *(turn["text"] for turn in reversed(held.turns) if turn["role"] == "user")]
     asked += [task["text"] for task in held.tasks if task["status"] == "in_progress"]

@@ -1,4 +1,4 @@
-"""Before a context is cut: what a session holds is made safe, so that nothing of it is lost with the context."""
+"""Flush a session before its context is cut, so that nothing of it is lost with the context."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from store.base.models import Session, Turn
     from store.conversations.summaries import Summarise
 
-READING_SECONDS = 2.0  # of what waits to be read, at a flush
-SOME = 20  # sessions that are over, of one `tick`
+READING_SECONDS = 2.0  # for the turns that wait to be read, at a flush
+SOME = 20  # sessions that are over, in one call of `flush_due`
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """What a flush did in a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
-    happened since the last), and what was `read` of all that waited to be."""
+    """Result of a flush of a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
+    happened since the last), and how many waiting turns were `read`."""
 
     session: str
     summaries: tuple[int, ...]
@@ -35,7 +35,7 @@ class Flushed:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What clearing a `session` did: the `path` of its snapshot, how many `messages` are in it, the checkpoint of its
+    """Result of clearing a `session`: the `path` of its snapshot, how many `messages` are in it, the checkpoint of its
     end."""
 
     session: str
@@ -59,8 +59,8 @@ def flush(memory: Memory, name: str = "", seconds: float = READING_SECONDS) -> F
 
 
 def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
-    """Whether a session is to be flushed by itself: so many messages since the last time, or so few tokens left of its
-    context window, as far as somebody told."""
+    """Return whether a session is to be flushed automatically: enough messages since the last time, or few tokens left
+    in its context window, where that was reported."""
     messages, room = memory.config["flush.messages"], memory.config["flush.tokens"]
     if tokens is not None and room and tokens >= memory.config["context.window"] - room:
         return session.turns > session.flushed
@@ -68,9 +68,9 @@ def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
 
 
 def flush_due(memory: Memory, by: "Summarise | None" = None) -> int:
-    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. Then
-    summarise some of those that are over and were not, as imported ones. A model that makes the summaries, `by`, may
-    break off: what is due to be flushed then is summarised by rule, and the rest the next time."""
+    """Summarise what left the windows of the sessions under way, and flush those that are due; return how many. Then
+    summarise some of those that are over and are not summarised, imported ones for example. A model that makes the
+    summaries, `by`, may fail: what is due to be flushed then is summarised by rule, and the rest the next time."""
     if memory.database.read_only or not memory.config["enabled"]:
         return 0
     quiet = from_ms(to_ms(memory.now) - QUIET_MS)
@@ -95,7 +95,7 @@ def flush_due(memory: Memory, by: "Summarise | None" = None) -> int:
 
 
 def catch_up(memory: Memory, by: "Summarise | None" = None, most: int = -1) -> None:
-    """Summarise all of the sessions that are over and were not yet, `most` of them. Raises what `by` does."""
+    """Summarise `most` of the sessions that are over and not fully summarised. Raise what `by` raises."""
     if memory.database.read_only or not memory.config["enabled"]:
         return
     for name in memory.summaries.behind(from_ms(to_ms(memory.now) - QUIET_MS), most):
@@ -103,8 +103,8 @@ def catch_up(memory: Memory, by: "Summarise | None" = None, most: int = -1) -> N
 
 
 def flush_after_import(memory: Memory) -> None:
-    """`tick`, after many turns came in: where there is a model, only what is too much for it; the rest it does beside
-    the application."""
+    """Flush what is due after many turns were imported: where there is a model, only what is too much for it; the model
+    does the rest beside the application."""
     chat = model_selection.found(memory.config, loading=None)
     if chat is None:
         flush_due(memory)
@@ -116,8 +116,8 @@ def flush_after_import(memory: Memory) -> None:
 
 
 def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
-    """End a session, the newest unless named: first its last messages are written to a file, then all of it is
-    summarised, and a checkpoint of its end is taken. Raises NotFound, StorageError."""
+    """End a session, the newest unless named: first write its last messages to a file, then summarise all of it, and
+    take a checkpoint of its end. Raise NotFound or StorageError."""
     from store.conversations import session_snapshot
     from store.conversations.rule_summary import by_rule
     from store.documents.paths import places
@@ -125,7 +125,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     session = memory.sessions.get(name)
     named = _last(memory, session.id)
     called = summarizers.name(memory, named, memory.now[:10])
-    with memory.database.write(actor, "clear"):  # a purge comes before what is read here, or after what is written
+    with memory.database.write(actor, "clear"):  # a purge runs before what is read here, or after what is written
         turns = _last(memory, session.id)
         if turns != named:
             session = memory.sessions.get(session.id)
@@ -145,7 +145,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
 
 
 def _last(memory: Memory, session: str) -> "list[Turn]":
-    """The turns of a session that its snapshot holds. Raises NotFound."""
+    """Return the turns of a session for its snapshot. Raise NotFound."""
     from store.conversations import session_snapshot
 
     turns = memory.turns.last(session, session_snapshot.MESSAGES)

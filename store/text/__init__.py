@@ -1,1 +1,1 @@
-"""Rules about words that need no model and no memory: folding, clauses, dates, language, contradiction."""
+"""Rules about words that need neither a model nor a memory: folding, clauses, dates, language, contradiction."""

@@ -1,7 +1,7 @@
-"""Where what somebody said may be parted: between whole sentences, and nowhere else.
+"""Split a text into whole sentences, and nowhere else.
 
-A piece cut off a sentence may say the opposite of it: `MongoDB` is what remains of `not MongoDB`, and `the build waits`
-of `if the tests fail, the build waits`. So a rule that repeats what was said repeats whole sentences of it.
+A part of a sentence may say the opposite of it: `MongoDB` is a part of `not MongoDB`, and `the build waits` of `if the
+tests fail, the build waits`. So a rule that quotes a text quotes whole sentences of it.
 """
 
 import re
@@ -13,37 +13,37 @@ _ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
 _ABBREVIATED = re.compile(
     rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'abbreviations'))})|\b[A-Z])\.$", re.I
 )
-ABBREVIATION = 12  # characters, more than the longest of them
+ABBREVIATION = 12  # characters, more than the longest abbreviation
 _INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
 _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-# a line that is broken off: nobody ends a sentence with such a word
+# a line that is broken off: no sentence ends with such a word
 _HANGS = re.compile(
     rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'hanging'))})|n['’]t|[,;(])\s*$", re.IGNORECASE
 )
-# and one that goes on with the line before
+# and one that continues the line before
 _GOES_ON = re.compile(rf"\s*(?:{vocabulary.alternatives(vocabulary.words('clauses', 'continuing'))})\b")
-WRAPPED = 60  # characters: a line of so many was broken by an editor, where the next begins small
-LINE = 400  # characters at the end of a line that are looked at
+WRAPPED = 60  # characters: a longer line was broken by an editor, where the next begins with a small letter
+LINE = 400  # characters at the end of a line that are checked
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_OTHERS = re.compile(r"\s*[>|]")  # somebody else's words, and rows of a table
+_OTHERS = re.compile(r"\s*[>|]")  # quoted lines, and rows of a table
 _HEADING = re.compile(r"\s*#{1,6}\s")
-# what stands between marks of quotation or brackets belongs together; without its end, all the rest of the paragraph
+# text between quotation marks or brackets is kept together; without the closing one, the rest of the paragraph
 _ENCLOSED = re.compile(
     r"`[^`\n]*`?|\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|\([^()\n]*\)|\[[^\[\]\n]*\]|(?<!\w)[‘'][^\n]{0,400}?[’'](?!\w)"
 )
-# the same on one line and with its end, which a small letter may follow in the same sentence
+# the same on one line and closed, which a small letter may follow in the same sentence
 _QUOTED = re.compile(
     r"(?<![\w.!?])(?:\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»)(?!\w)(?P<on>[,;]?\s+[a-záéíóúñü])?"
 )
 _PARTING = re.compile(r"[.!?…\n]")
-_DROPPED = "\0"  # stands for code, and for what others said
+_DROPPED = "\0"  # replaces code, and quotations of others
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence starts and ends, without the spaces and bullets around it. A line ends one too, but where the
-    sentence goes on in the next."""
+    """Yield the start and end of each sentence, without the spaces and bullets around it. A line ends one too, unless
+    the sentence continues in the next."""
     start = 0
     listed = bool(_INLINE_LIST.search(text))
     for match in _ENDS.finditer(text):
@@ -69,7 +69,7 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def quotes_whole(text: str) -> str:
-    """A text of the same length in which no quotation is parted by what ends a sentence within it."""
+    """Mask what ends a sentence inside a quotation; the length of the text is unchanged."""
     return _QUOTED.sub(_unparted, text)
 
 
@@ -80,9 +80,9 @@ def _unparted(match: re.Match[str]) -> str:
 
 
 def statements(text: str) -> list[str]:
-    """The whole sentences of a text, each in one line, word for word, without the marks of a list or a heading. A list
-    belongs to the words that announce it, and what is quoted to the sentence that quotes it. Left out are code, lines
-    that quote somebody, rows of tables, what is struck out, and a sentence that any of it interrupts."""
+    """Return the whole sentences of a text, each in one line, word for word, without the marks of a list or a heading.
+    A list belongs to the words that introduce it, and a quotation to the sentence that quotes it. Omitted are code,
+    lines that quote somebody, rows of tables, deleted text, and a sentence that any of it interrupts."""
     found = []
     for block, listed in _blocks(text):
         hidden = _ENCLOSED.sub(lambda match: _PARTING.sub("_", match[0]), block[:listed])
@@ -95,18 +95,18 @@ def statements(text: str) -> list[str]:
 
 
 def enclosed(sentence: str) -> str:
-    """A sentence without what it holds between marks of quotation or brackets, to be judged by the rest."""
+    """Return a sentence without its text between quotation marks or brackets, to be judged by the rest."""
     return _ENCLOSED.sub(" ", sentence)
 
 
 def asks(sentence: str) -> bool:
-    """Whether a sentence is a question, and does not only quote one."""
+    """Return whether a sentence is a question, and does not only quote one."""
     return sentence.rstrip(" !.…)").endswith("?")
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int]]:
-    """(a paragraph, a heading or an item of a list; where the list begins in it that its words announce, or its end).
-    _DROPPED stands in a sentence where something was left out of it."""
+    """Yield (a paragraph, a heading or an item of a list; the start of the list that its words introduce, or its end).
+    _DROPPED marks in a sentence what was left out of it."""
     lines: list[str] = []
     listed = -1
     fence, blank = "", False
@@ -148,7 +148,7 @@ def _blocks(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _runs_on(text: str, start: int, end: int) -> bool:
-    """Whether a sentence that starts at `start` goes on behind the end of a line at `end`."""
+    """Return whether a sentence that starts at `start` continues after the end of a line at `end`."""
     if not text[end + 1 : end + 80].lstrip()[:1].islower():
         return False
     begins = max(start, text.rfind("\n", 0, end) + 1, end - LINE)

@@ -1,8 +1,8 @@
-"""Cues by which two sentences may say the same or contradict each other. They nominate only.
+"""Cues that two sentences may say the same or contradict each other. They only select candidates.
 
-Two texts are taken apart into a frame, the words both have, and what each has alone. A `no` on one side, an opposite,
-another number, day or version, another value of the same name: that is a contradiction in all likelihood, however
-alike the texts are to a model, which is nearly blind to all four (bench.duplicates).
+Two texts are split into the words both have, and those of each alone. A negation on one side, an opposite, another
+number, day or version, another value of the same name: these are probably a contradiction, however similar the texts
+are to a model, which hardly notices any of them (bench.duplicates).
 """
 
 import re
@@ -16,14 +16,14 @@ from store.text.word_forms import shared_start
 
 folded = normalize
 SAME, ALIKE, AGAINST, APART = "same", "alike", "contradicts", ""
-ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue to mean anything
-CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
+ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue to count
+CLOSE = 0.8  # similarity of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
 TELLING = 0.75  # calibrated similarity from which two texts mean the same
 
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
 _NOT = vocabulary.words("negations", "core", "nobody", "comparison")
-_AFTER_NOT = frozenset("longer mas anymore".split())  # `no longer`, `ya no`: part of the no
+_AFTER_NOT = frozenset("longer mas anymore".split())  # `no longer`, `ya no`: part of the negation
 _EMPTY = vocabulary.stop_words("comparison")
 _PRONOUNS = ("one", "once")  # they seldom mean a number
 _COUNT = {word: str(number) for word, number in vocabulary.numbers().items() if word not in _PRONOUNS}
@@ -34,7 +34,7 @@ _LISTS = (
     *vocabulary.groups("closed_lists").values(),
 )
 _OPPOSITES = tuple(vocabulary.groups("opposites").values())
-# and more of them, that tell two questions apart, though sentences may well hold both
+# more of them, which distinguish two questions, though one sentence may contain both
 _CONTRARY = (*_OPPOSITES, *vocabulary.groups("contraries").values())
 _IS = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
 _COPULA = re.compile(
@@ -48,7 +48,7 @@ _LIVES = re.compile(
 
 
 def _index(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[int, int]]:
-    """word → (which list, which of its places)."""
+    """Return word → (index of the list, index of its group)."""
     return {
         word: (which, place)
         for which, places in enumerate(lists)
@@ -59,13 +59,13 @@ def _index(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[int, in
 
 _IN_LIST = _index(_LISTS)
 _OPPOSED = _index(_OPPOSITES)
-_FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may say the contrary
+_FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may mean the opposite
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSentence:
-    """A text taken apart: its plain words, how often it says no, the `words` that carry sense, its `values` (numbers
-    and members of closed lists), and `capitals`, the words it writes large, the first left out."""
+    """A text in parts: its plain words, the number of negations, the `words` that carry meaning, its `values` (numbers
+    and members of closed lists), and `capitals`, the capitalised words except the first."""
 
     plain: str
     negations: int
@@ -75,11 +75,11 @@ class ParsedSentence:
 
 
 def taken_apart(text: str) -> ParsedSentence:
-    """What `compare` compares; made once for each text of many."""
+    """Return the parts that `compare` compares; computed once for each text of many."""
     plain = normalize(text)
     capitals = frozenset(
         normalize(match[0])
-        for match in list(WORD.finditer(text))[1:]  # the first word begins large whatever it is
+        for match in list(WORD.finditer(text))[1:]  # the first word is always capitalised
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
@@ -102,8 +102,8 @@ def taken_apart(text: str) -> ParsedSentence:
 
 
 def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None) -> str:
-    """SAME, ALIKE, AGAINST or APART. `likeness` is rapidfuzz's ratio of the texts and `meaning` their calibrated
-    similarity, both from 0 to 1; None where no model tells."""
+    """Return SAME, ALIKE, AGAINST or APART. `likeness` is rapidfuzz's ratio of the texts and `meaning` their calibrated
+    similarity, both from 0 to 1; None where there is no model."""
     if one.plain.rstrip(".!;, ") == other.plain.rstrip(".!;, "):
         return SAME
     shared, mine, yours = _parted(one.words, other.words)
@@ -132,19 +132,19 @@ def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning
 
 
 def _even(one: ParsedSentence, other: ParsedSentence) -> bool:
-    """Whether an opposite is turned round again by a no: `never` and `not always`."""
+    """Return whether a negation cancels an opposite: `never` and `not always`."""
     return (one.negations + other.negations) % 2 == 1 and not ({"never", "nunca", "jamas"} & {*one.words, *other.words})
 
 
 def _of(values: frozenset[str], which: int | None) -> set[str]:
-    """The numbers among values, or the members of one closed list."""
+    """Return the numbers among values, or the members of one closed list."""
     if which is None:
         return {value for value in values if not value.startswith("=")}
     return {value for value in values if value.startswith(f"={which}/")}
 
 
 def _parted(one: Sequence[str], other: Sequence[str]) -> tuple[int, list[str], list[str]]:
-    """(how many words both have, in whatever form; those of the one alone; those of the other alone)."""
+    """Return (how many words both have, in any form; those only in the one; those only in the other)."""
     from rapidfuzz.fuzz import ratio
 
     left = list(dict.fromkeys(other))
@@ -164,12 +164,12 @@ def _parted(one: Sequence[str], other: Sequence[str]) -> tuple[int, list[str], l
 
 
 def _form_of(word: str, other: str) -> bool:
-    """Whether two words may be forms of one: they begin alike."""
+    """Return whether two words may be forms of one: they begin alike."""
     return shared_start(word, other) >= min(3, max(len(word), len(other))) and word not in _FIXED
 
 
 def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
-    """Whether a word of the one is an opposite of one of the other."""
+    """Return whether a word of the one is an opposite of a word of the other."""
     places: dict[int, set[int]] = {}
     for word in yours:
         if word in _OPPOSED:
@@ -179,8 +179,8 @@ def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
 
 
 def contrary(one: str, other: str) -> bool:
-    """Whether of two questions the one asks for the opposite of the other: they hold opposites, or other members of a
-    closed list, that the other does not hold too."""
+    """Return whether one question asks for the opposite of the other: they contain opposites, or different members of a
+    closed list."""
     first, second = ({match[0] for match in WORD.finditer(normalize(text))} for text in (one, other))
     for group in (*_CONTRARY, *_LISTS):
         held = [{place for place, words in enumerate(group) if words & said} for said in (first, second)]
@@ -190,7 +190,8 @@ def contrary(one: str, other: str) -> bool:
 
 
 def _another_value(one: ParsedSentence, other: ParsedSentence) -> bool:
-    """Whether both say what something is, and not the same: `primary LLM: Kimi` and `primary LLM: Qwen`."""
+    """Return whether both give the value of the same name, and not the same value: `primary LLM: Kimi` and `primary
+    LLM: Qwen`."""
     for form in (_IS, _COPULA, _LIVES):
         first, second = form.match(one.plain), form.match(other.plain)
         if not first or not second or first["name"] != second["name"]:
@@ -206,8 +207,8 @@ def _another_value(one: ParsedSentence, other: ParsedSentence) -> bool:
 
 
 def _substituted(one: ParsedSentence, other: ParsedSentence, mine: Sequence[str], yours: Sequence[str]) -> bool:
-    """Whether they are one sentence about two things: `Ana likes tea`, `Eva likes tea`. A model takes such for the
-    same."""
+    """Return whether they are one sentence about two things: `Ana likes tea`, `Eva likes tea`. A model finds such
+    sentences the same."""
     if one.values and other.values and one.values != other.values:
         return True
     names = [word for word in mine if word in one.capitals], [word for word in yours if word in other.capitals]

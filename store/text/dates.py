@@ -1,8 +1,7 @@
-"""The time that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
+"""The period that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
 ten days.
 
-A time without a year is the latest of its name that has begun. What lies before the first year that is looked at
-begins there.
+A time without a year is the latest of its name that has begun. A time before the first supported year begins there.
 """
 
 import re
@@ -12,18 +11,18 @@ from store.base.clock import from_ms
 from store.text import vocabulary
 
 EARLIEST = datetime(1900, 1, 1)
-AHEAD = 24  # characters before a time that may say how it is meant
-SEVERAL = 5  # of “the last few days”
+AHEAD = 24  # characters before a time that may contain its preposition
+SEVERAL = 5  # days in “the last few days”
 
 _DAYS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "weekdays")) for name in names}
 _MONTHS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "months"), 1) for name in names}
-# beside the number of a day a month is known by its first letters too
+# beside the number of a day a month may be abbreviated to its first letters
 _SHORT = _MONTHS | {
     name: place for place, names in enumerate(vocabulary.in_order("dates", "short_months"), 1) for name in names
 }
 _UNIT_NAMES = vocabulary.in_order("dates", "units")
 _UNITS = {name: days for names, days in zip(_UNIT_NAMES, (1, 7, 30, 365), strict=True) for name in names}
-# months of a unit that the calendar cuts
+# calendar units in months
 _CALENDAR = {name: size for names, size in zip(_UNIT_NAMES[2:], (1, 12), strict=True) for name in names}
 _VALUES = {
     **vocabulary.numbers(),
@@ -48,8 +47,8 @@ Span = tuple[datetime, datetime]
 
 
 def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
-    """(the moment from which, the moment before which, the words that said so) of a question without capitals and
-    accents; both moments empty where it names no time. Never raises."""
+    """Return (the start, the end, the words that named them) of a question without capitals and accents; start and end
+    are empty where it names no time. Never raises."""
     midnight = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     points = _points(plain, midnight)
     for place, (match, (start, end)) in enumerate(points):
@@ -73,12 +72,12 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
 
 
 def weekly(said: frozenset[str]) -> bool:
-    """Whether the words of a time name a day that every week has, and not the last one."""
+    """Return whether the words of a time name a weekday in general, and not the last one."""
     return not said.isdisjoint(_DAYS) and said.isdisjoint(_PAST)
 
 
 def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
-    """The times that a question names, none within another, in its order."""
+    """Return the times that a question names, none within another, in its order."""
     found: list[tuple[re.Match[str], Span]] = []
     taken = bytearray(len(plain))
     for pattern, read in _CALLED:
@@ -90,7 +89,7 @@ def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
 
 
 def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None:
-    """What stands right before a time, if it is this."""
+    """Return the match directly before a time, if it is this preposition."""
     return intro.search(match.string, max(0, match.start() - AHEAD), match.start())
 
 
@@ -102,14 +101,14 @@ def _told(
 
 
 def _weak(match: re.Match[str]) -> bool:
-    """Whether it may be something else than a time, where nothing before it says that it is one: `may`, `march`."""
+    """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
     return match.re in (_MONTH, _YEAR, _WEEKDAY) and not any(
         match.groupdict().get(name) for name in ("part", "of", "how", "past")
     )
 
 
 def _earlier(match: re.Match[str], start: datetime, end: datetime) -> datetime:
-    """Where a range begins that ends there: of what comes back, the last one before it."""
+    """Return the start of a range with this end: of a repeating time, the last one before it."""
     if start >= end and match.re is _WEEKDAY:
         return start - timedelta(days=7)
     if start >= end and match.re is _MONTH and not match["of"]:
@@ -117,7 +116,7 @@ def _earlier(match: re.Match[str], start: datetime, end: datetime) -> datetime:
     return start
 
 
-# what a time may be called: each with the span it is, or None where it is none after all
+# names of times: each with the span it means, or None where it is none
 
 
 def _iso(match: re.Match[str], midnight: datetime) -> Span | None:
@@ -129,10 +128,10 @@ def _iso(match: re.Match[str], midnight: datetime) -> Span | None:
 
 
 def _of_month(match: re.Match[str], midnight: datetime) -> Span | None:
-    """A day, or a few, by number and month."""
+    """Return the span of a day, or a few, by number and month."""
     first, last, month = match["day"], match.groupdict().get("until") or match["day"], _SHORT[match["month"]]
     years = (int(match["year"]),) if match["year"] else range(midnight.year, midnight.year - 5, -1)
-    for year in years:  # 29 February was in another
+    for year in years:  # 29 February exists only in some
         try:
             start, end = (datetime(year, month, int(day) if day.isdigit() else 1) for day in (first, last))
         except ValueError:
@@ -167,7 +166,7 @@ def _day(match: re.Match[str], midnight: datetime) -> Span:
 
 
 def _weekday(match: re.Match[str], midnight: datetime) -> Span:
-    """The latest day of that name; today itself only after “this” and “since”."""
+    """Return the latest day of that name; today itself only after “this” and “since”."""
     back = (midnight.weekday() - _DAYS[match["day"]]) % 7
     today = match["how"] in ("this", "este") or _ahead(_SINCE, match)
     start = midnight - timedelta(days=back or (0 if today else 7))
@@ -175,7 +174,7 @@ def _weekday(match: re.Match[str], midnight: datetime) -> Span:
 
 
 def _this(match: re.Match[str], midnight: datetime) -> Span | None:
-    """A week, month, year or weekend of the calendar; “in the last week” is the days up to now."""
+    """Return a calendar week, month, year or weekend; for “in the last week” the days up to now."""
     which, unit = match["which"], match["unit"]
     if which in ("la", "el") and not match["after"]:
         return None  # “la semana que viene”
@@ -196,7 +195,7 @@ def _last_some(match: re.Match[str], midnight: datetime) -> Span:
 
 
 def _ago(match: re.Match[str], midnight: datetime) -> Span:
-    """So many days or weeks back, a day or a week long; a month or a year as the calendar has it."""
+    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year."""
     count, unit = _count(match["count"] or match["cuenta"]), match["unit"] or match["unidad"]
     start = _back(midnight, count * _UNITS[unit])
     if unit not in _CALENDAR:
@@ -206,7 +205,7 @@ def _ago(match: re.Match[str], midnight: datetime) -> Span:
 
 
 def _calendar(midnight: datetime, back: int, unit: str) -> Span:
-    """The month or the year of the calendar that lies so many back."""
+    """Return the calendar month or year so many units ago."""
     size = _CALENDAR[unit]
     start = midnight.year * 12 + (midnight.month - 1 if size == 1 else 0) - back * size
     start = max(start, EARLIEST.year * 12)
@@ -265,9 +264,9 @@ _CALLED = (
     *((_ISO, _iso), (_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
     *((_AGO, _ago), (_THIS, _this), (_TODAY, _day), (_WEEKDAY, _weekday), (_MONTH, _month), (_YEAR, _year)),
 )
-# what stands before a time and says how it is meant
+# prepositions of a time
 _SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
-_INTRODUCED = (  # and with which end of it the time that is meant begins, and with which it ends
+_INTRODUCED = (  # and which end of the time is meant as the start, and which as the end
     (_SINCE, 0, None),
     (re.compile(r"\b(?:after|despues del?|despues) $"), 1, None),
     (re.compile(r"\b(?:before|prior to|antes del?|antes) (?:the |el |la )?$"), None, 0),

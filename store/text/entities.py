@@ -1,6 +1,5 @@
-"""The names that texts mention: citations, files, `code`, and what is written with a capital. A rule, not a model: it
-misses what is written small, and takes a title for a name now and then.
-"""
+"""Extract the names in texts: citations, files, `code`, and capitalised words. A rule, not a model: it misses names in
+small letters, and sometimes takes a title for a name."""
 
 import re
 from collections import Counter
@@ -10,7 +9,7 @@ from store.base.citations import find
 
 MOST = 24  # names of one checkpoint
 LONGEST = 60  # characters of a name
-READ = 24_000  # characters that are looked through
+READ = 24_000  # characters that are searched
 
 # none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
 _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
@@ -22,16 +21,16 @@ _START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
 
 
 def named(texts: Iterable[str], most: int = MOST) -> list[str]:
-    """The names in these texts, those mentioned most first, of equals the earlier; at most `most`.
+    """Return the names in these texts, by frequency, of equals the earlier first; at most `most`.
 
-    A capital at the start of a sentence counts only where the word has another capital or a digit inside, or is
-    written so elsewhere in the middle of one.
+    A capitalised word at the start of a sentence counts only if it has another capital or a digit inside, or is
+    capitalised elsewhere in the middle of a sentence.
     """
     rest = "\n".join(texts)[:READ]
     found = Counter[str]()
 
     def take(match: re.Match[str]) -> str:
-        """Count a match, and leave a mark in its place that no later pattern reads, and that ends no sentence."""
+        """Count a match, and replace it by a mark that no later pattern matches, and that ends no sentence."""
         name = match[match.lastindex or 0].strip().rstrip(".,;:")
         if 1 < len(name) <= LONGEST and any(map(str.isalpha, name)):
             found[name] += 1
@@ -49,7 +48,7 @@ def named(texts: Iterable[str], most: int = MOST) -> list[str]:
 
 
 def _proper(text: str) -> list[str]:
-    """Runs of words with a capital each, as they stand; see `named`."""
+    """Return runs of capitalised words, as they are written; see `named`."""
     runs: list[tuple[list[str], bool]] = []  # the run, and whether it begins a sentence
     for match in _CAPITAL.finditer(text):
         words = match[0].split(" ")

@@ -1,8 +1,9 @@
-"""Fences: recalled text is data. It stands in a context between two marks that nothing inside them can be.
+"""Fences: recalled text is data. In a context it is put between two marks that cannot occur inside.
 
-What was written by files, tools, the web, agents and people long ago may hold orders, invisible letters and marks that
-end a turn for a model. All that is invisible goes, the marks of chat templates and whatever looks like a fence are
-broken, a line that begins like a turn of the conversation is quoted, and the fence carries a digest of what it holds.
+What was written by files, tools, the web, agents and people long ago may contain instructions, invisible characters and
+marks that end a turn for a model. Invisible characters are removed, marks of chat templates and anything similar to a
+fence are changed, a line that begins like a turn of the conversation is quoted, and the fence contains a digest of its
+content.
 """
 
 import re
@@ -12,14 +13,14 @@ from store.base.hashing import sha256
 
 MARK = "memoranda"
 _UNSEEN = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f"  # controls, but for tab and newline
+    "[\0-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and newline
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-_JOINERS = "\u200d\ufe0f"  # they hold emoji and some scripts together; after other characters they only hide
+_JOINERS = "\u200d\ufe0f"  # they join emoji and some scripts; after other characters they are only invisible
 _LINES = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# the marks by which chat templates tell who speaks, however they are spaced
+# the marks of chat templates that name a speaker, with any spacing
 _TEMPLATE = re.compile(
     r"<\s*(?=/?\s*[|｜¦])|[|｜¦]\s*(?=>)|\[(?=\s*/?\s*(?:INST|SYS|TOOL_CALLS?|AVAILABLE_TOOLS)\b)"
     r"|<(?=\s*/?\s*(?:s|sys|eos|bos|sop|human)\s*>)"
@@ -35,7 +36,7 @@ _SPEAKER = re.compile(
 
 
 def plain(text: str) -> str:
-    """A text without what nobody sees in it, its lines parted by newlines alone."""
+    """Return a text without invisible characters, its lines separated by newlines alone."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINES.sub("\n", text).replace("\t", "    ")
@@ -43,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def _held(match: re.Match[str]) -> str:
-    """A joiner where it joins, else nothing."""
+    """Return a joiner where it joins, else an empty string."""
     char, start = match[0], match.start()
     if char in _JOINERS and start:
         before = match.string[start - 1]
@@ -55,7 +56,8 @@ def _held(match: re.Match[str]) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text as it may stand within a fence: plain, and with nothing in it that ends one, or a turn. Idempotent."""
+    """Return a text that is safe within a fence: plain, and with nothing in it that ends a fence or a turn.
+    Idempotent."""
     lines = plain(text).split("\n")
     text = "\n".join(f"| {line}" if _SPEAKER.match(_folded(line)) else line for line in lines)
     if "<" in text or "[" in text or "|" in text or not text.isascii():  # after the lines: `| ` can complete a mark
@@ -64,12 +66,12 @@ def harmless(text: str) -> str:
 
 
 def _bent(match: re.Match[str]) -> str:
-    """A mark of a template with the character that makes it one changed."""
+    """Return a mark of a template with its decisive character replaced."""
     return match[0].replace("<", "‹").replace("[", "⟦").replace("|", "¦").replace("｜", "¦")
 
 
 def _broken(text: str) -> str:
-    """A text in which no bracket stands before our mark, however many other signs stand between."""
+    """Break every bracket before our mark, also with other characters between them."""
     folded = _folded(text)
     if MARK not in folded:
         return text
@@ -84,7 +86,7 @@ def _broken(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """The text as a reader would take it, letter for letter: as long as the text is."""
+    """Return the text as a reader would see it, with the same length."""
     if text.isascii():
         return text.lower()
     text = text.translate(_LIKE_LESS)
@@ -95,7 +97,8 @@ def _folded(text: str) -> str:
 
 
 def fenced(name: str, heading: str, lines: list[str]) -> str:
-    """Lines, each harmless already, under a heading of ours and between two marks; empty without lines."""
+    """Put lines, each harmless already, under our heading and between two marks; return an empty string without
+    lines."""
     if not lines:
         return ""
     body = "\n".join(lines)
@@ -104,7 +107,7 @@ def fenced(name: str, heading: str, lines: list[str]) -> str:
 
 
 def item(start: str, text: str) -> str:
-    """One thing in a fence: our own words at its start, then its text, harmless, its further lines indented, so that
-    none of them passes for another thing."""
+    """Return one item of a fence: our own words, then its text, harmless, with further lines indented, so that none
+    looks like another item."""
     first, *rest = harmless(text).strip("\n").split("\n")
     return "\n".join([f"{start}{first}", *(f"    {line}" for line in rest)])

@@ -1,19 +1,19 @@
-"""Letters as they are compared: without capitals and accents."""
+"""Remove case and accents for comparison."""
 
 from unicodedata import normalize as _form
 
 
 def fold(text: str) -> str:
-    """A text without capitals and accents, as long as it was; curly apostrophes straight."""
+    """Remove capitals and accents without changing the length; make curly apostrophes straight."""
     if text.isascii():
         return text.lower()
     return "".join(_bare(char) for char in text)
 
 
 def normalize(text: str, keep: str = "") -> str:
-    """A text without capitals, accents and doubled spaces; it may be shorter or longer than it was.
+    """Remove capitals, accents and repeated spaces; the length may change.
 
-    `keep`: letters that stay as they are, as `ñ` where `año` is not `ano`.
+    `keep`: letters that are not changed, as `ñ` where `año` is not `ano`.
     """
     text = text.casefold()
     if not text.isascii():

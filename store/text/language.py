@@ -1,6 +1,6 @@
-"""What a text gives away without a model: its language, the dates it names, whether it asks.
+"""Properties of a text found without a model: its language, the dates it names, whether it asks for a time.
 
-The languages are those of `languages/`; a text in another is one whose language is unknown.
+The languages are those of `languages/`; any other is unknown.
 """
 
 import re
@@ -13,7 +13,7 @@ _LOOKED_AT = 400  # characters tell the language
 _MONTHS = {
     name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
 }
-# `may` is a month only in such company
+# `may` is a month only beside these
 _MAY = re.compile(
     r"\b(?:in|of|on|by|since|until|during|last|this|next|early|mid|late|\d{1,2}(?:st|nd|rd|th)?) may\b|\bmay,? \d"
 )
@@ -31,7 +31,7 @@ _TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code 
 
 
 def language(text: str) -> str:
-    """`en`, `es`, …: of which most of the little words are; empty where two have as many."""
+    """Return the language with the most function words, `en`, `es`, …; empty if two have as many."""
     found = LETTERS.findall(text[:_LOOKED_AT].lower())
     counts = {code: sum(word in telltale for word in found) for code, telltale in _TELLTALE.items()}
     best = max(counts, key=lambda code: counts[code])
@@ -39,17 +39,17 @@ def language(text: str) -> str:
 
 
 def foreign(one: str, other: str) -> bool:
-    """Whether two texts are known to be in different languages."""
+    """Return whether two texts are known to be in different languages."""
     return bool(one and other and one != other)
 
 
 def asks_when(question: str) -> bool:
-    """Whether a question is about a time."""
+    """Return whether a question is about a time."""
     return bool(_WHEN.search(question))
 
 
 def tells_time(text: str) -> bool:
-    """Whether a text says when something was: yesterday, last week, in May."""
+    """Return whether a text states a time: yesterday, last week, in May."""
     return any(word in _TIME for word in LETTERS.findall(fold(text)))
 
 
@@ -66,7 +66,7 @@ class NamedDate:
         self.days = {int(number) for number in _DAY.findall(text)} if self.months else set()
 
     def fits(self, at: str) -> float:
-        """How well a moment fits, 0 to 1; 0 if no month or year is named."""
+        """Return how well a moment fits, 0 to 1; 0 if no month or year is named."""
         if not (self.months or self.years):
             return 0.0
         year, month, day = int(at[:4]), int(at[5:7]), int(at[8:10])

@@ -1,11 +1,11 @@
-"""Whether a text looks like instructions to an agent, and not like something to remember.
+"""Detect a text that looks like instructions to an agent instead of something to remember.
 
-It raises a flag beside the text and is never the only gate: nothing is let in because it looks harmless.
+It adds a flag to the text and is never the only check: no text is accepted because it looks harmless.
 """
 
 import re
 
-# zero-width characters but the joiner of emoji, bidi controls, and the tag characters that hide ASCII
+# zero-width characters except the joiner of emoji, bidi controls, and the tag characters that hide ASCII
 _HIDDEN = re.compile("[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _TOLD = re.compile(
     r"""
@@ -29,8 +29,8 @@ _TOLD = re.compile(
 
 
 def suspicious(text: str) -> bool:
-    """Whether a text looks as if it were to steer an agent: an order to drop its instructions, a role line, a chat
-    template's mark, a command to run, hidden characters."""
+    """Return whether a text looks like an attempt to control an agent: an order to ignore its instructions, a role
+    line, a mark of a chat template, a command to run, hidden characters."""
     return bool(_HIDDEN.search(text) or _TOLD.search(_HIDDEN.sub("", text)))
 
 

@@ -1,6 +1,6 @@
-"""Questions: what two ways of asking have in common, which have an answer that keeps, and which only look alike.
+"""Compare questions: which ones are the same, which have an answer that can be cached, and which only look alike.
 
-Rules of words, in Spanish and English. They are strict: what is not kept is merely answered anew.
+Rules of words, in Spanish and English. They are strict: an answer that is not cached is only computed again.
 """
 
 import re
@@ -10,7 +10,7 @@ from store.text import vocabulary
 from store.text.folding import normalize
 from store.text.word_forms import inflected
 
-# a word, or a sign without which the question is another: a comparison, a currency, a minus before a number
+# a word, or a sign that changes the question: a comparison, a currency, a minus before a number
 _WORD = re.compile(r"[\w+#]+(?:[.\-/'’:][\w+#]+)*|[<>=≤≥≠]+|[$€£¥%&|*^~]|[-−](?=\s*[\d$€£¥])")
 
 _DAYS = vocabulary.alternatives(frozenset[str]().union(*vocabulary.in_order("dates", "weekdays")))
@@ -28,7 +28,7 @@ _PERIOD = re.compile(
     r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
 )
 _SELF = re.compile(r"\b(?:am i|i am|how are you|como (?:estas|ando|andas|te va|me va))\b")
-# what asks for all records of a sort, or for those in some state: every new record may be one of them
+# words that ask for all records of a kind, or for those in some state: every new record may be one of them
 _RECORDS = (
     "tasks|todos|decisions|facts|notes|commits|proposals|reminders|iterations|checkpoints|questions|sessions"
     "|tareas|pendientes|decisiones|hechos|notas|propuestas|recordatorios|iteraciones|preguntas|sesiones"
@@ -40,10 +40,10 @@ _LIST = re.compile(
     rf" (?:[\w'-]+ ){{0,3}}(?:{_RECORDS})\b"
 )
 MOMENT = vocabulary.words("questions", "moment")  # the answer depends on when it is given
-FEELING = vocabulary.words("questions", "feeling")  # it wants an answer of its own each time
+FEELING = vocabulary.words("questions", "feeling")  # its answer is different each time
 _NEGATIONS = vocabulary.words("negations", "core", "nobody", "contracted")
 _FRAME = vocabulary.words("stop", "question")
-# words that ask for a thing of one sort: two questions that ask for different sorts are not the same
+# words that ask for a kind of thing: two questions that ask for different kinds are not the same
 _SORTS = {
     word: sort
     for sort in ("who", "when", "where", "why", "many", "much")
@@ -52,19 +52,20 @@ _SORTS = {
 
 
 def words(question: str) -> list[str]:
-    """The words of a question, without capitals, accents and punctuation; `C++`, `v1.2` and `F#12` are one each."""
+    """Return the words of a question, without capitals, accents and punctuation; `C++`, `v1.2` and `F#12` are one
+    each."""
     return _WORD.findall(normalize(unicodedata.normalize("NFKC", question), keep="ñ"))
 
 
 def normal(question: str) -> str:
-    """What the ways of writing one question have in common. The order of the words stays: whether A depends on B is
-    another question than whether B depends on A."""
+    """Return the normal form of a question. The order of the words is kept: whether A depends on B is another question
+    than whether B depends on A."""
     return " ".join(words(question))
 
 
 def deterministic(question: str) -> bool:
-    """Whether the records at hand alone decide the answer: not the moment, not how somebody feels, and not what else
-    there is of a sort."""
+    """Return whether the current records alone decide the answer: not the time, not somebody's mood, and not which
+    other records of a kind exist."""
     told = words(question)
     parts = {part for word in told for part in re.split(r"[-/'’:.]", word)} | set(told)
     joined = " ".join(told)
@@ -77,9 +78,9 @@ def deterministic(question: str) -> bool:
 
 
 def may_be_same(one: str, other: str) -> bool:
-    """Whether two questions that are near in meaning may be taken for one: they name the same things and numbers, ask
-    for the same sort of thing, both or neither deny, and are neither the same words in another order nor the same but
-    for one place: nobody asks `what did we reject` for another way to say `what did we choose`."""
+    """Return whether two questions of similar meaning may be treated as one: they name the same things and numbers, ask
+    for the same kind of thing, both or neither negate, and are neither the same words in another order nor differ in
+    only one place: `what did we reject` is not another form of `what did we choose`."""
     first, second = words(one), words(other)
     if first != second and (sorted(first) == sorted(second) or _one_place(*sorted((first, second)))):
         return False
@@ -93,7 +94,7 @@ def may_be_same(one: str, other: str) -> bool:
 
 
 def _one_place(first: list[str], second: list[str]) -> bool:
-    """Whether they differ in one place alone, and there by words that tell."""
+    """Return whether they differ in only one place, and there by significant words."""
     from difflib import SequenceMatcher
 
     blocks = [
@@ -114,7 +115,7 @@ def _numbers(told: list[str]) -> set[str]:
 
 
 def _sorts(told: list[str]) -> set[str]:
-    """What sorts of thing are asked for; `por qué` is two words."""
+    """Return the kinds of things that are asked for; `por qué` is two words."""
     found = {_SORTS[word] for word in told if word in _SORTS}
     return found | {"why"} if "por que" in " ".join(told) else found
 

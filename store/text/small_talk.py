@@ -1,11 +1,11 @@
-"""Small talk: a greeting, thanks, a farewell or laughter, in Spanish or English.
+"""Detect small talk: a greeting, thanks, a farewell or laughter, in Spanish or English.
 
 An answer is never small talk, however short: "sí", "ok" and "dale" decide things.
 """
 
 import re
 
-TALK = 90  # characters: nothing longer is small talk
+TALK = 90  # characters: a longer text is not small talk
 
 _EMOJI = r"\U0001F300-\U0001FAFF☀-➿️‍"
 _SMALL = (
@@ -37,7 +37,7 @@ _SIGNS = re.compile(rf"[\s.!¡¿?:;()…{_EMOJI}-]+")
 
 
 def small_talk(text: str) -> bool:
-    """Whether a turn is nothing but a greeting, thanks, a farewell or laughter, in Spanish or English."""
+    """Return whether a turn is only a greeting, thanks, a farewell or laughter, in Spanish or English."""
     plain = text.strip()
     if len(plain) > TALK:
         return False

@@ -1,8 +1,8 @@
-"""When two words are the same: as they are written, as forms of one, or as the two languages' words for one thing. And
-which words tell nothing: those that hold a sentence together, and those in which one speaks of records.
+"""Decide whether two words are the same: equal, forms of one word, or translations between the two languages; and which
+words carry no content: function words, and words used to talk about records.
 
-Every other word of a sentence tells something, and must be a record's. What weakens or strengthens (`only`, `all`,
-`may`, `before`) tells something too.
+Every other word of a sentence carries content, and must be a record's. Words that weaken or strengthen (`only`, `all`,
+`may`, `before`) carry content too.
 """
 
 import re
@@ -12,12 +12,12 @@ from store.text import vocabulary
 from store.text.folding import normalize
 from store.text.word_forms import shared_start
 
-STEM = 4  # letters that forms of one word have in common, at least
-COGNATE = 5  # and that a word has in common with its fellow in another language
+STEM = 4  # letters that forms of one word must share
+COGNATE = 5  # and that a word must share with its cognate in the other language
 
-FUNCTION = vocabulary.stop_words("evidence")  # how a sentence is put together
-SPOKEN = vocabulary.words("records", "spoken")  # how one speaks of a record, whatever it says
-# by the kind of the record that is cited, what one says of such a record
+FUNCTION = vocabulary.stop_words("evidence")  # function words
+SPOKEN = vocabulary.words("records", "spoken")  # words about any record, whatever it says
+# words about a record, by the kind that is cited
 FRAMES = {
     "decision": vocabulary.words("records", "choice", "sorts", "work"),
     "commit": vocabulary.words("records", "work", "sorts"),
@@ -30,11 +30,11 @@ FRAMES = {
 ENDED = vocabulary.words("records", "ended")
 CHOSE = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
 GONE = vocabulary.words("records", "gone")
-MODAL = vocabulary.words("modal", "can", "must")  # a no may stand before it or after it
+MODAL = vocabulary.words("modal", "can", "must")  # a negation may be before it or after it
 
 
 def _senses_of_words() -> dict[str, set[int]]:
-    """word → the things that it is a name of, each by a number."""
+    """Return word → the numbers of the things that it names."""
     days = vocabulary.in_order("dates", "weekdays")
     things = [one for table in ("synonyms", "modal") for (one, *_) in vocabulary.groups(table).values()]
     found: dict[str, set[int]] = {}
@@ -45,25 +45,25 @@ def _senses_of_words() -> dict[str, set[int]]:
 
 
 _SENSES = _senses_of_words()
-_ENDINGS = vocabulary.endings("forms")  # those of one group may stand for each other
+_ENDINGS = vocabulary.endings("forms")  # endings of one group are interchangeable
 _SHORT = frozenset[str]().union(*vocabulary.endings("short"))  # of a word of three letters
 _COGNATE = frozenset[str]().union(*vocabulary.endings("cognate"))
 _NOT = vocabulary.words("negations", "core", "nobody")
-_ON = frozenset("or nor ni o u neither".split())  # over which a no reaches
+_ON = frozenset("or nor ni o u neither".split())  # a negation extends across these
 _SCOPE = re.compile(r"[,;:.!?()]+|\b(?:and|but|y|e|pero|sino)\b")
 _TOKEN = re.compile(r"[\w+#%]+(?:[.'’][\w+#]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a text, without capitals and accents, and whether the text denies it."""
+    """A word of a text, without capitals and accents, and whether the text negates it."""
 
     text: str
     denied: bool
 
 
 def told(text: str) -> tuple[list[Word], bool]:
-    """(the words of a text, whether it has a no that denies none of them)."""
+    """Return (the words of a text, whether it has a negation that applies to none of them)."""
     plain = re.sub(r"n['’]t\b|\bcannot\b", " not", normalize(text))
     plain = re.sub(r"['’]s\b", "", re.sub(r"\b(?:per cent|por ciento)\b", "percent", plain))
     found, idle = list[Word](), False
@@ -80,8 +80,8 @@ def told(text: str) -> tuple[list[Word], bool]:
 
 
 def same(one: str, other: str, across: bool = False) -> bool:
-    """Whether two folded words are the same one, forms of one, or what one thing is called in both languages; `across`:
-    they are of texts in different ones."""
+    """Return whether two folded words are the same, forms of one, or translations; `across`: they are from texts in
+    different languages."""
     if one == other or _senses(one) & _senses(other):
         return True
     shared = shared_start(one, other)
@@ -97,11 +97,11 @@ def same(one: str, other: str, across: bool = False) -> bool:
 
 
 def _senses(word: str) -> set[int]:
-    """The things that a word, or that of which it is the plural, is a name of."""
+    """Return the things that a word, or its singular, names."""
     return _SENSES.get(word) or _SENSES.get(word.removesuffix("s")) or _SENSES.get(word.removesuffix("es")) or set()
 
 
 def _single(word: str, at: int) -> str:
-    """The ending of a word from there on, without a consonant that is doubled before it: `dropped`."""
+    """Return the ending of a word from an index on, without a consonant that is doubled before it: `dropped`."""
     doubled = word[at : at + 1] == word[at - 1] and word[at + 1 :] in ("ed", "ing")
     return word[at + 1 :] if doubled else word[at:]

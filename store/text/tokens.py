@@ -1,7 +1,7 @@
-"""How a text is parted into words."""
+"""Patterns that split a text into words."""
 
 import re
 
-# a word, with what joins its parts: `node.js`, `don't`, `v1.2`, `C++`, `ana@example.org`
+# a word, with the characters that join its parts: `node.js`, `don't`, `v1.2`, `C++`, `ana@example.org`
 WORD = re.compile(r"[^\W_]+(?:[.:'’+#/@-][^\W_]+)*[+#]*")
-LETTERS = re.compile(r"\w+")  # letters and digits alone, as the full-text index has them
+LETTERS = re.compile(r"\w+")  # letters and digits alone, as in the full-text index

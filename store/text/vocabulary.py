@@ -1,6 +1,6 @@
 """Words of each language, from the data files in `languages/`: one file a language, every file is read.
 
-`languages/en.toml` says what the tables mean. Read when first asked for, then kept.
+`languages/en.toml` describes the tables. Read at first use, then cached.
 """
 
 import os
@@ -13,13 +13,14 @@ FOLDER = os.path.join(os.path.dirname(__file__), "languages")
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The codes of the languages that have a file: `en`, `es`."""
+    """Return the codes of the languages that have a file: `en`, `es`."""
     return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(FOLDER) if name.endswith(".toml")))
 
 
 @cache
 def words(table: str, *names: str, language: str = "") -> frozenset[str]:
-    """The words of these names in a table, of one language or of all. Raises KeyError for a name no file has."""
+    """Return the words of these names in a table, of one language or of all. Raise KeyError for a name that no file
+    has."""
     found: set[str] = set()
     for name in names:
         held = [_read(language)[table][name]] if language else _held(table, name)
@@ -31,13 +32,13 @@ def words(table: str, *names: str, language: str = "") -> frozenset[str]:
 
 
 def stop_words(use: str) -> frozenset[str]:
-    """Words that say little, for one use: `search`, `comparison`, `evidence`, `grounding`, `slug`."""
+    """Return the stop words for one use: `search`, `comparison`, `evidence`, `grounding`, `slug`."""
     return words("stop", "core", use)
 
 
 @cache
 def in_order(table: str, name: str) -> tuple[frozenset[str], ...]:
-    """A list by its places, as the days of a week: what each place is called, in all languages."""
+    """Return an ordered list, such as the days of a week: the names of each position, in all languages."""
     lists = _held(table, name)
     return tuple(
         frozenset(word for one in lists for word in one[place].split()) for place in range(max(map(len, lists)))
@@ -46,14 +47,14 @@ def in_order(table: str, name: str) -> tuple[frozenset[str], ...]:
 
 @cache
 def numbers() -> dict[str, int]:
-    """Words that mean a number."""
+    """Return the words for numbers."""
     tables = [_read(code).get("numbers", {}) for code in languages()]
     return {word: int(value) for table in tables for value, text in table.items() for word in text.split()}
 
 
 @cache
 def groups(table: str) -> dict[str, tuple[frozenset[str], ...]]:
-    """Each name of a table with its sides: words that may stand for each other, in all languages."""
+    """Return each name of a table with its groups: interchangeable words, in all languages."""
     names = dict.fromkeys(name for code in languages() for name in _read(code).get(table, {}))
     found = {}
     for name in names:
@@ -65,20 +66,20 @@ def groups(table: str) -> dict[str, tuple[frozenset[str], ...]]:
 
 
 def endings(name: str) -> tuple[frozenset[str], ...]:
-    """The groups of endings of that name; the empty string is no ending."""
+    """Return the groups of endings of that name; the empty string is no ending."""
     lines = [line for value in _held("endings", name) for line in ([value] if isinstance(value, str) else value)]
     return tuple(frozenset("" if ending == "-" else ending for ending in line.split()) for line in lines)
 
 
 def alternatives(words: Iterable[str]) -> str:
-    """A regular expression for any of these words, the longest first."""
+    """Return a regular expression for any of these words, the longest first."""
     import re
 
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
 
 
 def _held(table: str, name: str) -> list[Any]:
-    """What the files hold under this name, in the order of the languages."""
+    """Return the values of this name in the files, in the order of the languages."""
     return [_read(code)[table][name] for code in languages() if name in _read(code).get(table, {})]
 
 

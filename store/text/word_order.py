@@ -1,8 +1,8 @@
-"""The order of words: who reports to whom, which port is whose, what was taken over what.
+"""Check the order of words: who reports to whom, which port belongs to which, what was chosen instead of what.
 
-All the words of a sentence may stand in what was said, and say the contrary of it in another order. Where several names
-or several numbers were said, or two things are held against each other, what is told keeps the order, and a number has
-a word with it that stood beside it.
+A sentence may use only words of its source and say the contrary in another order. Where the source has several names or
+several numbers, or contrasts two things, a sentence must keep the order, and a number must have a word with it that is
+beside it in the source.
 """
 
 import re
@@ -16,10 +16,10 @@ from store.text.tokens import WORD
 from store.text.word_forms import same
 from store.text.words import CLAUSE, DENIED, SLIGHT, named
 
-MOST = 400  # words that are looked at; of more, nothing is known to be in order
+MOST = 400  # words that are compared; of a longer text no order is confirmed
 NAME, FIGURE = "name", "figure"
 _AND = re.compile(r"\b(?:y|e|and)\b")
-# two things that are held against each other, whichever way they are written
+# two things that are contrasted, in any form
 _SIDES = re.compile(
     r"\b(?:than|prefer\w*|prefier\w*|(?:mas|menos|mejor|peor|antes|mayor|menor)(?: \S+)? que|versus|vs"
     r"|before|after|antes|despues"
@@ -30,8 +30,8 @@ _SIDES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word that tells something: `folded`, what `kind` of value it is, empty if it is none, and in which `part` of a
-    text it stands."""
+    """A word with content: `folded`, the `kind` of value it is, empty if it is none, and in which `part` of a text it
+    is."""
 
     folded: str
     kind: str
@@ -39,14 +39,14 @@ class _Word:
 
 
 class WordOrder:
-    """What was said, as the order of what is told of it is held against it."""
+    """A source text, against whose order sentences are checked."""
 
     def __init__(self, said: str) -> None:
-        self._words = _words(said, 1)  # its first word may be a name as well
+        self._words = _words(said, 1)  # its first word may be a name too
 
     def keeps(self, told: str) -> bool:
-        """Whether something that is told, one clause of it, says these words in an order that says the same: that of
-        one part of what was said, where one has them all."""
+        """Return whether a clause uses the words of the source in an equivalent order: that of one part of the source,
+        where one contains them all."""
         telling = _words(told, 0)
         names = {word.folded for word in (*self._words, *telling) if word.kind == NAME}
         said = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
@@ -69,7 +69,7 @@ class WordOrder:
 def _kept(
     found: Sequence[Sequence[int]], said: Sequence[_Word], kinds: set[str], sides: bool, part: int | None = None
 ) -> bool:
-    """Whether words that stand at these places are told in their order: in one part, or in all of what was said."""
+    """Return whether words at these indexes are used in their order: in one part, or in all of the source."""
     rivals = _rivals(kinds, said if part is None else [one for one in said if one.part == part])
     if not found or not (rivals or sides):
         return True
@@ -82,17 +82,17 @@ def _kept(
 
 
 def _rivals(kinds: set[str], said: Sequence[_Word]) -> set[str]:
-    """Which of these kinds of values were said of several."""
+    """Return the kinds of values of which the source has several."""
     return {kind for kind in kinds if len({one.folded for one in said if one.kind == kind}) > 1}
 
 
 def _two_sided(folded: str) -> bool:
-    """Whether a text holds two things against each other: by a word for that, or by denying one of them."""
+    """Return whether a text contrasts two things: by a word for that, or by negating one of them."""
     return bool(_SIDES.search(folded)) or bool(DENIED.search(folded) and _AND.search(folded))
 
 
 def _words(text: str, first: int) -> list[_Word]:
-    """The words of a text that tell something; `first` is the place of its first, as `named` takes it."""
+    """Return the words with content of a text; `first` is the index of its first, as `named` takes it."""
     found = []
     ends = [match.start() for match in CLAUSE.finditer(fold(text))]
     for place, match in enumerate(WORD.finditer(text), first):
@@ -103,22 +103,22 @@ def _words(text: str, first: int) -> list[_Word]:
 
 
 def _kind(word: str, place: int) -> str:
-    """What kind of value a word is: a name, as far as a capital tells, a number, or one of a closed list, such as the
-    days of a week."""
+    """Return the kind of value that a word is: a name, judged by its capital, a number, or one of a closed list, such
+    as the days of a week."""
     for value in contradiction.taken_apart(word).values:
         return value.partition("/")[0] if value.startswith("=") else FIGURE
     return NAME if named(word, place) else ""
 
 
 def _places(word: str, said: Sequence[_Word]) -> list[int]:
-    """Where a word was said, or else another form of it."""
+    """Return the indexes of a word in the source, else those of another form of it."""
     exactly = [place for place, one in enumerate(said) if one.folded == word]
     return exactly or [place for place, one in enumerate(said) if same(word, one.folded)]
 
 
 def _one_after_the_other(found: Sequence[Sequence[int]], said: Sequence[_Word], spare: bool) -> bool:
-    """Whether one of the places of each word comes after one of the word before. To `spare` is one word between that is
-    no value: a verb is said once of two."""
+    """Return whether each word has an index after one of the word before. With `spare` one word between that is no
+    value may be out of order: one verb may serve two."""
     reached = found[0][0]
     for number, places in enumerate(found[1:], 2):
         after = next((place for place in places if place > reached), None)
@@ -132,7 +132,7 @@ def _one_after_the_other(found: Sequence[Sequence[int]], said: Sequence[_Word], 
 
 
 def _beside(place: int, said: Sequence[_Word]) -> list[int]:
-    """Where the words next to a value stand, those of its own kind passed over."""
+    """Return the indexes of the words next to a value, skipping those of its own kind."""
     found = []
     for way in (range(place - 1, -1, -1), range(place + 1, len(said))):
         found += [next((other for other in way if said[other].kind != said[place].kind), place)]

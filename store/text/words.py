@@ -1,4 +1,4 @@
-"""Words of a text: which say little, which deny, and which are names."""
+"""Words of a text: which carry little content, which negate, and which are names."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from store.text import vocabulary
 from store.text.folding import fold
 
-SLIGHT = vocabulary.stop_words("grounding")  # a sentence may be told with others of them
+SLIGHT = vocabulary.stop_words("grounding")  # a sentence may use others than its source
 _NOT = vocabulary.alternatives(vocabulary.words("negations", "core"))
 DENIED = re.compile(rf"\b(?:{_NOT}|ningun[oa]?|none|\w+n't)\b")
 CLAUSE = re.compile(
@@ -17,7 +17,7 @@ CLAUSE = re.compile(
 
 
 def parts(text: str) -> Iterator[str]:
-    """The parts of a text that say something of their own, as its marks and its conjunctions part it."""
+    """Yield the clauses of a text, split at punctuation and conjunctions."""
     start = 0
     for match in CLAUSE.finditer(fold(text)):
         yield text[start : match.start()]
@@ -26,5 +26,5 @@ def parts(text: str) -> Iterator[str]:
 
 
 def named(word: str, place: int) -> bool:
-    """Whether a word is written as a name: a capital where no sentence begins, or inside, or a figure in it."""
+    """Return whether a word is written as a name: a capital where no sentence begins, or inside, or a digit in it."""
     return any(char.isupper() or char.isdigit() for char in word[1:]) or (place > 0 and word[:1].isupper())

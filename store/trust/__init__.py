@@ -1,8 +1,8 @@
-"""Whose a memory is. It is ours if this installation made or adopted it: outside of every checkout it keeps, by place,
-the identity that the file holds, and a step of its history.
+"""Decide whether a memory is ours: made or adopted by this installation, which keeps, outside of every checkout and by
+place, the identity in the file, and a step of its history.
 
-- A file in its place is ours if it holds that identity and that step: an older state of it that comes back is not.
-- One that was moved is told by its inode, where nothing is left in its old place.
-- A copy is told by its original: it says the same, page by page. One that says anything else, wherever it comes from,
-  is somebody else's until the person says so; so is what git tracks, for whoever can push can write it.
+- A file in its place is ours if it contains that identity and that step: an older state of it that is put back is not.
+- One that was moved is recognised by its inode, if its old place is empty.
+- A copy is recognised by its original, if both are equal page by page. Any other copy, wherever it comes from, is
+  somebody else's until the person decides otherwise; so is what git tracks, since whoever can push can write it.
 """

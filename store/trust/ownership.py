@@ -1,4 +1,4 @@
-"""Whether a file is ours, looked at before anything of it is run or changed."""
+"""Decide whether a file is ours, before anything in it is run or changed."""
 
 import os
 
@@ -14,7 +14,7 @@ IDENTITY = "identity"  # in `meta`
 LARGEST_COPY = 256 << 20  # bytes of a memory that is compared with another, both of them in memory meanwhile
 _READ = f"SELECT value FROM meta WHERE key = '{IDENTITY}'"
 _NEWEST = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
-NOTE_SECONDS = 600  # how old the step that is kept may be before it is kept anew
+NOTE_SECONDS = 600  # age of the stored step from which on it is replaced
 STEPS = (
     "`memoranda --look COMMAND` looks at it, read-only; `memoranda adopt --as-proposals` takes it as proposals;"
     " `memoranda adopt --whole` takes it as it is, if it is yours."
@@ -22,7 +22,7 @@ STEPS = (
 
 
 class Trust:
-    """What decides about the memory at `path` while it is opened, of which this was `known` a moment ago."""
+    """Check of the memory at `path` while it is opened, whose entry was `known` before."""
 
     __slots__ = ("known", "path")
 
@@ -31,7 +31,7 @@ class Trust:
         self.known = known
 
     def admit(self, connection: apsw.Connection) -> None:
-        """Raise NotOurs for a file that is not the one this installation knows by this place."""
+        """Raise NotOurs for a file that is not the one this installation knows at this place."""
         ours = self.known
         identity = _identity(connection)
         if ours is None or identity != ours.identity:  # made since then, here or by another process
@@ -51,13 +51,13 @@ class Trust:
             installation.know(ours)
 
     def born(self, connection: apsw.Connection) -> None:
-        """Give a new file its identity, and keep it before anybody can see the file."""
+        """Give a new file its identity, and store it before the file becomes visible."""
         remember(connection, self.path, os.urandom(16).hex())
 
 
 def remember(connection: apsw.Connection, path: str, identity: str = "") -> bool:
-    """Keep that the file is ours, with the newest step of its history; with an `identity` it gets that one first.
-    Whether it is kept for longer than this process runs."""
+    """Store that the file is ours, with the newest step of its history; with an `identity` write that into it first.
+    Return whether it is stored for longer than this process runs."""
     if identity:
         connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
     seq, digest = connection.execute(_NEWEST).get or (0, b"")
@@ -66,33 +66,33 @@ def remember(connection: apsw.Connection, path: str, identity: str = "") -> bool
 
 
 def note(connection: apsw.Connection, path: str) -> None:
-    """Keep the newest step of history, if the one that is kept is of some time ago: a file that lacks it is refused."""
+    """Store the newest step of history, if the stored one is old: a file that lacks the stored step is refused."""
     ours = installation.known(path)
     if ours is None or (ours.seq and installation.age(ours.path) < NOTE_SECONDS):
         return
     try:
         seq, digest = connection.execute(_NEWEST).get or (0, b"")
     except apsw.Error:
-        return  # it was damaged or taken away meanwhile: the step that is kept stays
+        return  # it was damaged or deleted meanwhile: the stored step is kept
     if seq > ours.seq:
         ours.seq, ours.digest = seq, bytes(digest).hex()
         installation.know(ours)
 
 
 def made_of(source: str, path: str) -> None:
-    """Keep that the file at `path` is ours, which was made here of the memory at `source`: a backup, what was salvaged.
-    Nothing is kept of what was made of somebody else's."""
+    """Store that the file at `path` is ours, made here from the memory at `source`: a backup, a salvage. Do nothing for
+    a file made from somebody else's memory."""
     ours = installation.known(source)
     if ours is not None:
         installation.know(Known(ours.identity, os.path.realpath(path), _inode(path)))
 
 
 def require(path: str) -> Known | None:
-    """What is known of the memory at `path`, if it is one of ours; None for one still to be made, and for what is no
-    memory at all, which is for whoever opens it to say. One that was moved or copied is known by its new place from now
-    on. Raises NotOurs for any other."""
+    """Return the entry of the memory at `path`, if it is ours; None for one that does not exist yet, and for a file
+    that is no memory, which the caller reports when it opens it. One that was moved or copied gets an entry for its new
+    place. Raise NotOurs for any other."""
     if (ours := installation.known(path)) is not None:
-        return ours  # the rest is `Trust.admit`'s
+        return ours  # `Trust.admit` does the rest
     try:
         if os.path.getsize(path) == 0:
             return None
@@ -104,7 +104,7 @@ def require(path: str) -> Known | None:
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
             return None
         identity = _identity(connection)
-        if (ours := installation.known(path)) is not None:  # made by another process between the two looks
+        if (ours := installation.known(path)) is not None:  # made by another process between the two reads
             return ours
         for other in installation.known_as(identity) if identity else ():
             if (
@@ -125,7 +125,7 @@ def require(path: str) -> Known | None:
 
 
 def ours(path: str) -> bool:
-    """Whether the memory at `path` is not somebody else's, as far as can be told before it is opened."""
+    """Return whether the memory at `path` is not somebody else's, as far as is known before it is opened."""
     try:
         require(path)
     except NotOurs:
@@ -134,7 +134,7 @@ def ours(path: str) -> bool:
 
 
 def tracked(path: str) -> bool | None:
-    """Whether git tracks the file: then whoever can push can write it. None where git cannot tell."""
+    """Return whether git tracks the file: then whoever can push can write it. None where git cannot tell."""
     root = checkout_root(os.path.dirname(os.path.abspath(path)))
     if root is None:
         return False
@@ -150,7 +150,7 @@ def tracked(path: str) -> bool | None:
 
 
 def same_pages(one: str, other: str) -> bool:
-    """Whether two files hold the same, page by page, what stands in their logs counted in."""
+    """Return whether two files are equal, page by page, their logs included."""
     try:
         if max(os.path.getsize(one), os.path.getsize(other)) > LARGEST_COPY:
             return False
@@ -169,7 +169,7 @@ def _pages(path: str) -> bytes:
 
 
 def _another(path: str, identity: str) -> NotOurs:
-    """Why a file is not ours, as far as can be told."""
+    """Return why a file is not ours, as far as is known."""
     if trouble := installation.trouble():
         return NotOurs(
             f"There is no telling whether {path} is yours: {trouble}",
@@ -192,13 +192,13 @@ def _another(path: str, identity: str) -> NotOurs:
 
 
 def _identity(connection: apsw.Connection) -> str:
-    """The identity that a file holds; empty for one from before there were any."""
+    """Return the identity in a file; empty for one from before identities existed."""
     found = connection.execute(_READ).get
     return found if isinstance(found, str) else ""
 
 
 def _descends(connection: apsw.Connection, known: Known) -> bool:
-    """Whether a file's history goes on from the step that was kept of it."""
+    """Return whether a file's history continues from the stored step."""
     if not known.seq:
         return True
     found = connection.execute("SELECT digest FROM history WHERE seq = ?", (known.seq,)).get

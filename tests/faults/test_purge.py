@@ -130,9 +130,9 @@ def test_a_reader_holds_the_log(tmp_path: Path, words: tuple[str, ...]):
             assert command(project, "show", "F#2").returncode == 1
             looked = command(project, "verify-forgotten", TEXT)
             assert looked.returncode == 1 and "FOUND   memory.db  " in looked.stdout
-            assert "A purge is not finished" in looked.stdout
+            assert "Erasing is not finished" in looked.stdout
             search = command(project, "search", "zebrafish", "--keywords")
-            assert "A purge is not finished" in search.stderr and "zebrafish" not in search.stdout
+            assert "Erasing is not finished" in search.stderr and "zebrafish" not in search.stdout
         assert traces(project, TEXT) != [], "the test needs something to find"
     done = command(project, *words)
     assert done.returncode == 0 and "purge" not in done.stderr, done

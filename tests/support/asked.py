@@ -1,4 +1,4 @@
-"""A model that says what a test wrote beforehand, with the tasks that ask it. No wire: `ollama_server` has that."""
+"""A model with scripted answers, and the tasks that call it. No network: `ollama_server` has that."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,8 @@ Said = str | dict[str, Any] | ModelFailed
 
 
 class Scripted:
-    """Says one thing after the other, the last for ever; `asked` are the messages it was shown, `schemas` the forms."""
+    """Returns one answer after the other, the last for ever; `asked` are the messages received, `schemas` the
+    formats."""
 
     name = "qwen2.5:test"
 
@@ -42,14 +43,14 @@ class Scripted:
 
     @property
     def shown(self) -> str:
-        """What the last question was about."""
+        """Return the subject of the last request."""
         return self.asked[-1][-1][1]
 
 
 def asking(
     *says: Said | Callable[[Sequence[Message]], Said], database: Database | None = None
 ) -> tuple[ModelSession, Scripted]:
-    """A task's way to a model that says this."""
+    """Return a task's session with a model of these answers."""
     chat = Scripted(*says)
     return ModelSession(chat, 5.0, database), chat
 

@@ -1,7 +1,6 @@
-"""The chain of history: each step's digest seals its rows and all steps before it.
+"""The hash chain of history: each step's digest covers its rows and all earlier steps.
 
-`leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`.
-"""
+`leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`."""
 
 from itertools import groupby
 
@@ -14,8 +13,8 @@ HEADER = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
 
 
 def broken(database: Database) -> list[int]:
-    """The steps that are not what their rows' leaves, their root and their digest say, oldest first, packed or not. A
-    purged row has its leaf alone, and that is enough. A tail that was cut off does not show."""
+    """Return the steps that do not match their rows' leaves, their root and their digest, oldest first, packed or not.
+    Of a purged row the leaf alone is checked. A truncated tail is not detected."""
     found: list[int] = []
     grouped = groupby(compression.rows(database), key=lambda row: row[block_table.SEQ])
     waiting = next(grouped, None)
@@ -24,7 +23,7 @@ def broken(database: Database) -> list[int]:
         f"SELECT {HEADER} FROM history ORDER BY seq"
     ):
         leaves, count, sound = sha256(b""), 0, seq == expected
-        while waiting is not None and waiting[0] < seq:  # rows of a step that is not there
+        while waiting is not None and waiting[0] < seq:  # rows of a missing step
             sound, waiting = False, next(grouped, None)
         if waiting is not None and waiting[0] == seq:
             for row in waiting[1]:

@@ -1,7 +1,6 @@
-"""A stand-in for a model: it says what a story has written for it, piece by piece, and keeps what it was asked.
+"""A stand-in for a model: returns scripted answers piece by piece, and records its requests.
 
-It fakes the words alone; how a real one comes by them, and how its wire fails, is told by the tests of the client.
-"""
+It fakes the texts alone; the real client and its network failures have tests of their own."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,8 +12,8 @@ PIECE = 7  # characters
 
 
 class Scripted:
-    """Says `answers`, one for each time it is asked, the last one again after that; `fails` is raised after it.
-    `between` is called before each piece. `leans` says how much it is for a record's answering what it is asked."""
+    """Returns `answers` one for each request, then the last one again; `fails` is raised after it. `between` is called
+    before each piece. `leans` scores how likely a record answers the question."""
 
     name = "scripted:1b"
 

@@ -1,4 +1,4 @@
-"""What a command gave, for tests that run it in their own process or in one of its own."""
+"""Results of commands, for tests that run them in-process or in a child process."""
 
 import json
 import os
@@ -10,7 +10,7 @@ COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 
 
 class Said(NamedTuple):
-    """What a command gave."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -18,7 +18,7 @@ class Said(NamedTuple):
 
     @property
     def data(self) -> Any:
-        """The one JSON value on standard output."""
+        """Return the one JSON value on standard output."""
         return json.loads(self.out)
 
 

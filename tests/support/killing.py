@@ -1,5 +1,5 @@
-"""A child process that works on a copy of a memory and kills itself at its n-th statement, or at its n-th write or
-synchronisation of a file; SQLite counts both, inside one long statement too."""
+"""A child process that works on a copy of a memory and kills itself at its n-th statement, or at its n-th write or sync
+of a file; SQLite counts both, inside one long statement too."""
 
 import os
 import shutil
@@ -79,9 +79,9 @@ def killed(
     words: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
 ) -> tuple[Path, int, str]:
-    """Do `work`, a statement about `memory`, in a copy of the memory `told`, killed at the `number`th `statement` or
-    `file` event: (the copy's path, the exit status, how many were counted). `before` is not counted, `opened` is with
-    what the memory is opened beside its path; both, and `work`, may use `words`."""
+    """Run `work`, a statement about `memory`, in a copy of the memory `told`, and kill it at the `number`th `statement`
+    or `file` event; return (the copy's path, the exit status, the events counted). `before` runs uncounted; `opened`
+    are further arguments of open; both, and `work`, may use `words`."""
     path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
     script = CHILD.replace("OPENED", opened).replace("BEFORE", before).replace("WORK", work)
     done = subprocess.run(

@@ -1,11 +1,10 @@
-"""Pairs of facts as people and agents write them, in Spanish and English, with what a person says of each.
+"""Pairs of facts in Spanish and English as people and agents write them, with a person's judgement of each.
 
-`same`: one of the two is enough. `contradicts`: both cannot hold. `apart`: both may stand. Written before the rules;
-HELD was not looked at while they were made.
-"""
+`same`: one of the two suffices. `contradicts`: only one can be true. `apart`: both can be true. Written before the
+rules; HELD was not read while they were made."""
 
 DEVELOPED = (
-    # the same in other words of the same letters
+    # the same with different inflection or punctuation
     ("Deploys on Fridays", "Deploys on Friday.", "same"),
     ("The team prefers small commits", "The team prefers small commit", "same"),
     ("Usa tabs para indentar Go", "usa tabs para indentar go", "same"),
@@ -14,7 +13,7 @@ DEVELOPED = (
     ("The staging database is reset every night", "The staging database is reset each night", "same"),
     ("Alérgico al maní", "Es alérgico al maní", "same"),
     ("Billing API keys rotate in March", "Billing API keys are rotated in March", "same"),
-    # a no on one side
+    # negation on one side
     ("Deploys on Fridays", "Never deploys on Fridays", "contradicts"),
     ("Se despliega los viernes", "No se despliega los viernes", "contradicts"),
     ("The API uses GraphQL", "The API no longer uses GraphQL", "contradicts"),
@@ -40,12 +39,12 @@ DEVELOPED = (
     ("Feature flags are enabled in production", "Feature flags are disabled in production", "contradicts"),
     ("El repositorio es público", "El repositorio es privado", "contradicts"),
     ("Force pushes are allowed", "Force pushes are forbidden", "contradicts"),
-    # another value of one name
+    # another value for one name
     ("primary LLM: Kimi K2.5", "primary LLM: Qwen 2.5", "contradicts"),
     ("The database is SQLite", "The database is PostgreSQL", "contradicts"),
     ("Vive en Rosario", "Vive en Córdoba", "contradicts"),
     ("El servidor de staging se llama Tirana", "El servidor de staging se llama Lima", "contradicts"),
-    # neither: both may stand
+    # neither
     ("Ana likes tea", "Eva likes tea", "apart"),
     ("Uses SQLite for storage", "Uses Redis for caching", "apart"),
     ("The API is slow", "The API is documented", "apart"),
@@ -83,7 +82,7 @@ HELD = (
     ("The cache is fast", "The cache is small", "apart"),
     ("Usa Postgres en producción", "Usa SQLite en los tests", "apart"),
 )
-# said in other words altogether: only a model sees that these are one
+# paraphrases that only a model can match
 BY_MEANING = (
     ("Prefers concise answers", "Likes replies that are brief and get straight to the point", "same"),
     ("Mi hija es alérgica al maní", "La nena no puede comer cacahuetes porque le dan alergia", "same"),

@@ -1,11 +1,9 @@
-"""A server of models at a real socket, for what the set-up asks of Ollama.
+"""A model server on a real socket, for what the set-up requests from Ollama.
 
-What it fakes: `/api/version`, `/api/tags`, `/api/ps`, `/api/pull` and `/api/chat`, as Ollama writes them: names and
-sizes, a pull line by line whose layers stay where they are when the caller leaves and go on from there, errors in the
-middle of a stream, a model that must be loaded first. How faithfully: the wire is Ollama's, for its real client; no
-model is behind it, and nothing is fetched. `fault` makes it fail in the ways that real servers do; `hold` keeps a pull,
-or an answer, where it is until it is set.
-"""
+Fakes `/api/version`, `/api/tags`, `/api/ps`, `/api/pull` and `/api/chat` in Ollama's protocol, for its real client:
+names and sizes, pulls line by line whose layers are kept and resumed after the client disconnects, errors in the middle
+of a stream, a model that must be loaded first. There is no model behind it, and nothing is downloaded. `fault` selects
+a failure that real servers have; `hold` suspends a pull, or an answer, until it is set."""
 
 import json
 import threading
@@ -19,9 +17,9 @@ FAULTS = "hangs trickles html cut empty shape busy error".split()
 
 
 class ModelServer:
-    """`address` of it; `installed` are its models by name, `loaded` those in memory; `pulled` are the bytes it has of
-    each layer, `step` how many come at once; `breaks` what it says in the middle of a pull; `paths` what it was asked,
-    `left` is set once a caller left in the middle of a pull."""
+    """Listens at `address`; `installed` are its models by name, `loaded` those in memory; `pulled` the bytes it has of
+    each layer, `step` the size of a chunk; `breaks` an error in the middle of a pull; `paths` the requests; `left` is
+    set when a client disconnected during a pull."""
 
     def __init__(self) -> None:
         self.installed: dict[str, int] = {}
@@ -36,7 +34,7 @@ class ModelServer:
         self.asked: list[dict[str, Any]] = []
         self.hold = threading.Event()
         self.hold.set()
-        self.held = threading.Event()  # set once somebody waits for `hold`
+        self.held = threading.Event()  # set when a request waits for `hold`
         self.left = threading.Event()
         self.over = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
@@ -63,7 +61,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Callers leave as they like."""
+        """Ignore disconnected clients."""
 
 
 def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
@@ -71,7 +69,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments: object) -> None:
-            """Quietly."""
+            """Log nothing."""
 
         def do_GET(self) -> None:
             owner.paths.append(self.path)
@@ -96,7 +94,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return
             self._pull(asked["model"]) if self.path == "/api/pull" else self._chat(asked)
 
-        # the answers
+        # answers
 
         def _pull(self, name: str) -> None:
             self._begin()
@@ -125,7 +123,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                 owner.left.set()
 
         def _wait(self) -> None:
-            """Until it goes on, or the caller leaves."""
+            """Wait until `hold` is set, or the client disconnects."""
             self.connection.settimeout(0.02)
             while not owner.hold.is_set():
                 try:
@@ -155,7 +153,7 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
             self._line(**last, **{**took, **COUNTS})
             return self._end()
 
-        # the wire
+        # protocol
 
         def _begin(self) -> None:
             self.send_response(200)

@@ -1,4 +1,4 @@
-"""A memory as an older version left it, made of one of today."""
+"""Convert a memory of the current version to that of an older one."""
 
 import os
 
@@ -10,8 +10,8 @@ from store.database.version import APPLICATION_ID
 
 
 def older(path: str, version: int) -> None:
-    """Put in the place of a memory one of schema `version` that holds what it holds, as far as that has a place for it.
-    The triggers of that version fill its search index."""
+    """Replace a memory by one of schema `version` with the same content, as far as that schema can hold it. That
+    version's triggers fill its search index."""
     made = f"{path}.older"
     connection = apsw.Connection(made)
     connection.pragma("application_id", APPLICATION_ID)
@@ -28,7 +28,7 @@ def older(path: str, version: int) -> None:
     connection.execute("DETACH today")
     connection.pragma("journal_mode", "wal")
     connection.close()
-    os.chmod(made, 0o600)  # as every version made it
+    os.chmod(made, 0o600)  # the mode in every version
     for name in (path, f"{path}-wal", f"{path}-shm"):
         if os.path.exists(name):
             os.unlink(name)

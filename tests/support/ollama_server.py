@@ -1,10 +1,9 @@
-"""A server that talks like Ollama, for its own client, over a real socket; what it says was written beforehand.
+"""A server with Ollama's protocol on a real socket, for its own client, with scripted answers.
 
-What it fakes: `/api/version`, `/api/tags`, `/api/ps`, and `/api/chat` (newline-delimited JSON in chunks, the last line
-with `done_reason` and counts; no messages loads the model). How faithfully: the wire is Ollama's, the words are the
-test's, there is no model. `fault` makes it fail in the ways that real servers do, `faults` one call after the other;
-`rest` is where it waits for a test to be over.
-"""
+Fakes `/api/version`, `/api/tags`, `/api/ps`, and `/api/chat` (newline-delimited JSON in chunks, the last line with
+`done_reason` and counts; a request without messages loads the model). The protocol is Ollama's, the texts are the
+test's, there is no model. `fault` selects a failure that real servers have, `faults` one for each call; `rest` is what
+it waits on until a test ends."""
 
 import json
 import threading
@@ -36,10 +35,9 @@ Say = Callable[[list[dict[str, str]]], str]
 
 
 class OllamaServer:
-    """`address` of it; `asked` the bodies of the chats it was sent; `loads` how often it loaded a model; `left` is set
-    when somebody breaks an answer off; `remote` are those of its `models` that it has others answer for. `likely` are
-    the logarithms of the likelihoods of first words, which it tells who asks for them; without any it is an old server
-    that tells none."""
+    """Listens at `address`; `asked` are the bodies of the chats received; `loads` counts model loads; `left` is set
+    when a client cancels an answer; `remote` are those of its `models` that run elsewhere. `likely` are
+    log-probabilities of first tokens, returned on request; without any it acts as an old server that returns none."""
 
     def __init__(self, say: Say | str = "{}") -> None:
         self.say: Say = (lambda _: say) if isinstance(say, str) else say
@@ -53,8 +51,8 @@ class OllamaServer:
         self.loads = 0
         self.load_hangs = False
         self.load_fails = False
-        self.slow_lists = 0.0  # seconds that each of its lists takes
-        self.deaf = False  # to every request
+        self.slow_lists = 0.0  # duration of each list
+        self.deaf = False  # ignores every request
         self.lists = 0
         self.begun = threading.Event()
         self.left = threading.Event()
@@ -75,7 +73,7 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments: object) -> None:
-            """Quietly."""
+            """Log nothing."""
 
         def handle(self) -> None:
             try:
@@ -202,7 +200,7 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
             return True
 
         def _rest(self) -> None:
-            """Say nothing till whoever asked goes, or the test is over."""
+            """Answer nothing until the client disconnects, or the test ends."""
             self.connection.settimeout(0.02)
             while not owner.over.is_set():
                 try:

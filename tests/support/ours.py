@@ -1,4 +1,4 @@
-"""A memory that a test made by copying files, as this installation's own."""
+"""Register a memory that a test made by copying files as this installation's own."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from store.trust import ownership
 
 
 def ours(path: str | Path) -> None:
-    """Let the file, which some memory of ours was before it was copied or changed, be known by this place."""
+    """Register the file, a copied or changed memory of ours, at its present path."""
     connection = apsw.Connection(os.fspath(path))
     try:
         held = connection.execute("SELECT value FROM meta WHERE key = 'identity'").get

@@ -1,10 +1,9 @@
-"""A disk under SQLite that writes down what happens to it, so that the power can be cut afterwards, anywhere.
+"""A VFS for SQLite that records all events, to simulate a power cut at any of them afterwards.
 
-What was not synced when the power fails may be there or not, whole or in part, sector by sector; what was synced is
-there. A file that is made is there once it was synced, or not at all; one that was deleted is gone once the folder was
-synced, which SQLite does with the first sync of a log or journal that it opened. The real calls go through, so that the
-memory works.
-"""
+What was not synced at a power cut may be there or not, completely or in part, sector by sector; what was synced is
+there. A created file exists once it was synced, or not at all; a deleted one is gone once the folder was synced, which
+SQLite does with the first sync of a log or journal that it opened. The real calls are made as well, so that the memory
+works."""
 
 import os
 import random
@@ -21,7 +20,7 @@ SECTOR = 512
 
 @dataclass
 class Event:
-    """One thing that happened to a file: open, write, truncate, sync, delete; or something that the test said."""
+    """One event on a file: open, write, truncate, sync, delete; or a note of the test."""
 
     kind: str
     file: str = ""
@@ -65,7 +64,7 @@ class Recorder(apsw.VFS):
 
 @contextmanager
 def recorded() -> Iterator[list[Event]]:
-    """Every connection opened inside is recorded in the list this gives."""
+    """Record the events of every connection opened inside, in the list that this yields."""
     events: list[Event] = []
     recorder = Recorder(events)
     try:
@@ -77,20 +76,20 @@ def recorded() -> Iterator[list[Event]]:
 
 @dataclass
 class File:
-    """What of a file is safe, and what happened to it since."""
+    """A file's durable content, and the events since."""
 
     safe: bytearray | None = None
     since: list[Event] = field(default_factory=list)
-    opened: bool = False  # and not synced yet
+    opened: bool = False  # not synced yet
 
     def keep(self, count: int) -> None:
-        """The first `count` of what happened is safe."""
+        """Make the first `count` events durable."""
         self.safe = _applied(self.safe, self.since[:count])
         del self.since[:count]
 
 
 class Disk:
-    """The files as they lie on the disk, followed through the events."""
+    """The files on the disk, updated by events."""
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
@@ -118,7 +117,7 @@ class Disk:
                 file.keep(deleted[-1] + 1)
 
     def cut(self, dice: random.Random) -> dict[str, bytes]:
-        """What is left of each file when the power fails now."""
+        """Return the content of each file after a power cut now."""
         left = {}
         for name, file in self.files.items():
             lucky = [done for event in file.since for done in _survives(event, dice)]
@@ -129,7 +128,7 @@ class Disk:
 
 
 def _survives(event: Event, dice: random.Random) -> list[Event]:
-    """What of an unsynced event reaches the disk: all, nothing, or some sectors of it."""
+    """Return what of an unsynced event reaches the disk: all, nothing, or some sectors."""
     fate = dice.random()
     if fate < 0.35:
         return []
@@ -146,7 +145,7 @@ def _survives(event: Event, dice: random.Random) -> list[Event]:
 
 
 def _applied(content: bytearray | None, events: list[Event]) -> bytearray | None:
-    """A file after these events; None if it is not there."""
+    """Return a file after these events; None if it does not exist."""
     now = None if content is None else bytearray(content)
     for event in events:
         if event.kind == "delete":
@@ -162,7 +161,7 @@ def _applied(content: bytearray | None, events: list[Event]) -> bytearray | None
 
 
 def lay(files: dict[str, bytes], folder: str) -> None:
-    """Put what is left of the files into a folder, alone."""
+    """Write the remaining files into a folder of their own."""
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))
     for name, content in files.items():

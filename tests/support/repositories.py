@@ -1,7 +1,6 @@
-"""Real git repositories for tests: one at a time by hand, or thousands of commits by `git fast-import`.
+"""Real git repositories for tests: single commits, or thousands by `git fast-import`.
 
-Nothing here reads the user's git configuration, identity or clock, so the same call gives the same shas anywhere.
-"""
+Independent of the user's git configuration, identity and clock, so the same call gives the same shas anywhere."""
 
 import os
 import random
@@ -48,7 +47,7 @@ _BODIES = (
 
 
 def git(path: str | Path, *arguments: str, stdin: bytes | None = None, when: int = FIRST_COMMIT_AT) -> str:
-    """Run git in `path` away from any configuration of the user; its standard output, stripped."""
+    """Run git in `path` without the user's configuration; return its standard output, stripped."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "LC_ALL": "C"}
     environment |= {"GIT_AUTHOR_NAME": "Lucía Fernández", "GIT_AUTHOR_EMAIL": "lucia@example.org"}
@@ -63,7 +62,7 @@ def git(path: str | Path, *arguments: str, stdin: bytes | None = None, when: int
 
 
 def create(path: str | Path) -> None:
-    """An unborn repository on branch `main`; nothing happens where there is one already."""
+    """Create a repository without commits on branch `main`; do nothing if there is one."""
     Path(path).mkdir(parents=True, exist_ok=True)
     if not (Path(path) / ".git").exists():
         git(path, "init", "--quiet", "--initial-branch=main", "--template=")
@@ -78,10 +77,10 @@ def commit(
     amend: bool = False,
     when: int | None = None,
 ) -> str:
-    """Write and remove files, commit all of it (even nothing), and return the new sha.
+    """Write and remove files, commit everything (even nothing), and return the new sha.
 
-    `when` is in Unix seconds; without it each commit is a minute after the one before, counting from FIRST_COMMIT_AT.
-    """
+    `when` is in Unix seconds; without it each commit is a minute after the previous one, starting at
+    FIRST_COMMIT_AT."""
     create(path)
     for name, content in (files or {}).items():
         target = Path(path) / name
@@ -98,16 +97,15 @@ def commit(
 
 
 def fast_import(path: str | Path, stream: bytes) -> None:
-    """Feed a `git fast-import` stream: the way to bytes that no porcelain would write."""
+    """Run a `git fast-import` stream, for content that no porcelain command would write."""
     create(path)
     git(path, "fast-import", "--quiet", "--force", stdin=stream)
 
 
 def build_repository(path: str | Path, commits: int = 20_000, merges: int = 200, seed: int = 7) -> str:
-    """A year of work as `commits` commits, `merges` of them merges; returns the sha of HEAD on `main`.
+    """Create a year of work as `commits` commits, `merges` of them merges; return the sha of HEAD on `main`.
 
-    Each merge brings in a branch of two commits, so three commits per merge must fit (`commits > 3 * merges`).
-    """
+    Each merge adds a branch of two commits, so three commits per merge must fit (`commits > 3 * merges`)."""
     if commits <= 3 * merges:
         raise ValueError("each merge takes three commits, and the first commit is none of them")
     fast_import(path, b"".join(_stream(commits, merges, random.Random(seed))))

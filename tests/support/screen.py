@@ -1,4 +1,4 @@
-"""The application under Pilot, as a person meets it: what is on the screen, and waiting for it without sleeping."""
+"""Drive the application under Pilot like a user: read the screen, and wait for it without sleeping."""
 
 import asyncio
 import contextlib
@@ -25,12 +25,12 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
-PATIENCE = 30.0  # seconds that a machine busy with other things may take
-SETTLED = 90.0  # and to come to rest
+PATIENCE = 30.0  # maximum wait on a busy machine
+SETTLED = 90.0  # maximum wait for idle
 
 
 class Person:
-    """Somebody in front of the app."""
+    """A user of the app."""
 
     def __init__(self, app: Memoranda, pilot: Pilot[int]) -> None:
         self.app = app
@@ -42,7 +42,7 @@ class Person:
         assert isinstance(screen, MainScreen)
         return screen
 
-    # what is seen
+    # reading
 
     @property
     def strips(self) -> list[Strip]:
@@ -53,17 +53,17 @@ class Person:
         return [strip.text.rstrip() for strip in self.strips]
 
     def sees(self, *texts: str) -> bool:
-        """Whether all these texts are on the screen, each on one line."""
+        """Return whether all these texts are on the screen, each on one line."""
         lines = self.lines
         return all(any(text in line for line in lines) for text in texts)
 
     def line(self, text: str) -> str:
-        """The first line that shows `text`."""
+        """Return the first line that contains `text`."""
         return next(line for line in self.lines if text in line)
 
     @property
     def rows(self) -> list[str]:
-        """What the facts' list shows, one string a row, without the lists beside it."""
+        """Return the rows of the facts' list, one string a row, without the lists beside it."""
         return self._rows("facts")
 
     @property
@@ -91,25 +91,25 @@ class Person:
 
     @property
     def seen(self) -> list[str]:
-        """The lists that are on the screen, from the left."""
+        """Return the visible lists, from the left."""
         every = [*self.main.query(RecordList), *self.main.query(Talk)]
         lists = [found for found in every if found.region.width]
         return [found.id or "" for found in sorted(lists, key=lambda found: found.region.x)]
 
     @property
     def title(self) -> str:
-        """The title of the list the person is in."""
+        """Return the title of the current list."""
         bar = self.main.query_one(f"#{self.main.place}-title").region
         return self.lines[bar.y][bar.x : bar.right].strip()
 
     @property
     def preview(self) -> list[str]:
-        """The preview's lines, those below its edge too."""
+        """Return the preview's lines, including those scrolled out."""
         return _texts(self.main.pane.preview)
 
     @property
     def plan(self) -> list[str]:
-        """The rows of the screen that shows what would change."""
+        """Return the rows of the plan's screen."""
         return _shown(self.app.screen.query_one("#plan", RecordList))
 
     @property
@@ -118,25 +118,25 @@ class Person:
 
     @property
     def planning(self) -> bool:
-        """Whether that screen is there."""
+        """Return whether the plan's screen is shown."""
         return isinstance(self.app.screen, PlanScreen)
 
     @property
     def record(self) -> Record | None:
-        """The record in the preview."""
+        """Return the record in the preview."""
         return self.main.pane.record
 
     @property
     def toasts(self) -> list[str]:
-        """What was said and still stands, oldest first."""
+        """Return the visible toasts, oldest first."""
         return [notice.message for notice in self.app._notifications]
 
     @property
     def at(self) -> str | None:
-        """The id of the widget that has the keys."""
+        """Return the id of the focused widget."""
         return self.app.focused.id if self.app.focused is not None else None
 
-    # what is done
+    # acting
 
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until their effect is on the screen."""
@@ -144,19 +144,19 @@ class Person:
         await self.settle()
 
     async def paste(self, text: str) -> None:
-        """Put a text where the cursor is; a tenth of the time of typing it."""
+        """Paste a text; ten times as fast as typing it."""
         assert self.app.focused is not None
         self.app.focused.post_message(events.Paste(text))
         await self.settle()
 
     async def paste_now(self, text: str) -> None:
-        """Put a text where the cursor is, without waiting for what it does."""
+        """Paste a text, without waiting for its effect."""
         assert self.app.focused is not None
         self.app.focused.post_message(events.Paste(text))
         await self.pilot.pause()
 
     async def command(self, text: str) -> None:
-        """Give a line to the `:` bar."""
+        """Run a line in the `:` bar."""
         await self.pilot.press("colon")
         await self.until(lambda: self.at == "line")
         await self.paste(text)
@@ -170,20 +170,20 @@ class Person:
         await self.settle()
 
     async def put_cursor(self, key: object, name: str = "facts") -> None:
-        """Put a list's cursor on a record."""
+        """Move a list's cursor to a record."""
         found = self.main.query_one(f"#{name}", RecordList)
         assert found.select(key), f"{key} is not in the {name}"
         await self.settle()
 
     async def plan_of(self, *keys: str) -> None:
-        """Press keys, and wait for the screen that shows what would change."""
+        """Press keys, and wait for the plan's screen."""
         await self.pilot.press(*keys)
         await self.until(lambda: self.planning)
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until every message has arrived, pen, workers and what runs beside them are idle, and the lists are
-        read."""
+        """Wait until every message is processed, writer, workers and background tasks are idle, and the lists are
+        loaded."""
         try:
             async with asyncio.timeout(SETTLED):
                 await self._settle()
@@ -199,7 +199,7 @@ class Person:
             await self.pilot.pause()
             if self._messages():
                 continue
-            await self._work()  # what the last messages asked for
+            await self._work()  # requested by the last messages
             if not (self.main.lists.reading or list(self.app.workers) or self._messages()):
                 return
 
@@ -212,8 +212,8 @@ class Person:
             await self.app.workers.wait_for_complete()
 
     def _messages(self) -> bool:
-        """Whether a message is still under way. A pause ends when the process is idle, as it is on a busy machine whose
-        turn it is not."""
+        """Return whether messages are pending. A pause of Pilot ends when the process is idle, which it also is while
+        it waits for the CPU on a busy machine."""
         screen = self.app.screen
         pumps = [self.app, *screen.walk_children(with_self=True)]
         return bool(screen._callbacks) or any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
@@ -232,15 +232,15 @@ class Person:
 async def opened(
     folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | None = None, settled: bool = True
 ) -> AsyncIterator[Person]:
-    """The app on the memory of `folder`, its lists read; with `settled` everything else is done too."""
+    """Run the app on the memory of `folder` until its lists are loaded; with `settled` until everything is idle."""
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
         person = Person(app, pilot)
-        await person.until(lambda: person.main.query("#line"))  # the last thing to come
+        await person.until(lambda: person.main.query("#line"))  # the last widget mounted
         if settled:
             await person.settle()
         yield person
-    gc.unfreeze()  # what the app froze at its start would stay, with its connections, as long as the process
+    gc.unfreeze()  # objects that the app froze at its start, including connections, would live as long as the process
 
 
 def _shown(found: RecordList) -> list[str]:
@@ -254,7 +254,7 @@ def _texts(preview: Preview) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def utc() -> Iterator[None]:
-    """Days and hours as in Greenwich, wherever this runs. To be imported by the tests that show times."""
+    """Set the time zone to UTC. Import it in tests that show times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", "UTC")
         time.tzset()

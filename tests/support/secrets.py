@@ -1,5 +1,5 @@
-"""A secret of every family, and what only looks like it: put together when a test runs, out of a prefix that an issuer
-documents and a body drawn by lot that nobody issued. No secret stands in this file."""
+"""A secret of every family, and look-alikes, assembled at run time from a prefix that an issuer documents and a random
+body that nobody issued. This file contains no secret."""
 
 import base64
 import itertools
@@ -14,7 +14,7 @@ _drawn = random.Random(20260101)
 
 
 def _draw(alphabet: str, length: int) -> str:
-    """So many characters, in which letters and digits take turns as often as lot would have it."""
+    """Draw so many characters; letters and digits alternate as often as in random text."""
     while True:
         text = "".join(_drawn.choice(alphabet) for _ in range(length))
         borders = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(text))
@@ -54,7 +54,7 @@ def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-# label: (secrets that are cut whole, look-alikes that stay)
+# label: (secrets that are redacted completely, look-alikes that are kept)
 TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "GITLAB_TOKEN": (
         [
@@ -334,7 +334,7 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "ZUPLO_KEY": (["zpka" + "_" + word(32) + "_" + hexa(8)], ["zpka_" + word(32)]),
 }
 
-# label: (texts with {} where the secret is cut, secrets, texts that stay)
+# label: (texts with {} in place of the secret, secrets, texts that are kept)
 CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "AWS_SECRET": (
         ["aws_secret_access_key = {}", 'AWS_SECRET_ACCESS_KEY="{}"', '"SecretAccessKey": "{}"', "secretKey: '{}',"],
@@ -822,5 +822,6 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
 
 
 def label_of(name: str) -> str:
-    """More places of one family have a number behind the label, so that not every secret is tried in every place."""
+    """Return the label: further places of one family have a number after it, so that not every secret is tried in every
+    place."""
     return name.partition(" ")[0]

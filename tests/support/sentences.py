@@ -1,5 +1,5 @@
-"""Ordinary text that speaks of passwords, keys and tokens, or is full of ids and digests, and holds no secret: a memory
-that swallows words is worse than one that leaks."""
+"""Ordinary texts about passwords, keys and tokens, or full of ids and digests, without a secret: redacting words would
+be worse than a leak."""
 
 SENTENCES = [
     # English
@@ -55,7 +55,7 @@ SENTENCES = [
     "Decisión: autenticación con tokens de sesión, sin contraseña.",
     "Acceso: planta 3, despacho 12.",
     "Privado: solo para el equipo de datos.",
-    # ids, digests, things in bulk
+    # ids, digests, bulk data
     "Fixed in a1b2c3d4e5f60718293a4b5c6d7e8f9012345678.",
     "commit 9fceb02d0ae598e95dc970b74767f19372d61af8 (HEAD -> main)",
     'Revert "key of every row" (a1b2c3d4e5f60718293a4b5c6d7e8f9012345678)',

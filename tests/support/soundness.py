@@ -1,4 +1,4 @@
-"""Whether a memory is sound: what the doctor asks of the file, its references, history, records and index."""
+"""Check a memory as the doctor does: the file, its references, history, records and index."""
 
 from store.base.errors import MemorandaError
 from store.health import hash_chain, integrity, record_history
@@ -9,7 +9,7 @@ CHECKS = (integrity.file, integrity.references, hash_chain.history, record_histo
 
 
 def unsound(memory: Memory) -> list[str]:
-    """What is wrong with it."""
+    """Return what is wrong with it."""
     visit = CheckContext(memory, False, "", quiet)
     found = list[str]()
     for check in CHECKS:

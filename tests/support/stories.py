@@ -1,8 +1,7 @@
-"""A believable project for tests of what people see: a year of memory beside a real git repository.
+"""A realistic project for tests of the interfaces: a year of memory beside a real git repository.
 
-Everything is told in the order in which it happened, by a clock that stands still where it is put, so that ids, ages
-and shas are the same on any day and machine.
-"""
+Everything is written in chronological order by a fixed clock, so that ids, ages and shas are the same on any day and
+machine."""
 
 import atexit
 import os
@@ -29,7 +28,7 @@ NOON = "2026-11-21T12:00:00.000Z"
 
 
 class Clock:
-    """A clock that stands where it was put."""
+    """A clock that shows the time it was set to."""
 
     def __init__(self, now: str = NOON) -> None:
         self.now = now
@@ -38,13 +37,13 @@ class Clock:
         return self.now
 
     def back(self, days: float, now: str = NOON) -> None:
-        """Put it `days` before `now`."""
+        """Set it to `days` before `now`."""
         self.now = from_ms(to_ms(now) - round(days * 86_400_000))
 
 
 def noon(monkeypatch: pytest.MonkeyPatch, now: str = NOON) -> None:
-    """Put the clock of the front doors in this process at `now`, and let it go on from there: on no day is the daily
-    backup of the story due."""
+    """Start the clock of the doors in this process at `now`, from where it runs; the story's daily backup is then never
+    due."""
     late = time.time_ns() - to_ms(now) * 1_000_000
     here = SimpleNamespace(time_ns=lambda: time.time_ns() - late, gmtime=time.gmtime)
     monkeypatch.setattr("store.base.clock.time", here)
@@ -52,7 +51,7 @@ def noon(monkeypatch: pytest.MonkeyPatch, now: str = NOON) -> None:
 
 @dataclass(frozen=True)
 class Story:
-    """A project's folder, and the ids of what its memory holds, by name."""
+    """A project's folder, and the ids of its records, by name."""
 
     folder: Path
     facts: dict[str, int] = field(default_factory=dict)
@@ -68,16 +67,16 @@ class Story:
         return location(self.folder)
 
     def open(self, now: str = NOON, door: str = "cli") -> Memory:
-        """The memory, to look at or to change behind the app's back."""
+        """Open the memory, to read or to change it behind the app's back."""
         return Memory(self.location, door, Clock(now))
 
 
 def location(folder: Path) -> Location:
-    """The memory of a project's folder, there or not."""
+    """Return the location of the folder's memory, whether it exists or not."""
     return locate(None, {}, os.fspath(folder))
 
 
-# name, days since it was last confirmed, domain, text, further arguments of `remember`
+# name, days since the last confirmation, domain, text, further arguments of `remember`
 FACTS: tuple[tuple[str, float, str, str, dict[str, object]], ...] = (
     ("nuts", 400, "personal", "Alérgica al maní", {"pinned": True}),
     ("release", 200, "projects", "Releases are cut from main, never from a branch", {}),
@@ -92,8 +91,8 @@ FACTS: tuple[tuple[str, float, str, str, dict[str, object]], ...] = (
 
 
 def tell(folder: Path) -> Story:
-    """Build the project: facts of every badge and domain, a chain, forgotten ones, decisions linked to commits, events,
-    iterations, a checkpoint, tasks. The last thing happened an hour before NOON."""
+    """Build the project: facts of every badge and domain, a chain of corrections, forgotten ones, decisions linked to
+    commits, events, iterations, a checkpoint, tasks. The last record is from an hour before NOON."""
     story = Story(folder)
     clock = Clock()
     facts, decisions, shas = story.facts, story.decisions, story.shas
@@ -178,7 +177,7 @@ def tell(folder: Path) -> Story:
         assert source is not None
         settings = project_path(memory.location)
         assert settings is not None
-        put(settings, "capture_decisions", "false")  # the links are told below
+        put(settings, "capture_decisions", "false")  # the links are written below
         maintenance.catch_up(memory, source)
         os.remove(settings)
         memory.commits.link(shas["schema"], decisions["sqlite"])
@@ -194,7 +193,7 @@ def _commit(folder: Path, clock: Clock, message: str, files: dict[str, str]) -> 
 
 
 def copy(folder: Path) -> Story:
-    """The project in `folder`, told once for all tests of this process and then copied."""
+    """Copy the project to `folder`; built once for all tests of this process."""
     told = _told()
     shutil.copytree(told.folder, folder)
     made = replace(told, folder=folder)

@@ -1,4 +1,4 @@
-"""A memory that strangers wrote: text that would take over a terminal, hide, or break a layout, in every field."""
+"""A memory with hostile texts in every field: they would control a terminal, hide, or break a layout."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ PROJECT = "b\x1b]52;c;eA==\x07\x1b[2J[red]\u202e[@click=app.bell]i\x9b2J\nlling"
 
 
 def tell(folder: Path) -> Path:
-    """A memory in which every field of every record is each of PAYLOADS, in a project whose name is hostile too, and
-    whose git history was written by the same stranger."""
+    """Build a memory in which every field of every record is each of PAYLOADS, in a project with a hostile name and a
+    hostile git history."""
     folder.mkdir()
     repositories.create(folder)
     _hostile_commit(folder)
@@ -85,7 +85,7 @@ def tell(folder: Path) -> Path:
 
 
 def _hostile_commit(folder: Path) -> None:
-    """What git itself would refuse to write, as fast-import writes it."""
+    """Commit with fast-import what git itself would refuse."""
     texts = [text.encode("utf-8", "surrogatepass") for text in PAYLOADS.values()]
     content = b"\n".join([*texts, b"\xff\xfe\x1b[2J", b"x" * 5_000]).replace(b"\0", b"") + b"\n"  # a NUL: binary
     message = b"git: " + b" ".join(text for text in texts if b"\0" not in text)[:3_000]

@@ -1,4 +1,4 @@
-"""What a purge left behind: every byte of a folder, read by a process that knows nothing of Memoranda's own reader."""
+"""Search a folder's bytes for what a purge left, in a process independent of Memoranda's own search."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ json.dump(found, sys.stdout)
 
 
 def traces(folder: Path | str, *texts: str) -> list[tuple[str, str]]:
-    """(file's name, encoding) of whatever holds one of these texts below a folder, in five encodings."""
+    """Return (file name, encoding) of every file below a folder that contains one of these texts, in five encodings."""
     asked = json.dumps([str(folder), texts])
     done = subprocess.run([sys.executable, "-c", SCAN], input=asked, capture_output=True, text=True, check=True)
     return [(name, form) for name, form in json.loads(done.stdout)]

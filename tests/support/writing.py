@@ -1,4 +1,4 @@
-"""Somebody else who writes to the same memory, without pause."""
+"""A second writer that writes to the same memory continuously."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ from store.memory import Memory
 
 @contextmanager
 def writing(memory: Memory) -> Iterator[None]:
-    """Another connection remembers one fact after the other, for as long as this lasts; it may not fail at it."""
+    """Remember one fact after the other on another connection while the context is active; a failure fails the test."""
     stop = threading.Event()
     failures: list[BaseException] = []
 

@@ -1,7 +1,6 @@
-"""Memories that have just begun: of nothing, of one record of each kind, of a few; and how far their vectors are.
+"""New memories: empty, with one record of a kind, with a few; and with or without embeddings.
 
-Everything in them speaks of the team, so that a question about it is answered wherever something may be found.
-"""
+All their texts are about the team, so that a question about it has an answer wherever there are records."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from store.memory import Memory
 from store.search.query_parser import IS
 
 WORD = "team"
-# every word that a filter can be given, and one that it cannot
+# the values of each filter, and one invalid value
 VALUES: dict[str, tuple[str, ...]] = {
     "kind": (*SEARCHABLE, "fact,decision", "nonsense"),
     "domain": (*DOMAINS, "nonsense"),
@@ -50,7 +49,7 @@ def _document(memory: Memory) -> None:
     memory.documents.scan()
 
 
-# how a record of each kind comes to be; a summary comes with the turns that it is of
+# how to create a record of each kind; a summary needs turns
 BEGUN: dict[str, Callable[[Memory], object]] = {
     "fact": lambda memory: memory.facts.remember(f"{WORD.title()} of 4", domain="work", tags=["people"]),
     "decision": lambda memory: memory.decisions.decide(f"How the {WORD} meets", "every Monday"),
@@ -70,8 +69,8 @@ SIZES = ("nothing", *BEGUN, "many")
 
 
 def begin(memory: Memory, size: str, vectors: str) -> None:
-    """Fill an empty memory: `nothing`, one record of a kind, or `many` of all; with `some` of its vectors half are
-    made, the other half wait."""
+    """Fill an empty memory: `nothing`, one record of a kind, or `many` of all; with `some` embeddings half are done,
+    the other half pending."""
     wanted = [make for kind, make in BEGUN.items() if size in (kind, "many")]
     half = (len(wanted) + 1) // 2
     for number, make in enumerate(wanted):
@@ -89,13 +88,13 @@ def begin(memory: Memory, size: str, vectors: str) -> None:
 
 
 def embed(memory: Memory) -> None:
-    """Make the vectors of what waits."""
+    """Embed the pending texts."""
     Vectors(memory.database).index(embedding_models.nano())
 
 
 @contextlib.contextmanager
 def begun(folder: Path, size: str, vectors: str) -> Iterator[Memory]:
-    """Such a memory of the project in a new folder."""
+    """Yield such a memory of a project in a new folder."""
     with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         begin(memory, size, vectors)
         yield memory

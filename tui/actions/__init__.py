@@ -1,1 +1,1 @@
-"""What the keys do to the memory, by group. Each takes a host (`host.ActionHost`), never a screen class."""
+"""The actions behind keys, one module a group. Each takes a host (`host.ActionHost`), never a screen class."""

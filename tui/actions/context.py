@@ -1,4 +1,4 @@
-"""Muting, and asking what an agent would be sent."""
+"""Mute facts, and show the context that an agent would be sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mute(screen: ActionHost) -> None:
-    """Mute the facts, or unmute them if all of them are."""
+    """Mute the facts, or unmute them if all are muted."""
     things = screen.targets()
     numbers = [thing.id for thing in things if isinstance(thing, Fact)]
     if not numbers or screen.engine is None:

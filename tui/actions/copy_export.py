@@ -1,4 +1,4 @@
-"""What leaves the memory: copies and exports; and the jump to a day."""
+"""Copy and export records, and jump to a day."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def export(screen: ActionHost) -> None:
 
 
 def export_path(name: str) -> str:
-    """Where an export goes unless it is said: home, not the checkout, where the next `git add` would publish it."""
+    """Return the default path of an export: in the home directory, not the checkout, where the next `git add` would
+    publish it."""
     return f"~/{name}-memory.json"
 
 

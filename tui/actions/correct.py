@@ -1,4 +1,4 @@
-"""Putting another text in the place of a record's own, in the line below or in an editor."""
+"""Replace the text of a record, in the prompt line or in an editor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def correct(screen: ActionHost) -> None:
 
 
 def edit(screen: ActionHost) -> None:
-    """`correct`, in the person's editor."""
+    """Run `correct` in the user's editor."""
     from tui.desktop.editor import edit as in_editor
 
     if screen.place == INBOX:
@@ -54,7 +54,7 @@ def edit(screen: ActionHost) -> None:
 
 
 def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
-    """A document in the person's editor, at the lines that are shown; then it is read again."""
+    """Open a document in the user's editor at the lines shown, then index it again."""
     from tui.desktop.editor import open_at
 
     if screen.engine is None:
@@ -69,7 +69,7 @@ def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
 
 
 def said_by(record: Record | Step) -> str:
-    """The text of a record that a correction replaces."""
+    """Return the text of a record that a correction replaces."""
     if isinstance(record, Fact):
         return record.fact
     if isinstance(record, Decision):
@@ -78,7 +78,8 @@ def said_by(record: Record | Step) -> str:
 
 
 def correction(record: Record | Step) -> Callable[[Memory, str, bool], object] | None:
-    """What correcting a record does, with a text that was purged too if asked `again`; None for what cannot be."""
+    """Return the function that corrects a record, which stores a purged text too if called with `again`; None for a
+    kind that cannot be corrected."""
     if isinstance(record, Fact):
         return lambda memory, text, again: memory.facts.correct(record.id, text, again=again)
     if isinstance(record, Decision):
@@ -89,7 +90,7 @@ def correction(record: Record | Step) -> Callable[[Memory, str, bool], object] |
 
 
 def replace(screen: ActionHost, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str) -> None:
-    """Put another text in the place of a record's own."""
+    """Replace the text of a record."""
 
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):

@@ -1,4 +1,4 @@
-"""Recording and superseding decisions, and their links with commits."""
+"""Record and supersede decisions, and link them with commits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def decide(screen: ActionHost, old: Decision | None) -> None:
-    """Ask for a decision, one thing after the other; leaving any of the questions leaves all."""
+    """Prompt for each field of a decision; cancelling one prompt cancels all."""
     about = f"instead of {old.citation}: " if old else ""
 
     def titled(title: str) -> None:
@@ -58,8 +58,8 @@ def supersede(screen: ActionHost) -> None:
 
 
 def link(screen: ActionHost) -> None:
-    """Link the marked commits with the marked decisions, or take away the links there are; of one record, ask for the
-    other end."""
+    """Link the marked commits with the marked decisions, or remove the links if they exist; for a single record prompt
+    for the other end."""
     things = screen.targets()
     commits = [thing for thing in things if isinstance(thing, Commit)]
     decisions = [thing for thing in things if isinstance(thing, Decision)]

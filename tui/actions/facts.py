@@ -1,4 +1,4 @@
-"""Forgetting, confirming, pinning, adding, tagging."""
+"""Forget, confirm, pin, add and tag."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def forget(screen: ActionHost) -> None:
-    """Facts and decisions are hidden; what is proposed is rejected."""
+    """Hide facts and decisions; reject proposals."""
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.reject(screen, proposed)
@@ -58,7 +58,7 @@ def forget(screen: ActionHost) -> None:
 
 
 def confirm(screen: ActionHost) -> None:
-    """Facts, and decisions of agents, are said to hold; what is proposed is accepted."""
+    """Confirm facts and agents' decisions; accept proposals."""
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.accept(screen, proposed)
@@ -111,7 +111,7 @@ def pin(screen: ActionHost) -> None:
 
 
 def add(screen: ActionHost) -> None:
-    """A fact; where the person stands among decisions, checkpoints or tasks, one of these."""
+    """Add a fact; in the lists of decisions, checkpoints or tasks, one of those."""
     place = screen.place
     if place == "timeline":
         decide(screen, None)

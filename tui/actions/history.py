@@ -1,4 +1,4 @@
-"""Checkpoints, and taking back: the newest change, a step from the middle, all that one origin wrote."""
+"""Checkpoints, and undo: the last change, an earlier step, all that one origin wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from store import RestorePlan as Plan
     from tui.actions.host import ActionHost
 
-FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it
+FRESH_MS = 600_000  # for an undo of an older change the message includes its age
 
 
 def checkpoint(screen: ActionHost) -> None:
@@ -37,14 +37,14 @@ def restore(screen: ActionHost) -> None:
 
 
 def recover(screen: ActionHost) -> None:
-    """Read out what a checkpoint holds for whoever goes on: the one under the cursor, else the newest."""
+    """Show the contents of the checkpoint under the cursor, else of the newest, for resuming work."""
     record = screen.pane.record if screen.place == "checkpoints" else None
-    screen.app.clear_notifications()  # the offer was taken, and would cover what is read
+    screen.app.clear_notifications()  # the toast that offers this would cover the text
     screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 
 def take_back(screen: ActionHost) -> None:
-    """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
+    """Undo the step under the cursor: at once if it has no conflicts, else after a preview."""
     record = screen.target()
     if not isinstance(record, Step):
         screen.say(
@@ -59,14 +59,14 @@ def take_back(screen: ActionHost) -> None:
 
 
 def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
-    """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
+    """Apply a plan of one record without conflicts; `undone_by` is how to undo that."""
     said = f"Undid step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
     write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 
 def take_back_all(screen: ActionHost) -> None:
-    """Everything that whoever made this step, or wrote this record, has written; of a turn, all that was learned from
-    its conversation."""
+    """Undo everything that the origin of this step or record wrote; for a turn, all that was learned from its
+    conversation."""
     record = screen.target()
     origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
     if isinstance(record, Turn):
@@ -83,8 +83,8 @@ def take_back_all(screen: ActionHost) -> None:
 
 
 def since(screen: ActionHost) -> None:
-    """What changed since a moment: the checkpoint under the cursor, unless another is typed. In the past: from the
-    moment that is looked at to now, or to another."""
+    """List the changes since a moment: that of the checkpoint under the cursor, unless another is typed. In a past
+    view: between its moment and now, or another."""
     moment = screen.moment
     if moment is not None:
         screen.ask(f"from {moment.words} to", "now", lambda text: screen.show_since(moment, text), over=True)
@@ -95,7 +95,7 @@ def since(screen: ActionHost) -> None:
 
 
 def as_of(screen: ActionHost) -> None:
-    """Everything as it stood at a moment: the one under the cursor, unless another is typed."""
+    """Show all records as of a moment: that of the row under the cursor, unless another is typed."""
     record = screen.pane.record
     start = "yesterday"
     if isinstance(record, Step):
@@ -114,7 +114,7 @@ def redo(screen: ActionHost) -> None:
 
 
 def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, again: str) -> None:
-    kind = "proposal" if screen.place == INBOX else ""  # what came back to where the person is
+    kind = "proposal" if screen.place == INBOX else ""  # return to the list that was shown
 
     def stepped(memory: Memory) -> object:
         step = work(memory)
@@ -124,6 +124,6 @@ def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, ag
 
 
 def _if_old(now: str, at: str) -> str:
-    """How long ago, of what was not done just now."""
+    """Return how long ago it was, unless it was just now."""
     old = to_ms(now) - to_ms(at) > FRESH_MS
     return f" ({how_long_ago(now, at)})" if old else ""

@@ -1,4 +1,4 @@
-"""What an act needs of the screen that it is done on."""
+"""The interface that an action needs of its screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ActionHost(Protocol):
-    """A screen on which acts are done: the records that one is about, a line to ask in, and where its end is shown."""
+    """A screen that runs actions: the records that one applies to, a line for prompts, and a place for its result."""
 
     @property
     def engine(self) -> Engine | None: ...

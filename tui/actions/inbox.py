@@ -1,4 +1,4 @@
-"""Deciding what is proposed: accept, in one's own words, reject, merge, supersede; many at once; look for more."""
+"""Decide proposals: accept, reword, reject, merge, supersede, singly or in bulk; search for more."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ HERE = "Only what is proposed, and facts, can be merged."
 
 
 def proposals(screen: ActionHost) -> list[Proposal]:
-    """The proposals that a key is about."""
+    """Return the proposals that a key applies to."""
     return [thing for thing in screen.targets() if isinstance(thing, Proposal)]
 
 
 def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
-    """Accept proposals; what looks like an instruction to agents is asked about when it is one of several."""
+    """Accept proposals; of several, ask about those that look like instructions to agents."""
     orders = sum(map(flagged, chosen))
     if orders and len(chosen) > 1:
         from store import InboxChoice
@@ -50,7 +50,7 @@ def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str
 
 
 def edit(screen: ActionHost, proposal: Proposal) -> None:
-    """Accept a proposal in one's own words."""
+    """Accept a proposal with a text of the user's own."""
     from store import InboxChoice
 
     if not _worded(screen, proposal):
@@ -64,7 +64,8 @@ def edit(screen: ActionHost, proposal: Proposal) -> None:
 
 
 def merge(screen: ActionHost) -> None:
-    """A proposal with the fact it is like; or the facts that are marked. What asks to merge is done as it asks."""
+    """Merge a proposal with the fact that it resembles, or the marked facts. A proposal to merge is carried out as it
+    is."""
     chosen = proposals(screen)
     facts = [thing.id for thing in screen.targets() if isinstance(thing, Fact)]
     if chosen and not _one(screen, chosen):
@@ -97,21 +98,21 @@ def supersede(screen: ActionHost, proposal: Proposal) -> None:
 
 
 def _one(screen: ActionHost, chosen: Sequence[Proposal]) -> bool:
-    """Whether it is one; many are told that each has a fact of its own."""
+    """Return whether exactly one is chosen; if not, explain that each needs a fact of its own."""
     if len(chosen) > 1:
         screen.say(f"{names_of(chosen)}: each has a fact of its own. Take them one by one.", "warning")
     return len(chosen) <= 1
 
 
 def _worded(screen: ActionHost, proposal: Proposal) -> bool:
-    """Whether it would put words somewhere; what asks to forget is told that it wants a yes or a no."""
+    """Return whether a proposal has a text; if it proposes to forget, explain that it takes only yes or no."""
     if proposal.kind == "forget":
         screen.say(f"{proposal.citation} asks to forget a fact: accept it or reject it.", "warning")
     return proposal.kind != "forget"
 
 
 def look(screen: ActionHost) -> None:
-    """Look for duplicates and contradictions; what is found stands in the inbox then."""
+    """Search for duplicates and contradictions, which are added to the inbox."""
     screen.go_to(INBOX)
     screen.run_line("duplicates")
 
@@ -124,8 +125,8 @@ def _join(screen: ActionHost, fact: int, text: str) -> None:
 
 
 def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
-    """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
-    it is about, or the only one it is like."""
+    """Proceed without a prompt when the target is unambiguous: to merge, the only duplicate; to supersede, the fact
+    that the proposal is about, or the only similar one."""
     from store import InboxChoice
 
     def found(result: object, error: MemorandaError | None) -> None:
@@ -150,8 +151,8 @@ def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: st
 
 
 def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bool]:
-    """(the facts that a proposal may be merged with, or take the place of, whether it is plain that it is the first).
-    What contradicts it is nothing to merge it with."""
+    """Return (the facts that a proposal may be merged with or replace, whether the first is unambiguous). A fact that
+    the proposal contradicts is no target of a merge."""
     from store import AGAINST, SAME
     from store import alike_facts as alike
 
@@ -177,8 +178,8 @@ def _fact(screen: ActionHost, text: str) -> int | None:
 
 
 def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = False) -> None:
-    """Carry choices out on the writer's thread, and say what came of them; ask about what is no longer what it rested
-    on."""
+    """Apply choices on the writer's thread and show the result; ask again about a proposal whose evidence has
+    changed."""
 
     def work(memory: Memory) -> object:
         return memory.inbox.decide(choices, anyway=anyway)
@@ -198,7 +199,7 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
 
 
 def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> None:
-    """What could not be done: a doubt about one proposal is asked about, more are told."""
+    """Report what failed: a doubt about one proposal becomes a question, several are listed."""
     from store import DoubtfulProposal as Doubtful
     from store import Purged
 
@@ -215,7 +216,7 @@ def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> 
 
 
 def told(done: Decided) -> str:
-    """What was decided, and how it is taken back."""
+    """Return the message about what was decided, with how to undo it."""
     parts = []
     if len(done.made) == 1:
         ((number, fact),) = done.made.items()
@@ -233,7 +234,7 @@ def told(done: Decided) -> str:
 
 
 def in_editor(screen: ActionHost) -> None:
-    """Decide the marked proposals, or all of the list, in the person's editor."""
+    """Decide the marked proposals, or the whole list, in the user's editor."""
     from store import InboxChoice
     from tui.desktop.editor import edit as edit_text
     from tui.render import proposal_batch
@@ -255,7 +256,7 @@ def in_editor(screen: ActionHost) -> None:
         "",
         list[InboxChoice](),
     )
-    while True:  # a slip opens it again, with what is wrong on top; left as it is then, nothing is decided
+    while True:  # an error reopens the editor with the message on top; an unchanged text then decides nothing
         try:
             text = edit_text(screen.app, given, command=screen.setting("editor"))
         except MemorandaError as error:

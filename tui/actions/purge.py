@@ -1,4 +1,4 @@
-"""Purging: the records that are marked, or the one in the preview, after a screen that shows all of it."""
+"""Purge the marked records, or the one in the preview, after a screen that lists everything affected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def purge(screen: ActionHost) -> None:
 
 
 def show(screen: ActionHost, planned: Callable[[Memory], PurgePlan]) -> None:
-    """Work out what a purge would take away, and show it."""
+    """Plan a purge and show the plan."""
 
     def done(plan: object, error: MemorandaError | None) -> None:
         if error is not None:
@@ -48,7 +48,7 @@ def _ask(screen: ActionHost, plan: PurgePlan) -> None:
 
 
 def _told(screen: ActionHost, result: object) -> None:
-    """Say what was done, in the preview what is left to be said."""
+    """Report the result; put details in the preview."""
     from tui.commands.purge import done_lines
 
     if not isinstance(result, tuple):

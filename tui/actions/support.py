@@ -1,7 +1,6 @@
-"""Helpers of the actions: do work on the writer's thread, say what was done, and show it.
+"""Shared parts of the actions: run work on the writer's thread, and show its result.
 
-An act is about the marked records, or about the one in the preview. More than MANY at once are asked about first.
-"""
+An action applies to the marked records, or to the one in the preview. More than MANY at once need a confirmation."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ JOURNAL = "Only facts, decisions and tasks can be changed; the rest is a journal
 
 
 def many(screen: ActionHost, question: str, things: int, go: Callable[[], None]) -> None:
-    """Do it; ask first when it is about many."""
+    """Run an action; ask first when it applies to many."""
     if things > MANY:
         screen.ask_first(question, go)
     else:
@@ -40,9 +39,9 @@ def write(
     back: int | None = None,
     again: Callable[[Memory], object] | None = None,
 ) -> None:
-    """Do `work` on the writer's thread; then say `said`, and put the cursor on the record whose key it names, if it
-    names one; on that of `back` if it failed. Marks have had their time once it is done. Where it would keep a text
-    that was purged, `again` is done instead if the person says so."""
+    """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
+    result names, or to that of `back` on failure. If the text was purged before, ask, and run `again` instead on a
+    yes."""
 
     cut: list[Cut] = []
 
@@ -80,7 +79,7 @@ def refuse(screen: ActionHost, things: Things, reason: str) -> None:
 
 
 def made(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
-    """What to say of a record that was made, by its id, and its key."""
+    """Return a function that maps a new record's id to (message, key)."""
     undo = "" if kind == "checkpoint" else undoes()
     return lambda new: (f"{word} {cited(kind, new)}{undo}", key_of(kind, new))
 
@@ -90,7 +89,7 @@ def key_of(kind: str, number: object) -> int | None:
 
 
 def undoes() -> str:
-    """What is said after a change: how it is taken back."""
+    """Return how to undo, to append to a message."""
     return f", {named('memory.undo')} to undo"
 
 

@@ -27,7 +27,7 @@ def move_task(screen: ActionHost) -> None:
     if not tasks:
         screen.say(f"{named('task.move')} starts and finishes tasks; {named('pane.tasks')} goes to them.", "warning")
         return
-    # of several, those that were begun decide: all of them are done then
+    # tasks in progress come first: with one of them, all are marked done
     first = min((task.status for task in tasks), key=("in_progress", "pending", "done").index)
     status = {"pending": "in_progress", "in_progress": "done", "done": "pending"}[first]
     word = {"in_progress": "Started", "done": "Done:", "pending": "Open again:"}[status]
@@ -41,6 +41,6 @@ def move_task(screen: ActionHost) -> None:
 
 
 def iteration(screen: ActionHost) -> None:
-    """Start an iteration, or end the one under way: the line to do it, to be completed."""
+    """Prefill the `:` line that starts an iteration, or ends the current one."""
     running = screen.engine.screen.iterations.active() if screen.engine is not None else None
     screen.type_command(f"iteration complete {running.id}" if running else "iteration start feature ")

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
+    """The context of a verb: the memory (None for verbs that open none), the folder, and functions that the door
+    provides.
 
-    `ask` takes a question and, if there is more to see than fits into one, lines to be read first; it returns True or
-    False, and raises InvalidInput where nobody can answer. `application` opens the app on a memory and a folder until
-    it is left, and gives its exit status; None where there is no terminal for it. `tell` shows a line of an answer
-    before the whole of it is there; None where nobody waits for it. `wait` shows what is being waited for, until it is
-    called without a word; it shows nothing where nobody looks.
-    """
+    `ask` shows a yes-or-no question, with optional lines to read first; it returns True or False, and raises
+    InvalidInput where no person can answer. `application` runs the app on a memory and a folder and returns its exit
+    status; None without a terminal. `tell` prints a line of the result early; None where nobody reads it. `wait` shows
+    a progress message until it is called without one; it shows nothing without a terminal."""
 
     __slots__ = ("_memory", "application", "ask", "cwd", "json", "location", "tell", "wait")
 
@@ -54,10 +53,10 @@ class Session:
 
 
 class Outcome:
-    """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
-    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is
-    the exit status of what was done, and `error` says on standard error why it is not 0. `after` is done once all was
-    said, and nobody waits for it."""
+    """The result of a verb: one `message`, `lines` to read, and a function that builds the `data` for scripts (a
+    function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is the
+    exit status, `error` the reason on standard error when it is not 0. `after` runs once everything is printed, when
+    nobody waits."""
 
     __slots__ = ("after", "data", "document", "error", "lines", "message", "status")
 
@@ -86,8 +85,8 @@ Handler = Callable[[Session, "ParsedArguments"], Outcome]
 
 
 def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome:
-    """Run a verb's handler, importing its module only now. What SQLite refuses beside its own door is said like what
-    it refuses there."""
+    """Run a verb's handler, imported on first use. Errors of SQLite outside `Database.write` get the messages of those
+    inside."""
     module, _, function = handler.partition(".")
     # not importlib.import_module: that costs 2 ms more
     found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
@@ -110,7 +109,7 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
 
 
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
-    """Add to what a verb gave which secrets were cut out of what it wrote."""
+    """Append to a verb's outcome which secrets were redacted from what it wrote."""
     from tui.render.redaction_notice import taken, told, with_cuts
 
     cuts = taken(memory.database)
@@ -122,7 +121,7 @@ def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
 
 
 def reference(text: str, default: str, *kinds: str) -> Citation:
-    """A record as a person names it: a bare number is a `default`, and only `kinds` will do. Raises InvalidInput."""
+    """Parse a citation; a bare number has the kind `default`, and only `kinds` are accepted. Raises InvalidInput."""
     citation = parse(text, default)
     if citation.kind not in (kinds or (default,)):
         wanted = " or ".join(kinds or (default,))
@@ -132,12 +131,12 @@ def reference(text: str, default: str, *kinds: str) -> Citation:
 
 
 def number(text: str, kind: str) -> int:
-    """The id of a record of this kind as a person names it: `12` or `F#12`. Raises InvalidInput."""
+    """Parse the id of a record of one kind: `12` or `F#12`. Raises InvalidInput."""
     return int(reference(text, kind).target)
 
 
 def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
-    """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
+    """Do work that stores a text; ask first if the text was purged before. Raises Declined."""
     from store import Declined, Purged
 
     try:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from store import AgentActivity, AgentCall, Injection
     from tui.input.argument_parser import ParsedArguments
 
-DAY = 24 * 60  # minutes that a pause lasts at most
+DAY = 24 * 60  # maximum minutes of a pause
 
 
 def mcp(session: Session, given: "ParsedArguments") -> Outcome:

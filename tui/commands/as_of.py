@@ -1,4 +1,4 @@
-"""as-of, diff: how things stood at a moment, and what is not as it was."""
+"""as-of, diff: the records at an earlier moment, and what has changed since."""
 
 from store import InvalidInput
 from tui.commands import Outcome, Session
@@ -40,7 +40,7 @@ def as_of(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _stood(then: "Memory", kind: str, every: bool) -> "list[Any]":
-    """The records of a kind as they stood, in the order of their own list."""
+    """List the records of a kind at that moment, in the usual order of their list."""
     if kind == "facts":
         statuses = ("active", "superseded", "contradicted", "forgotten") if every else ("active",)
         return then.facts.many(then.facts.ids(then.now, statuses=statuses))
@@ -87,7 +87,7 @@ def diff(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _diff_line(change: "PlannedChange") -> str:
-    """What happened to a record: the plan's sign turned round, its text, before and after, who and when."""
+    """Format a change in one line: the plan's sign inverted, the text, before and after, author and time."""
     from store import change_sign as sign
     from store import change_text as happened
     from store import local_time

@@ -78,7 +78,7 @@ def _hit_json(hit: "Hit") -> dict[str, object]:
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
-    """The words that matched in «», and one line's worth of text around the first."""
+    """Return one line of text around the first match, with the matched words in «»."""
     text = text.replace("\n", " ")
     start = max(0, marks[0][0] - 40) if marks and len(text) > width else 0
     pieces, at = [], start
@@ -159,7 +159,7 @@ def stats(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def figures(session: Session) -> dict[str, object]:
-    """How many of everything there are, and where."""
+    """Collect the counts of records, sizes and paths."""
     memory = session.memory
     database = memory.database
     facts = memory.facts.counts(memory.now)
@@ -181,7 +181,7 @@ def _number(value: object) -> str:
 
 
 def overview(session: Session) -> list[str]:
-    """What `memoranda` prints where there is no terminal to draw in."""
+    """Return the lines that `memoranda` prints without a terminal."""
     from store import lookup
     from tui.commands.record_lines import fact_line, keyed_line
 

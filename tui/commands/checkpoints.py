@@ -46,13 +46,13 @@ def _usage(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def flush_if_due(session: Session, name: str, tokens: int) -> None:
-    """Little is left of a session's context: summarise it now, if anything was said that is not yet."""
+    """Summarise a session when little of its context window is left and it has new messages."""
     from store import NotFound, session_flush
 
     try:
         found = session.memory.sessions.get(name)
     except NotFound:
-        return  # nobody told us what is said there
+        return  # the session is not in the memory: no turns were read
     if session_flush.due(session.memory, found, tokens):
         session_flush.flush(session.memory, found.id)
 
@@ -93,7 +93,7 @@ def recover(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def beside(session: Session, found: "Recovered") -> "list[Hit]":
-    """What the memory knows beside what a checkpoint holds."""
+    """Search the memory for records related to a checkpoint."""
     from store import related_records as related
 
     return related(session.memory.search, found, session.memory.now)

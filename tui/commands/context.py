@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from store import Context
     from tui.input.argument_parser import ParsedArguments
 
-BAR = 24  # cells of a bar as long as the whole budget
+BAR = 24  # cells of a bar for the whole budget
 EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
@@ -49,7 +49,7 @@ def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
 
 
 def as_json(built: "Context") -> dict[str, object]:
-    """A context as `--json` prints it."""
+    """Return a context as `--json` prints it."""
     from store import as_json
 
     return {
@@ -89,7 +89,7 @@ def as_json(built: "Context") -> dict[str, object]:
 
 
 def _lines(built: "Context", now: str) -> list[str]:
-    """What it costs, which facts are in and why, and then the whole of it as it is sent."""
+    """Format the cost, the selected facts with reasons, and the full text as it is sent."""
     from store import ANSWER_TOKENS as ANSWER
     from tui.commands.record_lines import cut
     from tui.render.badges import FACT_BADGES, fact_badge
@@ -121,6 +121,6 @@ def _lines(built: "Context", now: str) -> list[str]:
 
 
 def bar(tokens: int, limit: int, width: int) -> str:
-    """So many tokens of a limit as a bar, to an eighth of a cell; at least that for what is not nothing."""
+    """Draw the used share of a token limit as a bar, to an eighth of a cell; at least an eighth if it is not zero."""
     eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from tui.input.argument_parser import ParsedArguments
 
 SUFFIX = ".jsonl"
-READING_SECONDS = 2.0  # of what was brought in; the application goes on with the rest
-LARGE = 4 << 20  # bytes: some seconds
+READING_SECONDS = 2.0  # spent on what was imported; the application continues with the rest
+LARGE = 4 << 20  # bytes: takes some seconds
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
@@ -41,7 +41,7 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
                 raise
             failures.append(error)
     session_flush.flush_due(memory)
-    if memory.database.door != "app":  # the application goes on by itself
+    if memory.database.door != "app":  # the application continues in the background
         session_flush.catch_up(memory)
     read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
     lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
@@ -54,7 +54,7 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _sources(session: Session, named: list[str]) -> list[str]:
-    """The files that are meant. Raises InvalidInput."""
+    """Return the files to read. Raises InvalidInput."""
     found: list[str] = []
     for name in named:
         path = name if name == "-" else os.path.join(session.cwd, os.path.expanduser(name))
@@ -71,7 +71,8 @@ def _sources(session: Session, named: list[str]) -> list[str]:
 
 
 def _refuse_large(sources: list[str]) -> None:
-    """In the application a verb holds the writer, and what is written next waits for it. Raises InvalidInput."""
+    """Refuse large files inside the application, where a verb blocks the writer and later writes wait. Raises
+    InvalidInput."""
     size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
     if size > LARGE:
         raise InvalidInput(
@@ -87,7 +88,7 @@ def _brought(report: "IngestReport") -> str:
 
 
 def _told(report: "IngestReport") -> list[str]:
-    """What else there is to say, a line each."""
+    """Return further lines of the report."""
     from store import LONGEST_LINE as LONGEST
 
     lines = []
@@ -118,7 +119,7 @@ def _as_json(report: "IngestReport") -> dict[str, object]:
 
 
 def _learned(read: "RulePassResult") -> list[str]:
-    """What was learned from what was said, a line each."""
+    """Return a line for each record learned from the messages."""
     learned, lines = read.learned, []
     for verb, kind, numbers in (
         ("Learned", "fact", learned.facts),
@@ -165,7 +166,7 @@ def _start(session: Session, name: str) -> Outcome:
 
 
 def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
-    """What was set aside, and until when."""
+    """List what was discarded, and when it is deleted."""
     from store import ago, local_time
     from store import kept_lines as kept
     from tui.commands.record_lines import cut, left_out

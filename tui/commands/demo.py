@@ -13,7 +13,7 @@ HOW = "Leave the application and type `memoranda demo`: it opens a memory of its
 
 
 def demo(session: Session, given: "ParsedArguments") -> Outcome:
-    """Build the demo and, where there is a terminal for it, open it; one in a temporary place goes when it is left."""
+    """Build the demo and open it if there is a terminal; delete a temporary one when the application is left."""
     import shutil
 
     from store import InvalidInput, utc_now
@@ -44,7 +44,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _folder(session: Session, named: str | None) -> str:
-    """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises Conflict."""
+    """Return the folder for the demo: a new temporary one, or the one named, if it is new or empty. Raises Conflict."""
     from store import Conflict
 
     if named is None:

@@ -30,7 +30,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def summary(result: "Scan") -> str:
-    """What a scan did, in a few words; nothing if it did nothing."""
+    """Summarise a scan in a few words; empty if nothing changed."""
     if result.elsewhere:
         return "Another process is reading the documents right now"
     words = [f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number]

@@ -1,4 +1,4 @@
-"""connect, disconnect, plugin, hook: how agents reach the memory."""
+"""connect, disconnect, plugin, hook: set up how agents reach the memory."""
 
 import os
 import shutil
@@ -91,12 +91,12 @@ def plugin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def hook(session: Session, given: "ParsedArguments") -> Outcome:
-    """`tui/main.py` answers hooks before a command line is there; who comes by another way is told so."""
+    """Explain how to run a hook; `tui/main.py` answers real hooks before the command line is imported."""
     return Outcome("This is for agents and git: they hand it their events. `memoranda connect` lets them.")
 
 
 def _known(agent: str) -> str:
-    """The name of an agent that can be connected. Raises InvalidInput."""
+    """Return the name of an agent that can be connected. Raises InvalidInput."""
     from store import agent_clients
 
     if agent not in agent_clients.NAMES:
@@ -107,7 +107,7 @@ def _known(agent: str) -> str:
 
 
 def _start_memory(session: Session, scope: str) -> None:
-    """Make the memory of a project that is connected: hooks make none."""
+    """Create the memory of a project that is connected; hooks create none."""
     from store import Memory
 
     if scope != "user" and not os.path.lexists(session.location.path):
@@ -115,7 +115,7 @@ def _start_memory(session: Session, scope: str) -> None:
 
 
 def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
-    """Add ours to git's hooks of this checkout."""
+    """Install Memoranda's hooks in the git hooks of this checkout."""
     from store import git_hooks
 
     root = _checkout(session)
@@ -154,7 +154,7 @@ def _told_of_git(done: "list[InstalledHook]", message: str, *back: str) -> Outco
 
 
 def _checkout(session: Session) -> str:
-    """The root of the checkout. Raises InvalidInput."""
+    """Return the root of the checkout. Raises InvalidInput."""
     from store import checkout_root
 
     root = checkout_root(session.location.project or session.cwd)
@@ -175,8 +175,8 @@ def _place(session: Session, given: "ParsedArguments") -> "AgentPlace":
 
 
 def _command(session: Session, absolute: bool) -> tuple[str, ...]:
-    """What starts us, in words: by its path where no other machine reads it, for the PATH of whoever starts an agent
-    may be another."""
+    """Return the command that starts Memoranda: by its path in files of this machine alone, since an agent may be
+    started with another PATH."""
     named = session.location.kind == "option"
     more = ("--db", session.location.path) if named else ()
     if not absolute:
@@ -187,7 +187,7 @@ def _command(session: Session, absolute: bool) -> tuple[str, ...]:
 
 
 def _listed(session: Session) -> Outcome:
-    """What is installed here, and what is connected."""
+    """List what is installed here and which agents are connected."""
     from store import AgentPlace, agent_clients, agent_connection, checkout_root, client_health, git_hooks
 
     root = session.location.project or os.path.abspath(session.cwd)

@@ -49,7 +49,7 @@ def _payload(text: str) -> object:
 
 
 def _no_constant(name: str) -> object:
-    """NaN and the infinities, which Python reads and JSON does not have."""
+    """Reject NaN and the infinities, which Python parses but JSON does not have."""
     raise ValueError(name)
 
 

@@ -27,7 +27,7 @@ def _path(session: Session, text: str) -> str:
 
 
 def _may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
-    """Whether a file that is there already may be replaced. Raises Declined."""
+    """Return whether an existing file may be overwritten. Raises Declined."""
     if given.yes or not os.path.lexists(path):
         return bool(given.yes)
     if not session.ask(f"{path} is there already. Replace it?"):
@@ -81,7 +81,7 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
         step = found.apply()
-        if not found.whole:  # a whole one stays the same document
+        if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
         return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
@@ -107,7 +107,7 @@ def _told(
 
 
 def _seen(found: "Import", limit: int) -> list[str]:
-    """What an import would do: counts, records, and what should be known."""
+    """Preview an import: counts, records and warnings."""
     from tui.commands.record_lines import cut
 
     lines = ["Nothing was ever recorded here: all of it comes as it is, with its history."] if found.whole else []
@@ -163,14 +163,14 @@ def backup(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _named(session: Session, text: str | None) -> str | None:
-    """A backup as a person names it: a file, or a name in the folder."""
+    """Find a backup by its file or its name in the folder."""
     if text and (os.path.dirname(text) or os.path.lexists(_path(session, text))):
         return _path(session, text)
     return text
 
 
 def _restored(session: Session, given: "ParsedArguments") -> Outcome:
-    """Go back to a backup of this very memory, as an ordinary change: what was recorded since goes, and can come
+    """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
     from store import backup, cite
     from store import check_restore as checked

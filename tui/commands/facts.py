@@ -62,7 +62,7 @@ def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def filters(given: "ParsedArguments") -> tuple[str, str | None]:
-    """(words, domain) of a list of facts; `/memory list work` means the domain."""
+    """Return (words, domain) for a list of facts; `/memory list work` means the domain."""
     if len(given.words) == 1 and given.domain is None and given.words[0].lower() in DOMAINS:
         return "", given.words[0].lower()
     return " ".join(given.words), given.domain
@@ -92,7 +92,7 @@ def confirm(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
-    """The facts or the decisions that are named. Raises InvalidInput if both are."""
+    """Return the kind and ids of the facts or decisions named. Raises InvalidInput for a mixture."""
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:

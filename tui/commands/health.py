@@ -52,20 +52,20 @@ def doctor(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def verdict(found: "list[Finding]") -> str:
-    """What all findings come to, in a sentence."""
+    """Summarise all findings in a sentence."""
     wrong = sum(one.state == "wrong" for one in found)
     return f"{count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
 
 
 def _shown(what: str, done: int, total: int) -> None:
-    """Show what is being looked at on one line of the terminal, which is empty again at the end."""
+    """Show the current check on one line of the terminal, and clear it at the end."""
     far = f" {done:,} of {total:,}" if total else ""
     print(f"\r\x1b[K{f'checking {what}{far}' if what else ''}", end="", flush=True, file=sys.stderr)
 
 
 def salvage(session: Session, given: "ParsedArguments") -> Outcome:
-    """In a process of its own: whoever reads a file beside a connection to it, as the application would, takes SQLite's
-    locks away by closing it."""
+    """Salvage in a separate process: closing a second handle to the file releases the POSIX locks of an open SQLite
+    connection in this one, as the application has."""
     path = _path(session, given.file)
     into = _path(session, given.into) if given.into else None
     report = _apart(path, into, _shown if sys.stderr.isatty() and not session.json else None)
@@ -75,7 +75,7 @@ def salvage(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _came(table: "dict[str, Any]") -> str:
-    """What came through of a table, in a few words."""
+    """Summarise in a few words what was recovered of a table."""
     said = f"{table['read']:>9,} read"
     if table["from_history"]:
         said += f", {table['from_history']:,} made again from history"
@@ -89,7 +89,7 @@ def _path(session: Session, text: str) -> str:
 
 
 def _apart(path: str, into: str | None, progress: "Callable[[str, int, int], None] | None") -> "dict[str, Any]":
-    """Salvage in a new process, which tells line by line how far it is. Raises what it raised."""
+    """Salvage in a new process, which reports its progress line by line. Raises what the process raised."""
     import json
     import subprocess
 

@@ -41,7 +41,7 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _changes(session: Session, seq: int) -> list[dict[str, object]]:
-    """What a step changed: each record's citation, kind, op, and what it held before and after."""
+    """List what a step changed: each record's citation, kind, operation, and values before and after."""
     from store import CHANGED_KINDS as KINDS
     from store import restore_citations as citations
 

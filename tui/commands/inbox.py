@@ -21,7 +21,7 @@ def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
     from store import model_stats, new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
-    if memory.database.door == "cli":  # in the application it is done beside everything else
+    if memory.database.door == "cli":  # the application does it in the background
         new_fact_check.compare(memory.database, memory.facts, inbox)
     ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
     shown = inbox.many(ids[: given.limit])
@@ -62,7 +62,7 @@ def reject(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def merge(session: Session, given: "ParsedArguments") -> Outcome:
-    """A proposal with a fact, or a fact with others."""
+    """Merge a proposal into a fact, or facts into one."""
     first, *rest = [reference(text, "fact", "fact", "proposal") for text in given.ids]
     if not rest:
         raise InvalidInput("Merging takes two records.", "merge 12 13, or merge P#8 12")
@@ -103,7 +103,8 @@ def duplicates(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _named(session: Session, given: "ParsedArguments", verb: str) -> list[int]:
-    """The proposals that were named, or all that wait from an origin. Raises InvalidInput, NotFound, Declined."""
+    """Return the ids of the proposals named, or of all pending ones of an origin. Raises InvalidInput, NotFound,
+    Declined."""
     if bool(given.ids) == bool(given.origin):
         raise InvalidInput(
             "Name proposals, or whose they are, and not both.", f"{verb} 8 9, or {verb} --origin import:notes"
@@ -119,7 +120,7 @@ def _named(session: Session, given: "ParsedArguments", verb: str) -> list[int]:
 
 
 def _decided(session: Session, choices: Sequence[InboxChoice], anyway: bool) -> Outcome:
-    """Carry choices out; one alone fails with its reason, of many the rest is done and told."""
+    """Apply choices. A single failure is raised; of several, the others are applied and the failures listed."""
     inbox = session.memory.inbox
     orders = [one for one in inbox.many([choice.number for choice in choices]) if flagged(one)]
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
@@ -145,7 +146,7 @@ def _counted(numbers: Sequence[int]) -> str:
 
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
-    """What a proposal duplicates or contradicts, in a line each."""
+    """Yield a line for each record that a proposal duplicates or contradicts."""
     from store import alike_facts as alike
     from store import find_decision_matches as find_matches
     from store import proposals_about as about

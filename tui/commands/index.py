@@ -44,8 +44,8 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 class _Embedding:
-    """Embeds all that waits, with progress where there is a terminal, until ^C; in the application, which does it
-    beside everything else, only says what waits."""
+    """Embed all pending records, with progress on a terminal, until ^C. In the application, which embeds in the
+    background, only report how many are pending."""
 
     def __init__(self, memory: "Memory") -> None:
         from threading import current_thread, main_thread
@@ -94,7 +94,7 @@ class _Embedding:
 
 
 def _progress() -> "Callable[[int, int], None]":
-    """Shows how far it is on one line of the terminal, which is empty again at the end."""
+    """Return a function that shows progress on one line of the terminal and clears it at the end."""
 
     def show(done: int, total: int) -> None:
         text = f"embedding {done:,} of {total:,}; ^C stops" if done < total else ""
@@ -104,4 +104,4 @@ def _progress() -> "Callable[[int, int], None]":
 
 
 def _quiet(done: int, total: int) -> None:
-    """Nobody looks."""
+    """Ignore progress, where there is no terminal."""

@@ -1,4 +1,4 @@
-"""^C while something runs that may be broken off at any time, and gone on with later."""
+"""Handle ^C during work that can stop at any time and continue later."""
 
 import signal
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 class Interrupt:
-    """Notes the first ^C, so that what runs can stop where it wants to; a second one ends at once. As an exception a ^C
-    may be raised in the middle of anything, and be lost there."""
+    """Record the first ^C, so that the work can stop at a safe place; a second ^C ends it at once. A KeyboardInterrupt
+    could be raised, and lost, anywhere."""
 
     __slots__ = ("_before", "asked")
 

@@ -51,7 +51,7 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
-    """A line for each record that an answer rests on."""
+    """Return a line for each record that an answer cites."""
     from store import lookup as records
     from store import parse_citation as parse
     from tui.commands.record_lines import cut
@@ -75,7 +75,7 @@ def told(answer: "Answer") -> list[str]:
 
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
-    """An answer as `--json` prints it, with the records that it cites."""
+    """Return an answer as `--json` prints it, with the records that it cites."""
     from store import as_json
     from store import lookup as records
     from store import parse_citation as parse

@@ -23,7 +23,7 @@ def where(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def whose(location: Location) -> tuple[bool | None, str]:
-    """(whether a memory is this installation's, None where there is no telling; that in a sentence)."""
+    """Return (whether a memory belongs to this installation, None if unknown; that as a sentence)."""
     try:
         require(location.path)
         if os.path.getsize(location.path):
@@ -36,7 +36,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
 
 
 def adopt(session: Session, given: "ParsedArguments") -> Outcome:
-    """Take a memory that came from elsewhere, or from an earlier version."""
+    """Adopt a memory from another installation or an earlier version."""
     from store import adoption
 
     location = session.location
@@ -95,8 +95,8 @@ def open_other(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def place(text: str, cwd: str) -> tuple[Location, str]:
-    """(the memory that a folder or a memory file stands for, the folder it is used from). Raises NotFound for what is
-    not there: a memory is never made by opening another."""
+    """Return (the memory of a folder or a memory file, the folder it is used from). Raises NotFound if there is none:
+    opening a memory that is elsewhere never creates one."""
     from store import NotFound, locate
 
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))

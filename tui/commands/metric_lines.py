@@ -1,4 +1,4 @@
-"""The figures of a memory as lines with small charts, for `stats`."""
+"""Format the metrics of a memory as lines with small charts, for `stats`."""
 
 from tui.commands.context import bar
 from tui.commands.record_lines import cut
@@ -10,7 +10,7 @@ QUERY = 60
 
 
 def lines_of(found: list[Section]) -> list[str]:
-    """Each figure with its chart; what nobody can know yet says so, and what is poor says where to look."""
+    """Return each metric with its chart; say which ones are unknown, and where to look for poor ones."""
     lines: list[str] = []
     for heading, figures in found:
         lines += ["", heading.upper()]

@@ -1,4 +1,4 @@
-"""model: its state, fetch one, try it, choose one; and when it is asked."""
+"""model: show its state, pull one, try it, choose one, and set when it is used."""
 
 import os
 import sys
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from store import SettingValue as Value
     from tui.input.argument_parser import ParsedArguments
 
-OFTEN = 0.1  # seconds between two words about how far a pull is
+OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
 BAR = 20  # cells
 FIGURES = ("asked", "by_rule", "seconds", "queued", "working")
-EACH = 10  # percent after which a pull is told again where no terminal shows one line
+EACH = 10  # percent between two progress lines without a terminal
 MODES = {
     "fast": "asked after an answer only, and never waited for",
     "smart": "asked before an answer too, for agent.seconds at most",
@@ -37,7 +37,7 @@ INSTALL = (
     ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
     ("macOS", "brew install ollama && brew services start ollama"),
 )
-"""How Ollama is installed, by where."""
+"""How to install Ollama, by platform."""
 START = "ollama serve"
 BY_RULE = "Everything works without it: search, inbox and contexts need no model."
 
@@ -66,7 +66,7 @@ def _config(session: Session) -> "Config":
     return load(session.location, BY_ID, FIXED)
 
 
-# how it stands
+# status
 
 
 def _status(session: Session, name: str) -> Outcome:
@@ -81,7 +81,7 @@ def _status(session: Session, name: str) -> Outcome:
 
 
 def _faring(session: Session) -> "ModelStats | None":
-    """How the model fares in the memory of this place; None where there is none."""
+    """Return the statistics of the model in the memory of this folder; None if there is no memory."""
     if not os.path.lexists(session.location.path):
         return None
     from store import Memory, model_stats
@@ -91,7 +91,7 @@ def _faring(session: Session) -> "ModelStats | None":
 
 
 def fares(found: "ModelStats") -> str:
-    """How the model fares, in a sentence; empty where it was never asked and nothing waits for it."""
+    """Summarise the model's statistics in a sentence; empty if it was never called and nothing waits for it."""
     words = []
     if found.asked:
         words.append(f"asked {count(found.asked, 'time')} for this memory")
@@ -106,7 +106,7 @@ def fares(found: "ModelStats") -> str:
 
 
 def headline(found: "ModelStatus") -> str:
-    """Which model is asked, in a sentence."""
+    """Return which model is used, as a sentence."""
     if not found.model:
         return "No model is asked: answers come from the records."
     state = "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
@@ -114,7 +114,7 @@ def headline(found: "ModelStatus") -> str:
 
 
 def where(found: "ModelStatus") -> str:
-    """The server, and whether it answers."""
+    """Return the server, and whether it responds."""
     from store import short_model_name as short
 
     if found.trouble is not None:
@@ -140,7 +140,7 @@ def sign(found: "ModelStatus", one: "Installed") -> str:
 
 
 def about(one: "Installed") -> str:
-    """What a model is, in a few words."""
+    """Describe a model in a few words."""
     words = [size(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
     if one.elsewhere:
         words.append("runs on other machines: no text is sent there")
@@ -152,7 +152,7 @@ def about(one: "Installed") -> str:
 
 
 def lacking(found: "ModelStatus") -> bool:
-    """Whether there is no Ollama on this very machine, where it was looked for."""
+    """Return whether no Ollama was found on this machine, where it was looked for."""
     from store import LOCAL_HOSTS as NEAR
     from store import model_host as host
 
@@ -160,7 +160,7 @@ def lacking(found: "ModelStatus") -> bool:
 
 
 def installing() -> tuple[tuple[str, str], ...]:
-    """(where, the line) of what makes Ollama answer here."""
+    """Return (where to run it, the command) for each step that installs or starts Ollama on this machine."""
     from shutil import which
 
     if which("ollama"):
@@ -193,7 +193,7 @@ def _json(found: "ModelStatus") -> dict[str, object]:
     }
 
 
-# fetching
+# pull
 
 
 def _pull(session: Session, name: str) -> Outcome:
@@ -228,8 +228,9 @@ def _pull(session: Session, name: str) -> Outcome:
 
 
 def _teller(name: str, terminal: bool) -> "Callable[[PullResult, RateMeter], None]":
-    """What shows how far a pull is on standard error: one line of a terminal, else a line now and then."""
-    status, percent, moment = "", -EACH, -OFTEN  # that were told last
+    """Return a function that shows a pull's progress on standard error: on one line of a terminal, else a line now and
+    then."""
+    status, percent, moment = "", -EACH, -OFTEN  # last shown
 
     def tell(far: "PullResult", pace: "RateMeter") -> None:
         nonlocal status, percent, moment
@@ -246,7 +247,8 @@ def _teller(name: str, terminal: bool) -> "Callable[[PullResult, RateMeter], Non
 
 
 def how_far(far: "PullResult", pace: "RateMeter", cells: int = BAR) -> str:
-    """`▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a number, what is being done."""
+    """Format progress as `▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a total, as the current
+    step."""
     if not far.total:
         return far.status
     words = [f"{100 * far.done // far.total:>3} %", f"{size(far.done)} of {size(far.total)}"]
@@ -262,7 +264,7 @@ def how_far(far: "PullResult", pace: "RateMeter", cells: int = BAR) -> str:
 
 
 def size(number: float) -> str:
-    """`68 B`, `812 MB`, `1.9 GB`."""
+    """Format bytes as `68 B`, `812 MB`, `1.9 GB`."""
     for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= step:
             few = number / step
@@ -271,7 +273,7 @@ def size(number: float) -> str:
 
 
 def seconds(number: float) -> str:
-    """`0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
+    """Format seconds as `0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
     if number < 10:
         return f"{number:.1f} s"
     whole = round(number)
@@ -282,7 +284,7 @@ def seconds(number: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-# trying
+# trial
 
 
 def _test(session: Session, name: str) -> Outcome:
@@ -332,7 +334,7 @@ def _try(session: Session, name: str) -> Outcome:
 
 
 def trial_lines(tried: "ProbeResult") -> list[str]:
-    """What came of a trial: how long it took, how quick the model is, and what it said."""
+    """Format the result of a trial: its duration, the model's speed, and its answer."""
     rate = f", {tried.rate:.0f} a second" if tried.rate else ""
     lines = [f"{tried.model} answers: {count(tried.tokens, 'token')} in {seconds(tried.seconds)}{rate}."]
     if tried.cold:
@@ -342,7 +344,7 @@ def trial_lines(tried: "ProbeResult") -> list[str]:
     return [*lines, f"“{tried.answer}”"]
 
 
-# choosing
+# choice
 
 
 def _use(session: Session, name: str) -> Outcome:
@@ -352,7 +354,7 @@ def _use(session: Session, name: str) -> Outcome:
 
 
 def _put(session: Session, setting: str, value: str) -> Outcome:
-    """Write a setting to the person's own file, and say how it stands then."""
+    """Write a setting to the user's own file, and report its effect."""
     from store import model_status as standing
 
     put(user_path(), setting, value)
@@ -363,7 +365,7 @@ def _put(session: Session, setting: str, value: str) -> Outcome:
 
 
 def chosen(config: "Config", found: "ModelStatus", setting: str, value: str) -> str:
-    """What came of a choice, in a sentence."""
+    """Report the effect of a choice in a sentence."""
     if other := overruled(config.find(setting), value):
         return other
     if setting == "agent.mode":
@@ -376,7 +378,7 @@ def chosen(config: "Config", found: "ModelStatus", setting: str, value: str) -> 
 
 
 def overruled(now: "Value | None", value: str) -> str:
-    """That the project's file says otherwise than what was just set; empty if it does not."""
+    """Report that the project's file overrides the value that was just set; empty if it does not."""
     if now is None or now.value == value:
         return ""
     said = now.value or "nothing"

@@ -1,4 +1,4 @@
-"""purge, verify-forgotten: out for good, and the proof of it."""
+"""purge, verify-forgotten: erase for good, and prove it."""
 
 import os
 import sys
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from store import PurgeVerdict as Verdict
     from tui.input.argument_parser import ParsedArguments
 
-FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
-NAMED = 10  # records that a question names
+FOUND_LIMIT = 100_000  # maximum hits of a search that are purged at once
+NAMED = 10  # records listed in a question
 
 
 def purge(session: Session, given: "ParsedArguments") -> Outcome:
@@ -41,7 +41,7 @@ def purge(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _unfinished(done: "Done", traces: "Traces") -> str:
-    """Why what was to be purged is not gone, or may not be, and what is to be done about it."""
+    """Explain why records are not, or may not be, erased, and what to do."""
     if why := done.finished.pending:
         return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
     if not (traces.found or traces.places):
@@ -53,15 +53,15 @@ def _unfinished(done: "Done", traces: "Traces") -> str:
 
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
-    """What is left of the words that were purged, wherever text is kept."""
+    """Find what is left of the purged words, wherever text is kept."""
     from store import trace_purge as trace
 
     return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
 
 
 def finished(done: "Done", traces: "Traces") -> bool:
-    """Whether all was done that was asked for: nothing is pending, and what still holds the words was left on purpose,
-    or is not Memoranda's to change and was named."""
+    """Return whether everything was erased: nothing is pending, and each remaining place was left on purpose, or is not
+    Memoranda's to change and was listed."""
     return not done.finished.pending and (traces.none or bool(done.left))
 
 
@@ -106,12 +106,12 @@ def _text(session: Session, given: "ParsedArguments") -> str:
     return text
 
 
-# what is purged
+# selection
 
 
 def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
-    """What would go of the records that were named, found, written by an origin or are older than a moment. Raises
-    InvalidInput, NotFound."""
+    """Plan the purge of the records named, found, written by an origin, or older than a moment. Raises InvalidInput,
+    NotFound."""
     from tui.commands import reference
 
     if given.kind is not None and given.before is None:
@@ -142,8 +142,8 @@ def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, i
 
 
 def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
-    """(what a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing that
-    is only alike; the words themselves, which are to go as well)."""
+    """Return (the purgeable hits of a keyword search, only those that contain every word literally, none that is merely
+    similar; the words, which are erased too)."""
     from store import parse_query as parse
     from store import unpack_key as unpack
 
@@ -163,7 +163,7 @@ def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[st
 
 
 def _scrubbed(plan: "PurgePlan", only: list[str], leave: list[str]) -> frozenset[int]:
-    """The places that are scrubbed: all that can be, or `only` those that are named; but for those to `leave`. Raises
+    """Return the places to scrub: all that can be, or those of `only`, without those of `leave`. Raises
     InvalidInput."""
     chosen = _places(plan, only) if only else plan.proposed()
     return chosen - _places(plan, leave)
@@ -182,8 +182,8 @@ def _places(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
 
 
 def _named(word: str, place: "RemainingMatch") -> bool:
-    """Whether a person means this place: by its citation, or its file's name; `all` is all that is in the memory,
-    `files` what can be cut out of their own files."""
+    """Return whether a word names this place: its citation or file name, `all` for everything in the memory, `files`
+    for what can be cut out of files of its own."""
     if word in ("all", "files"):
         return place.can and (place.table == "file") == (word == "files")
     return word == place.citation or (place.table == "file" and word == place.key)
@@ -207,11 +207,11 @@ def _more(names: "Sequence[str]") -> str:
     return f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
 
 
-# what is said
+# output
 
 
 def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
-    """What would go and what else holds the words, a line each."""
+    """Return a line for each record to erase and each other place that contains the words."""
     from tui.commands.record_lines import cut
     from tui.theme.escape import visible
 
@@ -253,8 +253,8 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
 
 
 def done_lines(done: "Done", traces: "Traces") -> list[str]:
-    """What else there is to say of a purge: what was scrubbed and what was left, what is pending, what nobody can reach
-    from here, and the proof."""
+    """Return the rest of a purge's report: places scrubbed and left, what is pending, what cannot be reached from here,
+    and the proof."""
     from store import OUT_OF_REACH
     from tui.theme.escape import visible
 
@@ -301,12 +301,12 @@ def done_as_json(plan: "PurgePlan", chosen: frozenset[int], done: "Done", traces
 
 
 def _left(place: "RemainingMatch", done: "Done") -> bool:
-    """Whether a place that was chosen was left all the same: a file that was changed meanwhile."""
+    """Return whether a selected place was left because its file changed meanwhile."""
     return place.table == "file" and any((one.key, one.span) == (place.key, place.span) for one in done.left)
 
 
 def verdict_line(verdict: "Verdict", path: str) -> str:
-    """One file of a proof; below the memory's folder by its name there."""
+    """Format one file of a proof; inside the memory's folder by its relative name."""
     from tui.theme.escape import visible
 
     folder = os.path.join(os.path.dirname(path), "")

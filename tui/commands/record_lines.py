@@ -1,7 +1,6 @@
-"""One line of plain text for each record: what the command line's lists are made of.
+"""Format each kind of record as one line of plain text, for the lists of the command line.
 
-Everything printed passes `tui.theme.escape` once more at the door; columns are separated by two spaces.
-"""
+Everything printed is escaped once more by `tui.theme.escape` before output; columns are separated by two spaces."""
 
 from store import ago, local_time
 from store import unpack_key as unpack
@@ -27,7 +26,7 @@ def fact_line(fact: "Fact", now: str) -> str:
 
 
 def entry_line(kind: str, record: "Record") -> str:
-    """A line of the timeline or of search."""
+    """Format an entry of the timeline or a search hit."""
     from tui.render.summary_line import moment, summary
 
     when = local_time(moment(record)).rjust(17)
@@ -53,7 +52,7 @@ def proposal_line(found: "Proposal", now: str) -> str:
 
 
 def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:
-    """An iteration, and how much belongs to it."""
+    """Format an iteration with the counts of its records."""
     belongs = f"{count(decisions, 'decision')}, {count(commits, 'commit')}"
     return f"{entry_line('iteration', iteration)}  {belongs}"
 
@@ -71,13 +70,13 @@ def checkpoint_line(found: "Checkpoint") -> str:
 
 
 def cut(text: str, width: int = 60) -> str:
-    """A text on one line, made visible, and its end left out if it is long."""
+    """Return a text on one line, control characters made visible, truncated to `width` cells."""
     shown = visible(text)
     return shown if len(shown) <= width else shown[: width - 1] + "…"
 
 
 def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
-    """`pinned: 0 → 1, status: active → forgotten` for these columns; those that only follow others are left out."""
+    """Format changed columns as `pinned: 0 → 1, status: active → forgotten`, without columns derived from others."""
     from store import FOLLOWING_KINDS as FOLLOWS
 
     return ", ".join(
@@ -92,19 +91,19 @@ def _value(name: str, value: object) -> str:
 
 
 def planned_line(change: "PlannedChange", chosen: bool) -> str:
-    """A line of what would change: sign, citation, text, effect, who and when; and why it is left out."""
+    """Format a planned change: sign, citation, text, effect, author and time, and why it is excluded."""
     by = f"  ({visible(change.by.actor)}, {local_time(change.by.at)})" if change.by else ""
     why = "" if chosen else f"  left out{f': {reason}' if (reason := hindrance(change)) else ''}"
     return f"{change.sign} {change.citation:<6}  {cut(change.title)}  {visible(change.says)}{by}{visible(why)}"
 
 
 def hindrance(change: "PlannedChange") -> str:
-    """Why a change is not proposed."""
+    """Return why a change is not proposed."""
     if change.blocked:
         return change.blocked
     return "it changed since" if change.clash else ""
 
 
 def left_out(rest: int, limit: int) -> list[str]:
-    """What a list says at its end when it did not show everything."""
+    """Return the last line of a list that is truncated."""
     return [f"… and more: --limit {limit * 4} shows them"] if rest > 0 else []

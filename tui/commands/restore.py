@@ -1,4 +1,4 @@
-"""restore, undo: what would change is seen first, record by record, and chosen from."""
+"""restore, undo: list what would change, record by record, and apply a selection."""
 
 from collections.abc import Iterable
 
@@ -59,7 +59,7 @@ def restore(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
-    """What is left of a choice after --only and --kind. Raises InvalidInput, and Conflict for what cannot be chosen."""
+    """Apply --only and --kind to a selection. Raises InvalidInput, and Conflict for what cannot be selected."""
     from store import CHANGED_TABLES as TABLES
 
     chosen = proposed
@@ -73,7 +73,7 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") 
     kinds = {word for text in given.kind for word in _words(text)}
     if not kinds <= set(TABLES):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLES)}.")
-    if kinds:  # and what they need of another kind: a decision that goes takes its links along
+    if kinds:  # and dependencies of another kind: removing a decision removes its links
         mine = [plan.required_with(index) for index in chosen if plan.changes[index].kind in kinds]
         chosen = frozenset().union(*mine)
     return chosen
@@ -98,7 +98,7 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
-    """A step from the middle: without what is kept, and with what is overwritten."""
+    """Undo a step that is not the last: without the records of --keep, and with those of --overwrite."""
     from store import as_json
 
     history, plans = session.memory.history, session.memory.plans
@@ -127,7 +127,7 @@ def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
-    """All that one origin wrote, but for what others changed since."""
+    """Undo everything that one origin wrote, except what others changed since."""
     from tui.theme.escape import visible
 
     plans = session.memory.plans
@@ -165,8 +165,7 @@ def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
-    """A choice with what is overwritten, and without what is kept and all that needs it. Raises InvalidInput,
-    Conflict."""
+    """Add --overwrite to a selection; remove --keep and all that depends on it. Raises InvalidInput, Conflict."""
     chosen = proposed
     for index in sorted(_named(plan, given.overwrite)):
         if plan.changes[index].blocked:
@@ -184,11 +183,11 @@ def _kept(plan: "Plan", given: "ParsedArguments") -> frozenset[int]:
     return kept
 
 
-# what they share
+# shared
 
 
 def change_as_json(change: "PlannedChange", chosen: bool | None = None) -> "dict[str, Any]":
-    """A change for scripts; `chosen` only where there is something to choose."""
+    """Return a change for scripts; with `chosen` only where there is a selection."""
     by = change.by
     told = {
         "citation": change.citation,
@@ -206,7 +205,7 @@ def change_as_json(change: "PlannedChange", chosen: bool | None = None) -> "dict
 
 
 def _row(row: "dict[str, Any] | None") -> "dict[str, Any] | None":
-    """A row with its lists as lists and its truths as truths, as records have them."""
+    """Return a row with JSON columns parsed and flags as booleans, as records have them."""
     import json
 
     if row is None:
@@ -216,7 +215,7 @@ def _row(row: "dict[str, Any] | None") -> "dict[str, Any] | None":
 
 
 def dry(plan: "Plan", chosen: frozenset[int], heading: str, about: dict[str, object]) -> Outcome:
-    """The list of what would change, and nothing done."""
+    """Return the list of what would change, without changing anything."""
     from tui.commands.record_lines import planned_line
 
     left = len(plan.changes) - len(chosen)
@@ -231,7 +230,7 @@ def dry(plan: "Plan", chosen: frozenset[int], heading: str, about: dict[str, obj
 
 
 def _named(plan: "Plan", texts: Iterable[str]) -> frozenset[int]:
-    """The changes of these records, named by citations, several parted by commas. Raises InvalidInput."""
+    """Return the changes of the records cited, several separated by commas. Raises InvalidInput."""
     found = set[int]()
     for text in texts:
         for word in _words(text):
@@ -244,7 +243,7 @@ def _named(plan: "Plan", texts: Iterable[str]) -> frozenset[int]:
 
 
 def _is(change: "PlannedChange", wanted: list[Citation]) -> bool:
-    """Whether a change is of the record cited: `F#12`; for a link both its ends, or its commit alone."""
+    """Return whether a change belongs to the citation: `F#12`; for a link both its ends, or its commit alone."""
     if change.kind != "link":
         return [change.citation] == [str(citation) for citation in wanted]
     commit, decision = change.citation.split()
@@ -258,7 +257,7 @@ def _is(change: "PlannedChange", wanted: list[Citation]) -> bool:
 
 
 def _argument(change: "PlannedChange") -> str:
-    """A record's citation as it is typed."""
+    """Return a record's citation as it is typed."""
     return f'"{change.citation}"' if " " in change.citation else change.citation
 
 

@@ -1,4 +1,5 @@
-"""redactions, scan-secrets: where secrets were cut, what is none, and what was stored before a rule was known."""
+"""redactions, scan-secrets: list what was redacted, mark what is no secret, and scan for secrets stored before a rule
+existed."""
 
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
@@ -135,7 +136,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
     if not leaks:
         pending = given.purge and not scrub(
             database, (), scanner=scanner
-        )  # a scrub that was cut off left the log, or a backup
+        )  # a scrub that was interrupted left the log or a backup
         said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
         return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
     lines = _aligned([_leak_cells(leak) for leak in leaks])
@@ -166,7 +167,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _listed(leaks: "list[Leak]") -> str:
-    """The first places, for the question."""
+    """Return the first places, for the question."""
     names = list(dict.fromkeys(leak.citation for leak in leaks))
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
@@ -193,7 +194,7 @@ def _times(rule: str, number: int) -> str:
 
 
 def _aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
-    """The cells in columns, two spaces apart."""
+    """Align the cells in columns, two spaces apart."""
     from tui.theme.escape import visible
 
     shown = [[visible(cell) for cell in row] for row in rows]

@@ -72,7 +72,7 @@ def _write(session: Session, given: "ParsedArguments") -> Outcome:
     found = load(session.location, BY_ID, FIXED)
     try:
         now = _value(found, name)
-    except InvalidInput:  # a misspelt name was taken out, and means nothing
+    except InvalidInput:  # a misspelt name was removed: harmless
         return Outcome(done, lambda: {"name": name, "written": path})
     if now.path and now.path != path:
         whose = {"project": "The project's file", "environment": "The environment"}.get(now.source, "Your file")
@@ -86,7 +86,7 @@ def _write(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _allow(session: Session, given: "ParsedArguments") -> Outcome:
-    """Let the project's file set what reaches outside of the project, or with --unset no longer."""
+    """Allow the project's file to set what reaches outside of the project; --unset revokes it."""
     if given.value is not None:
         raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")
     path, text, lines = asking(session.location)
@@ -105,7 +105,7 @@ def _allow(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _known(name: str) -> None:
-    """Raises InvalidInput if there is no such setting, or no key of that id."""
+    """Raise InvalidInput if there is no such setting and no key of that id."""
     known(name)
     key = name.removeprefix(KEYS)
     if key != name and key in FIXED:
@@ -117,7 +117,7 @@ def _known(name: str) -> None:
 
 
 def _value(found: Config, name: str) -> Value:
-    """A setting, or a key, remapped or as it comes. Raises InvalidInput."""
+    """Return a setting or a key, remapped or default. Raises InvalidInput."""
     _known(name)
     return found.find(name) or Value(known(name), BY_ID[name.removeprefix(KEYS)].keys, "default", "")
 
@@ -177,7 +177,7 @@ def _json(value: Value) -> dict[str, object]:
 
 
 def as_text(value: object) -> str:
-    """A value as it is shown, and as it may be typed."""
+    """Return a value as it is shown and may be typed."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):

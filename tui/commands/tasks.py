@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.input.argument_parser import ParsedArguments
 
-# the word a person says → (the status it leads to, what is said of it)
+# verb → (the new status, the message)
 MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
 
 

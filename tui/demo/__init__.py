@@ -1,4 +1,4 @@
-"""The demo: an invented project with a year of memory, made on the spot, to try everything on without fear."""
+"""The demo: an invented project with a year of memory, generated on demand, to try everything without risk."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ NAME = "billing-api"
 
 
 def build(folder: str, now: str) -> Location:
-    """Make `folder/billing-api`, its git repository and its memory, which ends at `now`; where that memory is.
+    """Create `folder/billing-api`, its git repository and its memory, which ends at `now`; return the memory's
+    location.
 
-    The same `now` gives the same shas, ids and times. Raises StorageError, also when there is something already.
-    """
+    The same `now` gives the same shas, ids and times. Raises StorageError, also if something exists there already."""
     from store import StorageError
     from tui.demo.calendar import Calendar
     from tui.demo.memory import tell

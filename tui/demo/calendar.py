@@ -1,4 +1,4 @@
-"""The demo's time: every date hangs on the `now` it is told for."""
+"""The demo's time: every date is relative to the `now` that it is built for."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -10,22 +10,22 @@ SECOND_MS = 1_000
 
 
 class Calendar:
-    """Moments before `now`; the sprint began on this week's Monday, or when now is a Monday on the last one."""
+    """Moments before `now`. The sprint began on this week's Monday, or on last week's if now is a Monday."""
 
     def __init__(self, now: str) -> None:
         self.now = to_ms(now)
         day = datetime.fromisoformat(now).astimezone(UTC)
         monday = (day - timedelta(days=day.weekday() or 7)).replace(hour=5, minute=0, second=0, microsecond=0)
         self._monday = round(monday.timestamp() * 1000)
-        # where the days of the sprint end and yesterday begins, also when Monday was yesterday
+        # the end of the sprint's days and the start of yesterday, also if yesterday was Monday
         self._yesterday = max(self.now - 26 * HOUR_MS, self._monday + 6 * HOUR_MS)
 
     def at(self, when: str) -> int:
-        """Milliseconds since 1970 of `12`, so many days ago in working hours; of `12.9` to `12.1`, early or late on
-        that day; of `1.5`, just so many days ago; or of `+.3`, that part of the way from Monday to yesterday.
+        """Convert a table's time to milliseconds since 1970: `12` is that many days ago in working hours; `12.9` to
+        `12.1` early to late on that day; `1.5` exactly that many days ago; `+.3` that fraction of the way from Monday
+        to yesterday.
 
-        A later word is never an earlier moment: what is below 2 comes after all of `+`, and that after the rest.
-        """
+        The order of the tables is kept: values below 2 come after all of `+`, and those after the rest."""
         if when.startswith("+"):
             part = float(when)
             raw = self._monday + round(part * (self._yesterday - self._monday))
@@ -40,13 +40,13 @@ class Calendar:
 
 
 def _working_hours(moment: int) -> int:
-    """A moment of any hour, moved between 8 and 18 o'clock UTC of its day, the order kept."""
+    """Map any hour of a day into 8 to 18 o'clock UTC, keeping the order."""
     midnight = moment // DAY_MS * DAY_MS
     return midnight + 8 * HOUR_MS + (moment - midnight) * 10 // 24
 
 
 class Hands:
-    """A clock that is put to a moment and never goes back: two things told for one moment are a second apart."""
+    """A settable clock that never goes back: two writes at one moment are a second apart."""
 
     def __init__(self, calendar: Calendar) -> None:
         self._calendar = calendar
@@ -57,9 +57,9 @@ class Hands:
 
     @property
     def ms(self) -> int:
-        """Where the hands are, in milliseconds since 1970."""
+        """Return its time in milliseconds since 1970."""
         return self._at
 
     def put(self, at: int) -> None:
-        """Move to `at`, or a little on when that is past already."""
+        """Move to `at`, or slightly forward if that has passed."""
         self._at = max(at, self._at + SECOND_MS)

@@ -1,5 +1,5 @@
-"""Two conversations of the demo: one that was ended, and one that broke off an hour ago; what the agent was sent
-for its answers, and when all of it was read for what it teaches."""
+"""Two conversations of the demo: one that ended, and one interrupted an hour ago; the contexts that the agent received;
+and when the conversations were processed for facts."""
 
 from tui.demo.records import DemoSent, Read, Said
 
@@ -55,7 +55,7 @@ TALK = (
     ),
 )
 
-# a little after what the person said, and before the answer
+# between the user's message and the answer
 SENT = (
     DemoSent("+.166", IMPORT, cites=("La caché cabe en 4 KB: un diccionario con límite de mil",)),
     DemoSent("+.176", IMPORT),

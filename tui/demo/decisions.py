@@ -1,4 +1,4 @@
-"""What billing-api decided in a year. The place of a decision is its number: commits.txt cites it."""
+"""The decisions of billing-api's year. A decision's position is its number: commits.txt cites it."""
 
 from tui.demo.records import DemoDecision, Forgotten
 
@@ -281,7 +281,7 @@ DECISIONS = (
         why="Nadie nos ha dado las gracias por el segundo recordatorio.",
         phase="reminders",
     ),
-    # since Monday: an agent with the best intentions
+    # since Monday: a well-meaning agent
     DemoDecision(
         "+.18",
         "Cache in Redis again",

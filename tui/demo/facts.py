@@ -1,11 +1,11 @@
-"""What the people and agents of billing-api remember of a year, oldest first."""
+"""The facts of billing-api's year, oldest first."""
 
 from tui.demo.records import DemoChange, DemoFact
 
 AGENT, CLAUDE, HOOK, FILE, NOTES = "agent", "mcp:claude-code", "hook", "file", "import:notes"
 
 FACTS = (
-    # the first winter
+    # winter
     DemoFact("357", "personal", "Nadia is allergic to peanuts: no snacks from the machine at retros", pinned=True),
     DemoFact("356", "projects", "billing-api issues invoices for studios of three to twelve people", seen="190 30"),
     DemoFact("356", "work", "Team of three: Nadia, Tomás and Greta", "team3"),
@@ -42,7 +42,7 @@ FACTS = (
     ),
     DemoFact("316", "work", "The API answers 422 to an invoice without lines", by=AGENT, seen="99"),
     DemoFact("312", "work", "900 invoices a month, 41,000 in all the years to come we can imagine", "volume"),
-    # spring: one file
+    # spring: a single file
     DemoFact(
         "309",
         "decisions",
@@ -89,7 +89,7 @@ FACTS = (
     DemoFact(
         "229", "self_correction", "“Sin duda” no es una razón: citar el archivo o la decisión", by=HOOK, seen="35"
     ),
-    # summer: nine minutes
+    # summer: the nine-minute deadline
     DemoFact("221", "projects", "docs/preguntas.md answers in the language of whoever asked", seen="62"),
     DemoFact("215", "work", "Idempotency keys are kept for a day", by=AGENT, seen="71", evidence="D#15"),
     DemoFact("210", "preferences", "Show the query before the ORM; there is no ORM", seen="58"),
@@ -175,7 +175,7 @@ FACTS = (
     DemoFact("17", "personal", "Elías collects misprinted stamps", by=CLAUDE, confidence="medium"),
     DemoFact("13", "projects", "Quedan dos textos sin traducir en locale/en.toml", "untranslated", by=AGENT),
     DemoFact("11", "preferences", "Ask before touching migrations/", by=HOOK),
-    # the old notes, brought in by a script
+    # notes imported by a script
     DemoFact(
         "9.9",
         "work",

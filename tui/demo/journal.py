@@ -73,7 +73,7 @@ CHECKPOINTS = (
     DemoCheckpoint(".11", "end of the day", by="agent"),
 )
 
-# Those of every five minutes are gone within a day, and those of every half hour within a week.
+# retention deletes five-minute checkpoints after a day and half-hour ones after a week
 AUTOMATIC = (
     Automatic("20.2", level="archival"),
     Automatic("12.2", level="archival"),
@@ -90,9 +90,9 @@ AUTOMATIC = (
     Automatic(".048", level="micro"),
 )
 
-# What no message says, in a few sittings: each lets the timeline read git first, which takes a tenth of a second. The
-# last before Monday is after the commits of then, so that the links they bring are not among what changed since. The
-# start of a commit's subject stands for the commit.
+# Links that no commit message states, written in a few batches: each makes the timeline read git first, which takes 0.1
+# s. The last batch before Monday is after that day's commits, so that their links are not among the changes since. A
+# commit is named by the start of its subject.
 LINKS = (
     DemoLink("308.2", "docs: el despliegue es ahora copiar", 7, "relates", by="agent"),
     DemoLink("308.2", "docs: el despliegue es ahora copiar", 2, "reverts"),

@@ -1,4 +1,4 @@
-"""Writes the demo's year: every record of the tables, by the public writers, in the order it happened."""
+"""Write the demo's year: every record of the tables, through the public API, in chronological order."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from tui.demo.records import (
     Said,
 )
 
-# when, by whom, what is done, to which row of the tables
+# when, origin, the function to call, the row of the table
 Act = tuple[str, str, Callable[[Any], object], object]
 
 
 def tell(folder: str, calendar: Calendar, project: Project) -> Location:
-    """Write the memory of the project in `folder`, and let its repository grow along with it."""
+    """Write the memory of the project in `folder`, and its commits alongside."""
     location = Location(os.path.join(folder, FOLDER, FILE), "project", "made by memoranda demo", folder)
     hands = Hands(calendar)
     with Memory(location, "cli", hands) as memory:
-        memory.database.connection.pragma("synchronous", 0)  # a demo that a power cut ends is made again
+        memory.database.connection.pragma("synchronous", 0)  # not synced: a demo lost to a power cut is built again
         telling = Telling(memory, project, hands)
         for when, by, do, record in sorted(telling.acts(), key=lambda act: calendar.at(act[0])):
             hands.put(calendar.at(when))
@@ -51,12 +51,12 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
             do(record)
         hands.put(calendar.now - 1)
         telling.read_git()
-        new_fact_check.settle(memory.database)  # what could be asked of it was, in that year
+        new_fact_check.settle(memory.database)  # facts of that year are marked as checked
     return location
 
 
 class Telling:
-    """One telling: it knows the ids of what was told, by the names and texts of the tables."""
+    """One build of the demo; keeps the ids of written records by the names and texts of the tables."""
 
     def __init__(self, memory: Memory, project: Project, hands: Hands) -> None:
         self._memory = memory
@@ -66,7 +66,7 @@ class Telling:
         self._tasks: dict[str, int] = {}
 
     def acts(self) -> Iterator[Act]:
-        """Everything that happens, in no order."""
+        """Yield everything that happens, in no order."""
         for iteration in ITERATIONS:
             yield iteration.when, iteration.by, self._start, iteration
             if iteration.until:
@@ -104,7 +104,7 @@ class Telling:
             yield link.when, link.by, self._link, link
 
     def read_git(self) -> None:
-        """Let the repository grow up to this moment, and the timeline read what is new in it."""
+        """Write the commits up to this moment, and read the new ones into the timeline."""
         door = self._memory.database.door
         self._memory.database.door = "worker"
         if self._project.grow(self._hands.ms):

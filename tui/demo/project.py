@@ -1,4 +1,4 @@
-"""The demo's git repository: the commits of commits.txt, written by `git fast-import` as the year goes on."""
+"""The demo's git repository: the commits of commits.txt, written step by step with `git fast-import`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAIN = "main"
 
 @dataclass
 class Edit:
-    """One change of one file; what `lines` mean depends on `kind` (see the head of commits.txt)."""
+    """One change of one file; the meaning of `lines` depends on `kind` (see the head of commits.txt)."""
 
     kind: str
     path: str
@@ -32,7 +32,7 @@ class Edit:
 
 @dataclass
 class DemoCommit:
-    """One commit to come. `at` is in milliseconds since 1970."""
+    """One commit to write. `at` is in milliseconds since 1970."""
 
     at: int
     author: str
@@ -45,7 +45,7 @@ class DemoCommit:
 
 
 class Project:
-    """The repository in `folder`, which grows up to a moment each time it is told to."""
+    """The repository in `folder`, written up to a given moment at each call."""
 
     def __init__(self, folder: str, calendar: Calendar) -> None:
         self.folder = folder
@@ -59,14 +59,15 @@ class Project:
         self._marks = os.path.join(folder, ".git", "demo-marks")
 
     def grow(self, until: int) -> bool:
-        """Write the commits up to `until` (milliseconds since 1970); whether there were any. Raises StorageError."""
+        """Write the commits up to `until` (milliseconds since 1970); return whether there were any. Raises
+        StorageError."""
         due = [commit for commit in self._waiting if commit.at <= until]
         if not due:
             return False
         self._waiting = self._waiting[len(due) :]
         run: list[DemoCommit] = []
         for commit in due:
-            if any("{" in line for line in commit.body):  # it names an earlier one, whose sha must be known by then
+            if any("{" in line for line in commit.body):  # it names an earlier commit, whose sha must be known
                 self._write(run)
                 run = []
             run.append(commit)
@@ -84,7 +85,7 @@ class Project:
         self._log(run, [by_mark[mark] for mark in sorted(by_mark)[-len(run) :]])
 
     def _log(self, run: list[DemoCommit], shas: list[str]) -> None:
-        """Write to git's own log that these commits were made here, as `git commit` does and `fast-import` does not."""
+        """Write reflog entries for the commits, as `git commit` does and `fast-import` does not."""
         os.makedirs(os.path.join(self.folder, ".git", "logs"), exist_ok=True)
         with open(os.path.join(self.folder, ".git", "logs", "HEAD"), "a", encoding="utf-8") as file:
             for commit, sha in zip(run, shas, strict=True):
@@ -92,16 +93,16 @@ class Project:
                 file.write(f"{'0' * 40} {sha} {who}\tcommit: {commit.subject}\n")
 
     def sha(self, subject: str) -> str:
-        """The commit whose subject starts so."""
+        """Return the commit whose subject starts with this."""
         return next(sha for name, sha in self._shas.items() if name.startswith(subject))
 
     def check_out(self) -> None:
-        """Write the files of the newest commit beside `.git`, for whoever looks around."""
+        """Check out the files of the newest commit."""
         os.unlink(self._marks)
         self._git("reset", "--quiet", "--hard", MAIN)
 
     def _entry(self, commit: DemoCommit) -> bytes:
-        """A commit in the language of fast-import."""
+        """Format a commit for fast-import."""
         self._written += 1
         mark = self._written
         self._names[mark] = commit.name or commit.subject
@@ -129,7 +130,7 @@ class Project:
         return b"".join(pieces)
 
     def _merged(self, commit: DemoCommit, tree: dict[str, bytes]) -> set[str]:
-        """Bring the files that only the branch has into the tree; which they are."""
+        """Copy the files that exist only on the branch into the tree; return them."""
         if not commit.merges:
             return set()
         new = {path: content for path, content in self._trees.pop(commit.merges).items() if path not in tree}
@@ -137,7 +138,7 @@ class Project:
         return set(new)
 
     def _git(self, *arguments: str, stdin: bytes = b"") -> None:
-        """Run git here, away from the person's own configuration. Raises StorageError."""
+        """Run git here without the user's own configuration. Raises StorageError."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
         own = ("-c", "core.autocrlf=false", "-c", "gc.auto=0", "-c", "core.fsync=none")
@@ -152,7 +153,7 @@ class Project:
 
 
 def commits(calendar: Calendar) -> list[DemoCommit]:
-    """All commits, oldest first, each at least a second after the one before."""
+    """Return all commits, oldest first, each at least a second after the previous one."""
     path = os.path.join(os.path.dirname(__file__), "commits.txt")
     with open(path, encoding="utf-8") as file:
         found = sorted(_parsed(file.read().split("\n"), calendar), key=lambda commit: commit.at)
@@ -201,7 +202,7 @@ def _commit(words: list[str], calendar: Calendar) -> DemoCommit:
 
 
 def _series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
-    """One commit a line, spread over the days of the header."""
+    """Yield one commit for each line, spread over the days of the header."""
     if not lines:
         return
     path, first, last, authors = header
@@ -214,7 +215,7 @@ def _series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator
 
 
 def _applied(edit: Edit, tree: dict[str, bytes]) -> set[str]:
-    """Change the tree as the edit says; the paths it touched."""
+    """Apply an edit to the tree; return the changed paths."""
     if edit.kind == "move":
         old, new = edit.path.split(" ")
         tree[new] = tree.pop(old)
@@ -235,5 +236,5 @@ def _applied(edit: Edit, tree: dict[str, bytes]) -> set[str]:
 
 
 def _side(lines: list[str], left_out: str) -> bytes:
-    """One side of a diff: its lines but those with the sign of the other side."""
+    """Return one side of a diff: its lines without those marked for the other side."""
     return "".join(f"{line[1:]}\n" for line in lines if line and line[0] != left_out).encode()

@@ -1,4 +1,4 @@
-"""What waits in the demo's inbox: guesses of agents, of the old notes and of a page from the web, and a duplicate."""
+"""The proposals in the demo's inbox: from agents, from imported notes, from a web page, and a duplicate."""
 
 from tui.demo.facts import CLAUDE, HOOK, NOTES
 from tui.demo.records import Proposed

@@ -1,10 +1,10 @@
-"""What the demo's tables are made of. `when` is the calendar's: days before now, or `+.3` since Monday."""
+"""Row types of the demo's tables. `when` is the calendar's: days before now, or `+.3` since Monday."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# origin → the door it comes through
+# origin → the door that it writes through
 DOORS = {
     "user": "app",
     "agent": "hook",
@@ -18,7 +18,7 @@ DOORS = {
 
 @dataclass(frozen=True)
 class DemoFact:
-    """A fact; `name` is what later changes call it, `seen` when it was confirmed since."""
+    """A fact; later changes refer to it by `name`; `seen` is when it was last confirmed."""
 
     when: str
     domain: str
@@ -34,7 +34,7 @@ class DemoFact:
 
 @dataclass(frozen=True)
 class DemoChange:
-    """What becomes of facts: `confirm`, `forget` or `unpin` several, or `correct` one into the fact called `to`."""
+    """A change of facts: `confirm`, `forget` or `unpin` several, or `correct` one into the fact `to`."""
 
     when: str
     verb: str
@@ -46,7 +46,7 @@ class DemoChange:
 
 @dataclass(frozen=True)
 class DemoDecision:
-    """A decision; its place in the table is its number, which the commits cite."""
+    """A decision; its position in the table is its number, which the commits cite."""
 
     when: str
     title: str
@@ -62,7 +62,7 @@ class DemoDecision:
 
 @dataclass(frozen=True)
 class Forgotten:
-    """A decision that is hidden."""
+    """The hiding of a decision."""
 
     when: str
     number: int
@@ -71,7 +71,7 @@ class Forgotten:
 
 @dataclass(frozen=True)
 class DemoIteration:
-    """A cycle of work; `until` is empty for the one under way."""
+    """An iteration; `until` is empty for the current one."""
 
     when: str
     command: str
@@ -85,7 +85,7 @@ class DemoIteration:
 
 @dataclass(frozen=True)
 class DemoEvent:
-    """What happened mechanically."""
+    """An event recorded by a program."""
 
     when: str
     kind: str
@@ -96,7 +96,7 @@ class DemoEvent:
 
 @dataclass(frozen=True)
 class DemoTask:
-    """A task, and when it was started and done."""
+    """A task, and when it was started and finished."""
 
     when: str
     text: str
@@ -107,7 +107,7 @@ class DemoTask:
 
 @dataclass(frozen=True)
 class DemoCheckpoint:
-    """A moment with a name."""
+    """A checkpoint with a name."""
 
     when: str
     name: str
@@ -116,8 +116,8 @@ class DemoCheckpoint:
 
 @dataclass(frozen=True)
 class Automatic:
-    """A checkpoint that nobody asks for: of a `level` as time passes, of so many `tokens` in use, or of a session's
-    end."""
+    """An automatic checkpoint: a periodic one of a `level`, one at a number of `tokens`, or one at the end of a
+    session."""
 
     when: str
     level: str = ""
@@ -139,8 +139,8 @@ class Said:
 
 @dataclass(frozen=True)
 class DemoSent:
-    """A context that the agent was sent for the last thing that was said in a session, and the facts, by name or text,
-    that its answer cited."""
+    """A context sent to the agent for the last turn of a session, and the facts, by name or text, that its answer
+    cited."""
 
     when: str
     session: str
@@ -150,7 +150,7 @@ class DemoSent:
 
 @dataclass(frozen=True)
 class Read:
-    """When a session was read for what it teaches, and summarised."""
+    """When a session was processed for facts and summarised."""
 
     when: str
     session: str
@@ -159,8 +159,8 @@ class Read:
 
 @dataclass(frozen=True)
 class Proposed:
-    """Something that waits for Nadia's word. `about` and `others` are facts by name or text; a quote is of a citation,
-    or of a fact by its text."""
+    """A proposal that waits for Nadia's decision. `about` and `others` are facts by name or text; a quote is from a
+    citation, or from a fact by its text."""
 
     when: str
     kind: str
@@ -177,7 +177,7 @@ class Proposed:
 
 @dataclass(frozen=True)
 class DemoLink:
-    """The commit whose subject begins so, and a decision it belongs to."""
+    """A link between a commit, named by the start of its subject, and a decision."""
 
     when: str
     commit: str

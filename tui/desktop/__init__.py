@@ -1,1 +1,1 @@
-"""What is outside of the terminal: the clipboard, the editor, the list of recent files."""
+"""Everything outside of the terminal: the clipboard, the editor, the list of recent files."""

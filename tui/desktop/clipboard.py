@@ -1,7 +1,6 @@
-"""Copying: through the terminal always, and besides through a program of the desktop where one can work.
+"""Copy to the clipboard: always through the terminal, and also with a program of the desktop if one can work.
 
-OSC 52 reaches the person's own terminal, over SSH too, but not every terminal takes it and none answers whether it did.
-"""
+OSC 52 reaches the user's own terminal, over SSH too, but not every terminal accepts it and none confirms it."""
 
 from __future__ import annotations
 
@@ -18,13 +17,13 @@ from tui.theme.escape import plain
 if TYPE_CHECKING:
     from textual.app import App
 
-SECONDS = 2.0  # for a program to take the text
+SECONDS = 2.0  # maximum time for a program to accept the text
 TERMINAL = "by the terminal (OSC 52)"
 
 
 class ClipboardTool(NamedTuple):
-    """A program that takes a text for the clipboard on standard input: its words, the encoding it wants, and the
-    package it comes in where that has another name."""
+    """A program that reads a text for the clipboard on standard input: its command, its encoding, and the package that
+    provides it if that has another name."""
 
     words: tuple[str, ...]
     encoding: str = "utf-8"
@@ -39,28 +38,25 @@ PBCOPY = ClipboardTool(("pbcopy",))
 WL_COPY = ClipboardTool(("wl-copy",), package="wl-clipboard")
 XCLIP = ClipboardTool(("xclip", "-selection", "clipboard"))
 XSEL = ClipboardTool(("xsel", "--clipboard", "--input"))
-CLIP = ClipboardTool(("clip.exe",), "utf-16-le")  # as UTF-8 it takes every accent for two characters
+CLIP = ClipboardTool(("clip.exe",), "utf-16-le")  # would read UTF-8 accents as two characters
 TERMUX = ClipboardTool(("termux-clipboard-set",), package="termux-api")
 
 
 async def copy(app: App[object], text: str) -> str:
-    """Put a text on the person's clipboard; how it went there, in words for a toast: "by the terminal (OSC 52) and
-    xclip".
+    """Copy a text to the clipboard; return how, in words for a toast: "by the terminal (OSC 52) and xclip".
 
-    What is copied is the visible form (`tui.theme.escape.plain`) and not the record's own characters: a hidden ESC,
-    pasted into a shell, would be obeyed. Line ends stay.
-    """
+    The escaped form is copied (`tui.theme.escape.plain`), not the record's own characters: a hidden ESC would be
+    executed when pasted into a shell. Line ends stay."""
     shown = plain(text)
     app.copy_to_clipboard(shown)
     return await asyncio.to_thread(hand_over, shown, tools(os.environ, sys.platform))
 
 
 def tools(environment: Mapping[str, str], platform: str) -> list[ClipboardTool]:
-    """The programs that could reach the clipboard of whoever sits here, the best first, installed or not.
+    """Return the programs that could reach the user's clipboard, the best first, installed or not.
 
-    Over SSH only a forwarded display leads to the person's own machine; the rest would fill the clipboard of the far
-    one.
-    """
+    Over SSH only a forwarded display leads to the user's own machine; other programs would fill the remote
+    clipboard."""
     near = not (environment.get("SSH_TTY") or environment.get("SSH_CONNECTION"))
     found = []
     if near and platform == "darwin":
@@ -77,7 +73,7 @@ def tools(environment: Mapping[str, str], platform: str) -> list[ClipboardTool]:
 
 
 def hand_over(text: str, candidates: list[ClipboardTool]) -> str:
-    """Give a text to the first of the programs that takes it; the words for the toast. Blocks: for a thread."""
+    """Pass a text to the first program that accepts it; return words for the toast. Blocks: for a thread."""
     refused = []
     for tool in candidates:
         path = shutil.which(tool.name)
@@ -98,11 +94,11 @@ def _takes(path: str, tool: ClipboardTool, text: str) -> bool:
         subprocess.run(
             [path, *tool.words[1:]],
             input=text.encode(tool.encoding, "replace"),
-            stdout=subprocess.DEVNULL,  # xclip stays behind to serve the text, and would keep a pipe open
+            stdout=subprocess.DEVNULL,  # xclip keeps running to serve the text, and would hold a pipe open
             stderr=subprocess.DEVNULL,
             timeout=SECONDS,
             check=True,
-            start_new_session=True,  # it outlives the terminal that started it
+            start_new_session=True,  # outlives the terminal that started it
         )
     except (OSError, subprocess.SubprocessError):
         return False

@@ -1,4 +1,4 @@
-"""A text in the person's own editor, while the application is suspended."""
+"""Edit a text in the user's own editor, while the application is suspended."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ if TYPE_CHECKING:
     from textual.app import App
 
 DEFAULTS = ("nano", "vim", "vi")
-# how editors are told a line: `+10 file`, `--goto file:10`, `file:10`
+# how editors take a line number: `+10 file`, `--goto file:10`, `file:10`
 PLUS = frozenset("vi vim nvim view gvim nano emacs emacsclient micro hx helix kak joe ne mg".split())
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 COLON = frozenset(("subl", "sublime_text", "zed", "zeditor"))
 
 
 class NoEditor(MemorandaError):
-    """There is no editor, it cannot be started, or the terminal cannot be lent to it; no text was changed."""
+    """There is no editor, it cannot be started, or the terminal cannot be suspended for it; no text was changed."""
 
     code = "editor"
 
 
 def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") -> str | None:
-    """Let the person edit a text; the new one, or None when it is unchanged or the editor ended with an error.
+    """Let the user edit a text; return the new one, or None if it is unchanged or the editor failed.
 
-    The editor is `command`, else $VISUAL, else $EDITOR, else the first of nano, vim, vi; it must stay until the person
-    is through (`code --wait`). It gets a private file in a private folder, both gone when this returns, with what the
-    editor left beside it. A final newline that the editor added is taken off. Blocks the app, which is suspended.
+    The editor is `command`, else $VISUAL, else $EDITOR, else the first of nano, vim, vi; it must run until the user is
+    done (`code --wait`). It gets a private file in a private folder; both are deleted at the end, with anything the
+    editor left beside it. A final newline added by the editor is removed. Blocks the app, which is suspended.
 
-    Raises NoEditor.
-    """
+    Raises NoEditor."""
     words = editor(command, os.environ)
     folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
     try:
@@ -56,7 +55,7 @@ def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") ->
                 status = _run([*words, path], lambda: _remove(folder))
         except SuspendNotSupported:
             raise NoEditor("This terminal cannot be lent to an editor.", "Use `memoranda correct` instead.") from None
-        if isinstance(status, OSError):  # raised only here: an error inside `suspend` would keep the app from resuming
+        if isinstance(status, OSError):  # raised only here: inside `suspend` it would keep the app from resuming
             raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
         return _changed(text, path) if status == 0 else None
     finally:
@@ -64,8 +63,8 @@ def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") ->
 
 
 def open_at(app: App[object], path: str, line: int, command: str = "") -> None:
-    """Let the person edit a file of theirs, the cursor at `line` where the editor can be told. Blocks the app, which is
-    suspended. Raises NoEditor."""
+    """Open a file of the user in the editor, at `line` if the editor supports that. Blocks the app, which is suspended.
+    Raises NoEditor."""
     words = at_line(editor(command, os.environ), path, line)
     try:
         with app.suspend():
@@ -77,7 +76,7 @@ def open_at(app: App[object], path: str, line: int, command: str = "") -> None:
 
 
 def at_line(words: list[str], path: str, line: int) -> list[str]:
-    """The words that start an editor on a line of a file; on the file alone where nobody knows how."""
+    """Return the command that opens a file at a line; at its start if the editor's syntax is unknown."""
     name = os.path.basename(words[0]).lower()
     if name in PLUS:
         return [*words, f"+{line}", path]
@@ -88,7 +87,8 @@ def at_line(words: list[str], path: str, line: int) -> list[str]:
 
 
 def editor(command: str, environment: Mapping[str, str]) -> list[str]:
-    """The editor's words: `command`, else $VISUAL, else $EDITOR, else the first default there is. Raises NoEditor."""
+    """Return the editor's command: `command`, else $VISUAL, else $EDITOR, else the first default found. Raises
+    NoEditor."""
     for source, line in (
         ("The configured editor", command),
         ("$VISUAL", environment.get("VISUAL", "")),
@@ -110,7 +110,7 @@ def editor(command: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _run(words: list[str], leave: Callable[[], None]) -> int | OSError:
-    """Run the editor in the terminal to its end: its exit status, or why it could not be started."""
+    """Run the editor in the terminal to its end; return its exit status, or why it could not be started."""
     with _signals(leave):
         try:
             return subprocess.run(words, check=False).returncode
@@ -120,11 +120,10 @@ def _run(words: list[str], leave: Callable[[], None]) -> int | OSError:
 
 @contextmanager
 def _signals(leave: Callable[[], None]) -> Iterator[None]:
-    """The terminal's signals as the person means them while the editor has it.
+    """Redirect the terminal's signals while the editor runs.
 
-    ^C and ^\\ are the editor's, and what ends this process first calls `leave`. ^Z stays with Textual, which stops this
-    process beside the editor, until `fg`.
-    """
+    ^C and ^\\ are for the editor; signals that end this process first call `leave`. ^Z is handled by Textual, which
+    stops this process and the editor, until `fg`."""
 
     def end(number: int, frame: FrameType | None) -> None:
         leave()
@@ -132,7 +131,7 @@ def _signals(leave: Callable[[], None]) -> Iterator[None]:
         os.kill(os.getpid(), number)
 
     def nothing(number: int, frame: FrameType | None) -> None:
-        """Not SIG_IGN, which the editor would inherit."""
+        """not SIG_IGN, which the editor would inherit"""
 
     wanted = {"SIGINT": nothing, "SIGQUIT": nothing, "SIGHUP": end, "SIGTERM": end}
     before = {
@@ -148,7 +147,7 @@ def _signals(leave: Callable[[], None]) -> Iterator[None]:
 
 
 def _changed(text: str, path: str) -> str | None:
-    """What the file holds now, if it is another text."""
+    """Return the file's text if it has changed."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
             new = file.read()

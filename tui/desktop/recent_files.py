@@ -1,4 +1,4 @@
-"""Which memories were open before: one path a line, the newest first, in the platform's place for state."""
+"""The list of recently opened memories: one path a line, newest first, in the platform's state directory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ KEPT = 20
 
 
 def path() -> str:
-    """The file of recent memories."""
+    """Return the path of the list."""
     from platformdirs import user_state_path
 
     return str(user_state_path("memoranda", appauthor=False) / "recent")
 
 
 def read() -> list[str]:
-    """The memory files that were open before and are still there, the newest first."""
+    """Return the recent memory files that still exist, newest first."""
     try:
         with open(path(), encoding="utf-8") as file:
             return [line for line in file.read().splitlines() if line and os.path.exists(line)]
@@ -24,7 +24,7 @@ def read() -> list[str]:
 
 
 def add(memory: str) -> None:
-    """Put a memory in front. What cannot be kept is forgotten: it is a convenience."""
+    """Move a memory to the front. Ignore write errors: the list is a convenience."""
     if "\n" in memory:
         return
     places = [memory, *(place for place in read() if place != memory)][:KEPT]
@@ -39,7 +39,7 @@ def add(memory: str) -> None:
 
 
 def shown(memory: str) -> str:
-    """A memory as a person knows it: the project's name, and its folder with ~ for home."""
+    """Format a memory for display: the project's name, and its folder with ~ for home."""
     folder = os.path.dirname(memory)
     if os.path.basename(folder) == ".memoranda":
         folder = os.path.dirname(folder)

@@ -1,1 +1,1 @@
-"""The tables of commands and keys, and what reads them: the parser of arguments, completion."""
+"""The tables of commands and keys, the parser of arguments, and completion."""

@@ -1,4 +1,4 @@
-"""Commands about agents: the server that they ask, what they did, and silence."""
+"""Commands about agents: their server, their activity, and pausing."""
 
 from tui.input.argument_parser import Argument
 from tui.input.command import LIMIT, Verb

@@ -1,9 +1,8 @@
-"""Reading a verb's arguments from the one table, for the command line and the `:` bar alike.
+"""Parse a verb's arguments by the command table, for the command line and the `:` bar alike.
 
-Not `argparse`: it costs 7 ms of a command's 30, takes the program's exit into its own hands, and cannot say what the
-`:` bar needs for completion. The forms are the usual ones: `--name VALUE`, `--name=VALUE`, flags, `--` before a text
-that starts with a dash.
-"""
+Not `argparse`: its import takes 7 ms of a command's 30, it exits the process, and it lacks what completion in the `:`
+bar needs. The syntax is the usual one: `--name VALUE`, `--name=VALUE`, flags, `--` before a text that starts with a
+dash."""
 
 from collections.abc import Sequence
 
@@ -15,19 +14,18 @@ if TYPE_CHECKING:
 
 
 class Usage(MemorandaError):
-    """The command's words are off."""
+    """The arguments do not match the command's usage."""
 
     code = "usage"
     exit_status = 2
 
 
 class Argument:
-    """One argument: `name` as the handler knows it, `shown` as help calls it.
+    """One argument: `name` for the handler, `shown` for the help.
 
-    `form`: `one`, `maybe` (at most one), `many` (one or more) or `any` for words; `value`, `flag` or `list` (may be
-    repeated) for options. `default` is what it is when not given; a `required` option must be given. For completion:
-    `choices` are the words it is mostly one of, and a `file` is the name of one.
-    """
+    `form`: `one`, `maybe` (at most one), `many` (one or more) or `any` for positional words; `value`, `flag` or `list`
+    (may be repeated) for options. `default` applies if it is not given; a `required` option must be given. For
+    completion: `choices` are its common values, and a `file` is a path."""
 
     __slots__ = ("choices", "default", "file", "form", "help", "name", "required", "shown", "whole")
 
@@ -49,7 +47,7 @@ class Argument:
         self.help = help
         self.default = default
         self.required = required
-        self.whole = whole  # a whole number
+        self.whole = whole  # an integer
         self.choices = choices
         self.file = file
 
@@ -59,7 +57,7 @@ class Argument:
 
     @property
     def usage(self) -> str:
-        """How help writes it: `ID`, `[SEQ]`, `TEXT…`, `[--domain D]`."""
+        """Return its form in the help: `ID`, `[SEQ]`, `TEXT…`, `[--domain D]`."""
         if self.option:
             text = f"--{self.name}" if self.form == "flag" else f"--{self.name} {self.shown}"
             if self.form == "list":
@@ -82,7 +80,7 @@ class ParsedArguments:
 
 
 def read(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> ParsedArguments:
-    """The values of a verb's arguments. Raises Usage, which says what is missing or unknown."""
+    """Parse the values of a verb's arguments. Raises Usage, which names what is missing or unknown."""
     options = {f"--{argument.name}": argument for argument in arguments if argument.option}
     values: dict[str, Any] = {}
     loose: list[str] = []
@@ -125,8 +123,8 @@ def _option(verb: str, options: dict[str, Argument], word: str, rest: "Any", val
 
 
 def _place(verb: str, arguments: Sequence[Argument], loose: list[str], values: "dict[str, Any]") -> None:
-    """Give the words that are no options to the arguments in their order; one of them may take several, and leaves to
-    those behind it a word each."""
+    """Assign the words that are no options to the positional arguments in order; one of them may take several, but
+    leaves one for each required argument after it."""
     places = [argument for argument in arguments if not argument.option]
     for place, argument in enumerate(places, start=1):
         if argument.form in ("many", "any"):
@@ -160,7 +158,7 @@ def _short(word: str) -> str:
 
 
 def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
-    """What `memoranda COMMAND --help` prints."""
+    """Return the text of `memoranda COMMAND --help`."""
     usage = " ".join(["memoranda", verb, *(argument.usage for argument in arguments)])
     left = [f"--{a.name} {a.shown}".strip() if a.option else a.shown for a in arguments]
     width = max(map(len, [*left, "--db PATH"]))

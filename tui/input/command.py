@@ -6,11 +6,10 @@ from tui.input.argument_parser import Argument
 class Verb:
     """One verb: its summary, its arguments, and `handler`, a `module.function` below `tui.commands`.
 
-    `opens`: `memory` needs the file, `new` may make it (both give the handler an open Memory), `nothing` gets none.
-    `reads`: a one-shot command first lets the timeline catch up with git for a moment. `frees`: on a full
-    disk it may take the room of the ballast. `apart`: it only waits for a process of its own, and in the application
-    no write waits for it.
-    """
+    `opens`: `memory` needs the file, `new` may create it (both pass an open Memory to the handler), `nothing` passes
+    none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
+    may use the space of the ballast. `apart`: it only waits for a child process, and in the application it does not
+    block writes."""
 
     __slots__ = ("apart", "arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
 

@@ -1,8 +1,7 @@
-"""The one table of verbs: command line, `:` bar, slash commands, keys, footer and help are all made from it. Its rows
-stand in `record_commands.py`, `reading_commands.py`, `file_commands.py`, `agent_commands.py` and `door_commands.py`.
+"""The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made. Its rows
+are in `record_commands.py`, `reading_commands.py`, `file_commands.py`, `agent_commands.py` and `door_commands.py`.
 
-A verb that is not built is not in the table. Handlers are named, not imported: a command pays for its own verb alone.
-"""
+Handlers are named, not imported: a command imports only its own."""
 
 from tui.input.agent_commands import AGENT_COMMANDS
 from tui.input.command import Verb
@@ -17,7 +16,7 @@ SLASH = {slash: verb for verb in VERBS for slash in verb.slash}
 
 
 def find(words: list[str]) -> tuple[Verb, list[str]] | None:
-    """The verb that a typed line starts with, and the rest: `/memory add x`, `memory add x`, `remember x`."""
+    """Split a typed line into its verb and the rest: `/memory add x`, `memory add x`, `remember x`."""
     if not words:
         return None
     first = words[0].removeprefix("/").lower()

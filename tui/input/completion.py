@@ -1,7 +1,6 @@
-"""What may come next on a line of the command line: for Tab in the `:` bar, from the one table of verbs.
+"""Complete a command line, for Tab in the `:` bar, by the table of verbs.
 
-The shells' own completion is made from the same table, by `tui.input.shell_completion`.
-"""
+Shell completion is made from the same table by `tui.input.shell_completion`."""
 
 import shlex
 from collections.abc import Iterable
@@ -16,12 +15,12 @@ EVERYWHERE = (
     Argument("json", "flag", "", "one object or list, for scripts"),
     Argument("help", "flag", "", "its arguments"),
 )
-"""The options that every verb takes."""
+"""The options that every verb accepts."""
 _TEXTS = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 
 class Completion:
-    """One way to go on: the whole word, and what it means in a line."""
+    """One candidate: the whole word, and its description in a line."""
 
     __slots__ = ("help", "text")
 
@@ -31,23 +30,22 @@ class Completion:
 
 
 def split(text: str) -> tuple[list[str], str]:
-    """(the words before, the word that is being typed) of a line; the last is empty behind a space."""
+    """Split a line into (the words before, the word being typed); the last is empty after a space."""
     head, space, current = text.rpartition(" ")
     try:
         return shlex.split(head + space), current
-    except ValueError:  # an apostrophe that closes nothing is only an apostrophe
+    except ValueError:  # an apostrophe without a closing one is an ordinary character
         return head.split(), current
 
 
 def complete(words: list[str], current: str, everywhere: tuple[Argument, ...] = EVERYWHERE) -> list[Completion]:
-    """What the word `current` may become behind `words` (without `memoranda`), in the table's order.
+    """Return the completions of `current` after `words` (without `memoranda`), in the table's order.
 
-    Empty where anything may stand: a text, a number, a file's name. Slash forms count as in the `:` bar, which takes no
-    options `everywhere`.
-    """
+    Empty where any text, number or file name is allowed. Slash commands are completed as in the `:` bar, which has no
+    global options (`everywhere`)."""
     rest = _without_db(words)
     if rest is None:
-        return []  # the name of a file
+        return []  # a file name
     found = find(rest)
     if found is not None:
         return _arguments(*found, current, everywhere)
@@ -57,7 +55,7 @@ def complete(words: list[str], current: str, everywhere: tuple[Argument, ...] = 
 
 
 def agreed(texts: list[str]) -> str:
-    """The beginning that all of them share."""
+    """Return the common prefix of all texts."""
     if not texts:
         return ""
     low, high = min(texts), max(texts)
@@ -68,7 +66,7 @@ def agreed(texts: list[str]) -> str:
 
 
 def _without_db(words: list[str]) -> list[str] | None:
-    """The words without what goes everywhere; None if the next word is --db's own."""
+    """Return the words without the global options; None if the next word is the value of --db."""
     rest: list[str] = []
     coming = iter(words)
     for word in coming:
@@ -83,7 +81,7 @@ def _without_db(words: list[str]) -> list[str] | None:
 
 
 def _verbs(current: str) -> list[Completion]:
-    """The verbs, and the first words of forms that have two; with a slash where one is typed."""
+    """Return the verbs, and the first words of two-word commands; with a slash if one was typed."""
     slash = "/" if current.startswith("/") else ""
     named = {verb.name: verb.summary for verb in VERBS}
     for form in SLASH:
@@ -96,7 +94,7 @@ def _verbs(current: str) -> list[Completion]:
 
 
 def _second_words(words: list[str], current: str) -> list[Completion]:
-    """What follows the first word of a form that has two: `list` behind `memory`."""
+    """Return the second words of a two-word command: `list` after `memory`."""
     forms = [(form.split(" "), verb) for form, verb in SLASH.items() if " " in form]
     first = words[0].removeprefix("/").lower()
     return [
@@ -107,7 +105,7 @@ def _second_words(words: list[str], current: str) -> list[Completion]:
 
 
 def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Argument, ...]) -> list[Completion]:
-    """The verb's options and values that may stand behind its `words`."""
+    """Return the verb's options and values that may follow its `words`."""
     options = {f"--{argument.name}": argument for argument in (*verb.arguments, *everywhere) if argument.option}
     given: set[str] = set()
     loose = 0
@@ -136,7 +134,7 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
 
 
 def _settings(words: list[str], place: int, current: str) -> list[Completion]:
-    """`allow`, the names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
+    """Return `allow`, the names of settings, and of keys after `keys.`; after a name, its possible values."""
     from store import SETTING_KEYS as KEYS
     from store import SETTINGS
     from tui.input.key_table import KEYS as ALL_KEYS
@@ -158,7 +156,7 @@ def _options(options: Iterable[Argument], current: str) -> list[Completion]:
 
 
 def _loose(verb: Verb, place: int) -> Argument | None:
-    """The argument that the word at this place, options left out, belongs to."""
+    """Return the positional argument that the word at this place belongs to, not counting options."""
     for argument in verb.arguments:
         if not argument.option:
             if not place or argument.form in ("many", "any"):

@@ -1,4 +1,4 @@
-"""Commands for agents: how they reach the memory."""
+"""Commands that connect agents to the memory."""
 
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, YES, Verb

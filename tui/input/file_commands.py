@@ -4,7 +4,7 @@ from store import SETTING_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
-ALLOW = "allow"  # in the place of a setting: let those of the project count that reach outside of it
+ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")

@@ -1,10 +1,10 @@
-"""A key: its stable id, what it does, and how it is shown."""
+"""A key: its stable id, its action, and its display form."""
 
 from collections.abc import Mapping
 
 from tui.input.command_table import BY_NAME
 
-# how a key is shown, where its name in Textual is not what stands on it
+# keys displayed differently from their name in Textual
 NAMES = {
     "slash": "/",
     "colon": ":",
@@ -27,7 +27,7 @@ NAMES = {
 
 
 def show(key: str) -> str:
-    """How one key is shown: `ctrl+r` as `^r`, `shift+tab` as `⇧tab`."""
+    """Format one key: `ctrl+r` as `^r`, `shift+tab` as `⇧tab`."""
     prefix = ""
     for word, sign in (("ctrl+", "^"), ("shift+", "⇧"), ("alt+", "⌥")):
         if key.startswith(word):
@@ -36,11 +36,10 @@ def show(key: str) -> str:
 
 
 class Key:
-    """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
-    footer's word (empty: not in the footer) and `panes` where it belongs: the footer shows it there, and the palette
-    names it first there; `verb` is the verb it runs; `words` are
-    other words for the footer of some panes; `looks`: its act changes nothing, and may be done while the past is looked
-    at."""
+    """`id` is stable (for remapping), `keys` are in Textual's notation, `action` is a method of the screen; `label` is
+    shown in the footer (empty: not in the footer); `panes` are those whose footer shows it and whose palette lists it
+    first; `verb` is the verb it runs; `words` are other labels for some panes; `looks`: it is read-only, and allowed in
+    a past view."""
 
     __slots__ = ("_help", "action", "id", "keys", "label", "looks", "panes", "verb", "words")
 
@@ -69,15 +68,15 @@ class Key:
 
     @property
     def help(self) -> str:
-        """One line on what the key does."""
+        """Return one line on what the key does."""
         return self._help or BY_NAME[self.verb].summary
 
     @property
     def act(self) -> str:
-        """The act below `tui.actions` that it does; empty if it does none."""
+        """Return the action below `tui.actions` that it runs; empty if none."""
         name, _, rest = self.action.partition("('")
         return rest.rstrip("')") if name in ("change", "ask_for") else ""
 
     def shown(self, remapped: Mapping[str, str] = {}) -> str:
-        """Its first key, as footer and help show it; empty if another took its only one."""
+        """Return its first key, as in footer and help; empty if another id took its only one."""
         return show(remapped.get(self.id, self.keys).split(",")[0])

@@ -1,8 +1,7 @@
-"""The one table of keys: bindings, footer, `?`, the palette and docs/keys.md are made from it.
+"""The single table of keys, from which bindings, footer, help, the palette and docs/keys.md are made.
 
-What a key does is a verb of `verbs` wherever there is one; then its help is the verb's own summary. A person may give
-an id other keys in the configuration (`[keys]`); `remapped` says which keys an id has then.
-"""
+A key runs a verb of `verbs` if there is one, and then has the verb's summary as its help. Users may remap an id in the
+configuration (`[keys]`); `remapped` holds the resulting keys."""
 
 from collections.abc import Mapping
 
@@ -13,11 +12,11 @@ FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH 
     *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "health"),
 )
 PANES = tuple(BY_NAME)
-NUMBERS = {name: pane.key for name, pane in BY_NAME.items()}  # the keys that lead to them, as their tabs name them
+NUMBERS = {name: pane.key for name, pane in BY_NAME.items()}  # the keys that focus the panes, as their tabs show them
 HITS, PREVIEW = "hits", "preview"
 LISTS = (*(name for name, pane in BY_NAME.items() if not pane.widget), HITS)
 OF_RECORDS = tuple(name for name in LISTS if name == HITS or BY_NAME[name].records)
-RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
+RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists whose records can be forgotten and corrected
 
 KEYS = (
     *(key for pane in BY_NAME.values() for key in pane.keys),
@@ -306,7 +305,7 @@ KEYS = (
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
-# the keys of the screen that shows what would change
+# keys of the screen that previews changes
 PLAN = "plan"
 PLAN_KEYS = (
     Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
@@ -330,7 +329,7 @@ PURGE_KEYS = (
     Key("purge.all", "ctrl+a,a", "all", "all, none", "Scrub all places, or none", panes=(PLAN,)),
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
-# what the lists answer to by themselves: (id, keys, action, help), in RecordList and in the help
+# keys that the lists bind themselves: (id, keys, action, help), in RecordList and in the help
 MOVES = (
     Key("list.down", "down,j", "move(1)", help="To the next record"),
     Key("list.up", "up,k", "move(-1)", help="To the record before"),
@@ -342,7 +341,7 @@ MOVES = (
     Key("list.last", "G,end", "last", help="To the last record"),
 )
 BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
-# what a line to type in, or a list of choices, needs as it is
+# keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
@@ -351,17 +350,17 @@ FIXED = {
     "question.older": "the line that asks", "question.newer": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
-"""The keys that cannot be others, and what needs them."""
-# what works whatever is remapped, so that nobody is locked out
+"""The ids that cannot be remapped, and what needs their keys."""
+# always available, so that no remapping locks the user out
 ALWAYS = {"app.quit": "ctrl+q", "palette.open": "ctrl+p"}
-# the keys that are heard at one time, in the order in which they keep a key that two of them want
+# ids that are active at the same time, in order of precedence when two want one key
 PLACES = ((*KEYS, *MOVES), (*PLAN_KEYS, *MOVES))
 
 _remapped: dict[str, str] = {}
 
 
 def remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Give ids other keys, in all that names keys from now on; returns what `resolve` does."""
+    """Remap ids for all later uses of keys; return what `resolve` does."""
     changed, problems = resolve(wanted)
     _remapped.clear()
     _remapped.update(changed)
@@ -369,15 +368,14 @@ def remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def named(id: str) -> str:
-    """The key of this id as a sentence shows it, remapped or not; where to find it in the palette if it has none."""
+    """Return the key of this id as displayed, remapped or not; where it is in the palette if it has none."""
     return BY_ID[id].shown(_remapped) or f"{show(ALWAYS['palette.open'])} {id}"
 
 
 def resolve(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """(the keys that ids have by `wanted`, where they are not their own; sentences about what could not be had).
+    """Return (the keys of ids that differ from their defaults by `wanted`, sentences about remappings that failed).
 
-    Of two on one key in the same place the first in the table keeps it. ctrl+q and ctrl+p keep what they do.
-    """
+    Of two ids with one key in the same place, the first in the table gets it. ctrl+q and ctrl+p cannot be remapped."""
     if not wanted:
         return {}, []
     keys = {id: _split(wanted.get(id, key.keys)) for id, key in BY_ID.items()}
@@ -398,7 +396,7 @@ def resolve(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
                     problems.append(f"{show(one)} would be {holder} and {key.id}; {holder} keeps it.")
                     keys[key.id].remove(one)
     for id in wanted:
-        if id in keys and not keys[id]:  # it has its own again, as far as nobody else has them
+        if id in keys and not keys[id]:  # restore its defaults, unless others took them
             others = {one for place in PLACES if BY_ID[id] in place for key in place for one in keys[key.id]}
             keys[id] = [one for one in _split(BY_ID[id].keys) if one not in others]
     changed = {id: ",".join(own) for id, own in keys.items() if own != _split(BY_ID[id].keys)}
@@ -406,7 +404,7 @@ def resolve(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _split(keys: str) -> list[str]:
-    """Keys as Textual names them: a sign is called by its name, so that `/` and `slash` are one key."""
+    """Convert keys to Textual's names, so that `/` and `slash` are one key."""
     return [_CODES.get(key, key) for key in keys.split(",")]
 
 

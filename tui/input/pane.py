@@ -20,51 +20,50 @@ def _nothing(
 
 @dataclass(frozen=True)
 class Pane:
-    """What the application knows of a pane. What is imported only when it is needed is named `module.member`, below the
-    pane's folder."""
+    """The declaration of a pane. Members imported only on demand are named `module.member`, relative to the pane's
+    folder."""
 
     name: str
-    """Its id, its folder, and the word of its tab and title."""
+    """Its id, its folder, and its label in tab and title."""
     key: str
-    """The key that leads to it, as Textual names it."""
+    """The key that focuses it, as Textual names it."""
     help: str
-    """What that key does."""
+    """The help of that key."""
     empty: str
-    """What an empty list says: what will be here, and the key that makes the first. `{record.add}` is the key of that
-    id."""
+    """The text of its empty list: what it is for, and the key that adds to it. `{record.add}` is the key of that id."""
     filtered: str = ""
-    """What it says where a filter leaves nothing."""
+    """The text if a filter hides everything."""
     short: str = ""
-    """A shorter name, where there is little room."""
+    """A shorter label, for narrow layouts."""
     rows: str = ""
-    """The function of (engine, memory, view) that gives the rows of its list; empty for one that is read otherwise."""
+    """The function of (engine, memory, view) that returns the rows of its list; empty if they are loaded otherwise."""
     counts: str = ""
-    """The function of a memory that gives the figures which `words` needs."""
+    """The function of a memory that returns the counts for `words`."""
     words: Words = _nothing
-    """(view, counts, short, key) → what the title says at its right, as (text, action of a click); in fewer words the
-    higher `short`, up to 3; `key` names the key of an id."""
+    """(view, counts, short, key) → the right part of the title, as (text, action of a click); shorter for a higher
+    `short`, up to 3; `key` returns the key of an id."""
     filters: Mapping[str, object] = field(default_factory=dict)
-    """The fields of the view that narrow it, and what each is while they do not."""
+    """The fields of the view that filter it, with their neutral values."""
     author: str = "origin"
-    """The field of the view that says whose records are shown."""
+    """The field of the view that filters by author."""
     kinds: tuple[str, ...] = ()
-    """The kinds of records whose rows light up when another program changes them."""
+    """The kinds of records whose rows are highlighted when another program changes them."""
     keys: tuple[Key, ...] = ()
     """Keys that only this pane has; their `panes` name it."""
     records: bool = True
     """Whether its rows are records, which can be marked and copied."""
     beside: bool = True
-    """Whether another list may stand beside it."""
+    """Whether another list may be shown beside it."""
     controller: str = ""
     """The class of its controller, if it does more than show rows."""
     widget: str = ""
-    """The widget that it is in the place of a list, by its whole path."""
+    """The widget that it uses instead of a list, by its full path."""
 
     def load(self, reference: str) -> Any:
-        """What `module.member` means in the pane's folder."""
+        """Import `module.member` from the pane's folder."""
         module, _, member = reference.rpartition(".")
         return getattr(import_module(f"tui.panes.{self.name}.{module}"), member)
 
     def is_narrowed(self, view: object) -> bool:
-        """Whether a filter leaves something out."""
+        """Return whether a filter is active."""
         return any(getattr(view, name) != value for name, value in self.filters.items())

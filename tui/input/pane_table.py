@@ -1,5 +1,5 @@
-"""The one table of panes, in the order of their tabs. Each line is a folder of `tui/panes`, whose module `pane` has the
-declaration, `PANE`: tabs, keys, footer, help and the screen are made from that."""
+"""The single table of panes, in the order of their tabs. Each line is a folder of `tui/panes`, whose module `pane`
+holds the declaration, `PANE`, from which tabs, keys, footer, help and the screen are made."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,7 +20,7 @@ NAMES = (
 
 
 def load(names: tuple[str, ...]) -> dict[str, Pane]:
-    """The declarations of these panes."""
+    """Import the declarations of these panes."""
     return {name: import_module(f"tui.panes.{name}.pane").PANE for name in names}
 
 

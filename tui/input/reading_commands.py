@@ -1,4 +1,4 @@
-"""Commands that search, show, ask, and go back: history, undo, checkpoints."""
+"""Commands that search, show, ask, and restore: history, undo, checkpoints."""
 
 from store import TIMELINE_KINDS
 from tui.input.argument_parser import Argument

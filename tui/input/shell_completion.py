@@ -1,7 +1,6 @@
-"""The scripts by which bash, zsh and fish complete the command: the table of verbs, written out in each one's tongue.
+"""Completion scripts for bash, zsh and fish, generated from the table of verbs.
 
-They ask nothing of `memoranda` while somebody types: a shell that waits for a program at each Tab is in the way.
-"""
+They do not run `memoranda` at each Tab, which would be slow."""
 
 from collections.abc import Iterable
 
@@ -12,7 +11,7 @@ from tui.input.completion import EVERYWHERE
 
 
 def script(shell: str) -> str:
-    """The script of one shell. Raises InvalidInput."""
+    """Return the script of one shell. Raises InvalidInput."""
     from store import InvalidInput
 
     made = {"bash": _bash, "zsh": _zsh, "fish": _fish}.get(shell)
@@ -22,7 +21,8 @@ def script(shell: str) -> str:
 
 
 def _offering(verb: Verb, last: str) -> list[tuple[str, Argument]]:
-    """The verb's words of which the table knows what they may be, each with its place; `last` if there may be more."""
+    """Return the verb's positional arguments that have choices, each with its position; `last` if it may be
+    repeated."""
     loose = [argument for argument in verb.arguments if not argument.option]
     return [
         (last if argument.form in ("many", "any") else str(place), argument)
@@ -31,7 +31,7 @@ def _offering(verb: Verb, last: str) -> list[tuple[str, Argument]]:
     ]
 
 
-# bash: no descriptions, and it must run in the 3.2 of macOS ----------------------------------------------------------
+# bash: no descriptions; must run in version 3.2, which macOS has ------------------------------------------------------
 
 _BASH = r"""# Completion of memoranda for bash.
 _memoranda() {
@@ -193,7 +193,7 @@ def _brackets(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In single quotes, as bash and zsh read them."""
+    """Quote for bash and zsh, with single quotes."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

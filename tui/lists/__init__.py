@@ -1,1 +1,1 @@
-"""Rows of the lists, and which of them are shown in which order."""
+"""Rows of the lists, their order and filters."""

@@ -1,4 +1,4 @@
-"""What the context pane shows: what each part costs, the facts that are in and those that are not, and what else is
+"""Rows of the context pane: the cost of each part, the facts that are included and those that are not, and what else is
 sent, each with its reason or its cost at the right."""
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from store import Context, ContextPiece
     from store import ContextPart as Part
 
-WHOLE = "whole"  # the key of the row that stands for all of the text
-NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs
-LONGEST = 24  # cells of the bar of the part that costs most
+WHOLE = "whole"  # the key of the row for the full text
+NAME, TOKENS = 9, 5  # cells of a part's name and of its cost
+LONGEST = 24  # cells of the longest bar
 HEADINGS = {"summaries": "summaries", "log": "today's log", "window": "the conversation", "tools": "tools"}
-# the reason in one word → how a narrow list says it; those that are not here say it themselves
+# reason → its short form in a narrow list, if it differs
 SHORT = {
     "words": "by words",
     "weak": "low confidence",
@@ -45,8 +45,8 @@ SHORT = {
 
 @dataclass(frozen=True)
 class ContextRow:
-    """One line: its key (None for a heading), its record if it has one, its glyph and the glyph's look, its citation
-    and text, and what stands at the right: in few words, and in all."""
+    """One line: its key (None for a heading), its record if any, its glyph and the glyph's style, its citation and
+    text, and the note at the right, short and in full."""
 
     key: Hashable
     record: Record | None = None
@@ -57,15 +57,15 @@ class ContextRow:
     short: str = ""
     why: str = ""
     included: bool = True
-    flagged: bool = False  # it looks like an instruction to agents
-    costs: tuple[tuple[str, int], ...] = ()  # of a line of bars: parts, and the tokens of each
+    flagged: bool = False  # looks like an instruction to agents
+    costs: tuple[tuple[str, int], ...] = ()  # for a line of bars: parts, and the tokens of each
 
 
 class ContextRows:
-    """A context, line by line. `records` are those beside the facts that are in it, by citation."""
+    """The rows of a context. `records` are its records other than facts, by citation."""
 
     near = 0
-    """As of KeyedRows."""
+    """See KeyedRows."""
 
     def __init__(self, built: Context, records: Mapping[str, Record], now: str) -> None:
         self.built = built
@@ -73,7 +73,7 @@ class ContextRows:
         self._places = {row.key: index for index, row in enumerate(self._rows) if row.key is not None}
 
     def drop_pages(self) -> None:
-        """Nothing is read again here: a context is built anew."""
+        """Do nothing: a context is rebuilt, never read by pages."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -92,11 +92,11 @@ class ContextRows:
         return frozenset(keys).intersection(self._places)
 
     def record(self, index: int) -> Record | None:
-        """The record of a row; None for a heading, and for what has no record."""
+        """Return the record of a row; None for a heading and for rows without a record."""
         return self._rows[index].record
 
     def above(self, index: int) -> list[Line]:
-        """What the preview says of a row above its record: whether it is sent, and why."""
+        """Return the lines above a row's record in the preview: whether it is sent, and why."""
         row = self._rows[index]
         if row.key in (None, WHOLE):
             return []
@@ -105,7 +105,7 @@ class ContextRows:
         return [[word, (f"  {row.why}", "")], *order, []]
 
     def whole(self) -> list[Line]:
-        """Everything as it is sent, its headings and fences told apart."""
+        """Return the full text as it is sent, with its headings and fences styled."""
         lines: list[Line] = []
         for part in self.built.parts:
             if part.text:
@@ -115,7 +115,7 @@ class ContextRows:
         return lines[:-1]
 
     def _bars(self, row: ContextRow, width: int) -> Pairs:
-        """Two parts a line, each with its name, what it costs, and a bar."""
+        """Render two parts on one line, each with its name, its cost, and a bar."""
         half = (width - 1) // 2
         longest = max(1, min(LONGEST, half - NAME - TOKENS - 2))
         pairs: Pairs = [(" ", "")]
@@ -181,7 +181,7 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Conte
         pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
         if pieces:
             rows.append(ContextRow(None, text=HEADINGS[part.name]))
-            if part.name == "log":  # its lines are one passage
+            if part.name == "log":  # its lines form one passage
                 pieces = [replace(pieces[0], text=" ".join(piece.text for piece in pieces))]
             rows += [_piece(part, piece, records.get(piece.citation)) for piece in pieces]
     return rows
@@ -227,5 +227,5 @@ def _fact(one: Considered, now: str) -> ContextRow:
 
 
 def cited(built: Context) -> Sequence[str]:
-    """The citations of what is in a context beside the facts."""
+    """Return the citations in a context other than facts."""
     return [piece.citation for part in built.parts if part.name != "facts" for piece in part.pieces if piece.citation]

@@ -1,4 +1,4 @@
-"""Which of the inbox's proposals speak against a decision, for their lines; worked out once for each, on a worker."""
+"""Find proposals that contradict a decision, for their rows; computed once for each, on a worker."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from store import Memory
 from store import find_decision_matches as find_matches
 
-MOST = 100  # proposals, the newest, whose lines tell it; each takes a millisecond or two
+MOST = 100  # maximum proposals checked, newest first; each takes 1 to 2 ms
 
 
 class DecisionConflicts:
-    """What is known of one memory's proposals."""
+    """The results for one memory's proposals."""
 
     def __init__(self) -> None:
-        self._decisions: object = None  # by which it was worked out
+        self._decisions: object = None  # the decisions they were computed with
         self._known: dict[int, str] = {}
 
     def read(self, memory: Memory, numbers: Sequence[int]) -> dict[int, str]:
-        """Proposal → the decision it speaks against, for those that do."""
+        """Return proposal → the decision that it contradicts, for those that do."""
         decisions = memory.database.row("SELECT count(*), max(id) FROM decisions WHERE status = 'active'")
         if decisions != self._decisions:
             self._decisions, self._known = decisions, {}

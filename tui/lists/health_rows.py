@@ -1,5 +1,5 @@
-"""What the health pane shows: the figures of a memory under their headings, each with a small chart, and in the preview
-what it means, from how much it is known, and where Enter leads."""
+"""Rows of the health pane: a memory's figures under their headings, each with a small chart; in the preview their
+meaning, sample size, and what Enter opens."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tui.theme.line_filters import fit
 if TYPE_CHECKING:
     from store import Record
 
-LABEL, VALUE = 11, 8  # cells of a figure's name and of the figure
-SHORT = 8  # cells of the name where there is little room
+LABEL, VALUE = 11, 8  # cells of a figure's name and of its value
+SHORT = 8  # cells of the name in a narrow list
 LONGEST = 24  # cells of the longest bar
-NARROW = 44  # cells below which names are cut and notes give way to charts
+NARROW = 44  # cells below which names are shortened and notes omitted for charts
 
 
 class HealthRows:
-    """Figures, line by line. `records` are those that figures name, by citation; `at` is when all of it was measured,
-    and `due` in how many seconds it may be measured again (0: this is as new as can be)."""
+    """The rows of the figures. `records` are those that figures name, by citation; `at` is the time of the measurement,
+    and `due` the seconds until the next is possible (0: no newer one is possible)."""
 
     near = 0
-    """As of KeyedRows."""
+    """See KeyedRows."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class HealthRows:
         self.due = due
         self._records = records
         self._rows: list[Figure | str] = []
-        self._notes: dict[Hashable, int] = {}  # cells of the longest note beside a figure's chart and its neighbours'
+        self._notes: dict[Hashable, int] = {}  # cells of the longest note among neighbouring charts
         for heading, figures in found:
             self._rows += [heading, *figures]
             drawn = [one for one in figures if not (one.wide or one.record or one.state == UNKNOWN)]
@@ -56,7 +56,7 @@ class HealthRows:
         }
 
     def drop_pages(self) -> None:
-        """Nothing is read again here: figures are measured anew."""
+        """Do nothing: figures are measured again, never read by pages."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -75,17 +75,17 @@ class HealthRows:
         return frozenset()
 
     def record(self, index: int) -> Record | None:
-        """The record that a figure names, if it names one."""
+        """Return the record that a figure names, if any."""
         row = self._rows[index]
         return self._records.get(row.record) if isinstance(row, Figure) else None
 
     def leads(self, index: int) -> str:
-        """The line of the `:` bar that shows what a figure is about; empty where nothing does."""
+        """Return the `:` command that shows a figure's subject; empty if there is none."""
         row = self._rows[index]
         return row.leads if isinstance(row, Figure) else ""
 
     def told(self, index: int) -> list[Line]:
-        """What the preview says of a figure, above its record if it has one."""
+        """Return the lines of a figure in the preview, above its record if it has one."""
         row = self._rows[index]
         if not isinstance(row, Figure):
             return []
@@ -102,7 +102,7 @@ class HealthRows:
             return [(f"{row} ", "dim"), ("─" * max(0, width - cell_len(row) - 2), "rule")]
         glyph, label = (f"{row.glyph} ", row.look), visible(row.label)
         name = LABEL if width >= NARROW else SHORT
-        room = width - 2 - name - 1  # behind the name
+        room = width - 2 - name - 1  # beside the name
         aside = min(self._notes.get(row.key, cell_len(row.note)), width // 2)
         note = (f" {fit(visible(row.note), min(aside, cell_len(row.note))):>{aside}}", "dim")
         if row.wide:

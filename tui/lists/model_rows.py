@@ -1,4 +1,4 @@
-"""What the screen of the model lists: who may name one, which there are, when it is asked; and how to get Ollama."""
+"""Rows of the model's screen: the setting, the available models, when the model is used; or how to install Ollama."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tui.render.field_diff import Line
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
-NAME = 20  # cells of what a row is called
+NAME = 20  # cells of a row's name
 WHO = {
     "$MEMORANDA_MODEL": "A variable of the environment, for one start: MEMORANDA_MODEL=llama3.2:1b memoranda",
     "agent.model": "What you chose here, or with memoranda model use NAME. It is in your settings file.",
@@ -30,8 +30,8 @@ ANOTHER = "another …"
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One row: its `key` (None for a heading), sign, name and words; `more` for the preview, and what Enter does there:
-    `enter` in a word, empty for nothing."""
+    """One row: its `key` (None for a heading), sign, name and text; `more` for the preview, and the action of Enter:
+    `enter` names it, empty for none."""
 
     key: str | None
     name: str
@@ -43,7 +43,7 @@ class ModelRow:
 
 
 class ModelRows(NumberedRows):
-    """The rows; a row is known by its key."""
+    """The rows; each is identified by its key."""
 
     def __init__(self, rows: list[ModelRow]) -> None:
         self.rows = rows
@@ -81,7 +81,7 @@ class ModelRows(NumberedRows):
 
 
 def rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
-    """All rows, for how it stands, and how it fared until now."""
+    """Return all rows, for the model's status and its statistics."""
     listed = _order(found)
     if lacking(found):
         return [*_install(), *listed, *_modes(found)]
@@ -89,7 +89,7 @@ def rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
 
 
 def start(found: ModelStatus) -> str:
-    """The key of the row that the cursor begins on: the model that is asked, else what there is to be done."""
+    """Return the key of the row selected first: the current model, else the next step to set one up."""
     if found.model:
         return f"model {found.model}"
     if lacking(found):

@@ -1,4 +1,4 @@
-"""Rows of a list that nobody reorders: a row is known by its number."""
+"""Rows of a list with a fixed order, identified by their index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Hashable, Set
 
 
 class NumberedRows(ABC):
-    """What a list asks of its rows, where they are numbered from 0; how each looks, a subclass says in `segments`."""
+    """The base of rows that are numbered from 0; a subclass renders them in `segments`."""
 
     @abstractmethod
     def __len__(self) -> int: ...

@@ -1,9 +1,8 @@
-"""What the lists show: snapshots of facts, timeline and hits, that read their records a page at a time.
+"""Rows of the lists: snapshots of facts, timeline and hits, which load their records by pages.
 
 A snapshot is the order of the whole list as an array of keys (4 bytes a row; one index scan, made by a worker) and a
-few pages of records around what is on screen. So a list knows where any record stands, at any size, and a redraw
-reads nothing.
-"""
+few pages of records near the visible ones. So a list knows the position of every record, at any size, and a redraw
+reads nothing from the file."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ from tui.theme.line_filters import fit
 
 PAGE = 64
 PAGES = 24
-NEAR = 4096  # rows around a place that are looked through before all are
-WIDE = 64  # cells from which a list shows all its columns
+NEAR = 4096  # rows near a position that are searched before all others
+WIDE = 64  # cells from which on a list shows all its columns
 
 Reader = Callable[[Sequence[int]], "Mapping[int, Any]"]
 Pairs = list[tuple[str, str]]
@@ -46,7 +45,7 @@ BADGE_STYLES = {
 
 
 class Pages:
-    """Records by key, read a page at a time from wherever in the list they are asked for."""
+    """Records by key, loaded by pages on demand."""
 
     def __init__(self, keys: Sequence[int], read: Reader) -> None:
         self.keys = keys
@@ -54,11 +53,11 @@ class Pages:
         self._pages: LRUCache[int, Mapping[int, Any]] = LRUCache(PAGES)
 
     def drop(self) -> None:
-        """Read every page again when it is next asked for."""
+        """Reload every page on its next use."""
         self._pages.clear()
 
     def record(self, index: int) -> Any:
-        """The record at `index`; None if it went since the order was read."""
+        """Return the record at `index`; None if it was deleted since the order was read."""
         number = index // PAGE
         page = self._pages.get(number)
         if page is None:
@@ -67,12 +66,12 @@ class Pages:
         return page.get(self.keys[index])
 
     def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        """Those of these keys that are in the list; 50 ms in a million."""
+        """Return those of the keys that are in the list; takes 50 ms for a million rows."""
         return frozenset(keys).intersection(self.keys)
 
     def find(self, key: Hashable, near: int) -> int | None:
-        """Where a key is: looked for around `near`, then at both ends, where what is new stands, then everywhere, which
-        takes 20 ms in a million."""
+        """Return the index of a key: search near `near`, then at both ends, where new rows are, then everywhere, which
+        takes 20 ms for a million rows."""
         size = len(self.keys)
         for start, stop in (near - NEAR, near + NEAR), (0, NEAR), (size - NEAR, size), (0, size):
             try:
@@ -83,10 +82,10 @@ class Pages:
 
 
 class KeyedRows:
-    """Records in the order of `keys`, each drawn by `draw(record, width)`."""
+    """Records in the order of `keys`, each rendered by `draw(record, width)`."""
 
     near = 0
-    """Where the cursor is, or was in the rows that these replace: a key is first looked for there."""
+    """The cursor's index, here or in the rows that these replace: a key is first searched near it."""
 
     def __init__(
         self,
@@ -116,7 +115,7 @@ class KeyedRows:
         return self._pages.among(keys)
 
     def record(self, index: int) -> Any:
-        """The record of a row; None if it went since the order was read."""
+        """Return the record of a row; None if it was deleted since the order was read."""
         return self._pages.record(index)
 
     def segments(self, index: int, width: int) -> Pairs:
@@ -124,14 +123,14 @@ class KeyedRows:
         return [("  …", "dim")] if record is None else self._draw(record, width)
 
     def _left(self, gone: Iterable[int]) -> Sequence[int]:
-        """The keys without these."""
+        """Return the keys without these."""
         keys = copy(self._pages.keys)
         for index in sorted((at for key in gone if (at := self.index_of(key)) is not None), reverse=True):
             del keys[index]  # type: ignore[attr-defined]
         return keys
 
     def without(self, gone: Iterable[int]) -> KeyedRows:
-        """The same list without the records of these keys."""
+        """Return the same list without the records of these keys."""
         return KeyedRows(self._left(gone), self._pages.read, self._draw)
 
 
@@ -143,16 +142,16 @@ class FactRows(KeyedRows):
         self._now = now
 
     def anew(self, now: str) -> FactRows:
-        """The same order, its records to be read again; `now` is what ages are counted from."""
+        """Return the same order with its records to be reloaded; ages are relative to `now`."""
         return FactRows(self._pages.keys, self._pages.read, now)
 
     def without(self, numbers: Iterable[int]) -> FactRows:
-        """The same list without these facts."""
+        """Return the same list without these facts."""
         return FactRows(self._left(numbers), self._pages.read, self._now)
 
 
 def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
-    """A fact in one line: badge, domain, text, age, origin."""
+    """Render a fact in one line: badge, domain, text, age, origin."""
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
     live = fact.status == "active"
@@ -172,7 +171,7 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
         ]
     domain = 12 if width >= 44 else 8 if width >= 34 else 0
     by = "" if origin == "user" else f" {fit(origin, 7).rstrip()}"
-    age = f"{age:>7}" if badge not in ("fresh", "pinned") or width >= 44 else ""  # what is fresh needs no age
+    age = f"{age:>7}" if badge not in ("fresh", "pinned") or width >= 44 else ""  # a fresh fact needs no age
     body = max(4, width - 2 - domain - len(age) - len(by))
     return [
         (f"{glyph} ", style),
@@ -184,10 +183,10 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
 
 
 class TimelineRows:
-    """The timeline, with a heading for each of the person's days."""
+    """The timeline, with a heading for each day in local time."""
 
     near = 0
-    """As of FactRows."""
+    """See FactRows."""
 
     def __init__(
         self, keys: Sequence[int], days: Sequence[tuple[int, str]], read: Reader, links: Callable[[Record], str]
@@ -197,10 +196,10 @@ class TimelineRows:
         self._pages = Pages(keys, read)
         self._links = links
         self._names = [name for _, name in days]
-        self._headings = array("q", [first + number for number, (first, _) in enumerate(days)])  # their lines
+        self._headings = array("q", [first + number for number, (first, _) in enumerate(days)])  # their row indexes
 
     def anew(self) -> TimelineRows:
-        """The same order, its records to be read again."""
+        """Return the same order with its records to be reloaded."""
         return TimelineRows(self._pages.keys, self._days, self._pages.read, self._links)
 
     def drop_pages(self) -> None:
@@ -222,7 +221,7 @@ class TimelineRows:
         found = self._pages.find(key, self._entry(self.near))
         if found is None:
             return None
-        # the entry stands below as many headings as days began up to it
+        # an entry's row is its index plus the number of headings above it
         low, high = 0, len(self._headings)
         while low < high:
             middle = (low + high) // 2
@@ -236,7 +235,7 @@ class TimelineRows:
         return self._pages.among(keys)
 
     def record(self, index: int) -> Record | None:
-        """The record of a row; None for a heading, or if it went since the order was read."""
+        """Return the record of a row; None for a heading, or if it was deleted since the order was read."""
         return None if self._heading(index) is not None else self._pages.record(self._entry(index))
 
     def segments(self, index: int, width: int) -> Pairs:
@@ -259,7 +258,7 @@ class TimelineRows:
 
 
 def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pairs:
-    """A timeline entry in one line: glyph, citation, what it says, and a word at the right edge."""
+    """Render a timeline entry in one line: glyph, citation, text, and a label at the right edge."""
     text, extra = summary(record)
     gone = (isinstance(record, Decision) and record.status != "active") or (
         isinstance(record, Commit) and not record.reachable
@@ -282,7 +281,7 @@ def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pa
 
 
 class HitRows:
-    """What a search found, best first, with the words that matched marked."""
+    """Search hits, best first, with the matching words highlighted."""
 
     def __init__(self, hits: Sequence[Hit], now: str) -> None:
         self._hits = hits
@@ -305,7 +304,7 @@ class HitRows:
         return frozenset(keys).intersection(self._places)
 
     def record(self, index: int) -> Record | None:
-        """The record of a hit, as the search found it."""
+        """Return the record of a hit, as the search found it."""
         return self._hits[index].record
 
     def segments(self, index: int, width: int) -> Pairs:
@@ -318,7 +317,7 @@ class HitRows:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "rule"
         day = ago(self._now, moment(record)) if width >= 34 else ""
         citation = visible(hit.citation)
-        if len(citation) > (most := max(9, width // 3)):  # of a path its end says more
+        if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
             citation = f"…{citation[1 - most :]}"
         citation = fit(citation, max(9, cell_len(citation)))
         body = max(4, width - 2 - cell_len(citation) - 1 - len(day) - 1)
@@ -331,7 +330,7 @@ class HitRows:
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str = "") -> Pairs:
-    """One line of `width` cells around the first match, the matches marked."""
+    """Render `width` cells around the first match, with the matches highlighted."""
     text = text.replace("\n", " ")
     start = 0
     if marks and marks[0][1] > width - 8:
@@ -355,15 +354,14 @@ def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str =
 
 
 def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[int, str]]]:
-    """A stream of (key, moment), newest first, as its keys and where each local day begins among them.
+    """Convert a stream of (key, moment), newest first, to its keys and the index where each local day begins.
 
-    A day's bounds are worked out once, as text, and where it ends is found by bisection, so that an entry costs next to
-    nothing.
-    """
+    A day's bounds are computed once, as text, and its end is found by bisection, so that the cost of an entry is
+    negligible."""
     days: list[tuple[int, str]] = []
 
     def chunks() -> Iterator[tuple[int, ...]]:
-        rows, done, start = iter(stream), 0, "\uffff"  # of the day that is reached
+        rows, done, start = iter(stream), 0, "\uffff"  # of the current day
         while chunk := list(islice(rows, CHUNK)):
             numbers, moments = zip(*chunk, strict=True)
             place = bisect_left(moments, True, key=start.__gt__)
@@ -378,7 +376,7 @@ def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[in
 
 
 def _local_day(at: str) -> tuple[str, str]:
-    """(start, name) of the local day of a moment; the start as a timestamp."""
+    """Return (start, name) of the local day of a moment; the start as a timestamp."""
     here = datetime.fromisoformat(at).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     return from_ms(round(midnight.timestamp() * 1000)), f"{here:%a %d %b %Y}"

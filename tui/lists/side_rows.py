@@ -1,4 +1,4 @@
-"""How the lists beside facts and timeline draw a line: checkpoints, steps of history, tasks, proposals."""
+"""Render the lines of the side lists: checkpoints, steps of history, tasks, proposals."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tui.theme.line_filters import fit
 
 
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
-    """A checkpoint in one line: its name or what it was about, how many steps came since, when and why it was taken,
-    what recovering it costs, and whether somebody did. What somebody asked for stands out."""
+    """Render a checkpoint in one line: its name or subject, the number of steps since, when and why it was created, the
+    cost of recovering it, and whether it was recovered. Manual checkpoints are highlighted."""
     since = newest - checkpoint.seq
     steps = f"  {since:,} step{'' if since == 1 else 's'} since" if since else "  nothing since"
     asked = checkpoint.trigger == "person"
@@ -38,15 +38,14 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
 
 
 def _reason(checkpoint: Checkpoint) -> str:
-    """Why one was taken that nobody asked for, beside its level."""
+    """Return why an automatic checkpoint was created, beside its level."""
     if checkpoint.trigger == "usage":
         return f"{checkpoint.used} %"
     return "at end" if checkpoint.trigger == "session_end" else "daily" if checkpoint.level == "archival" else "by time"
 
 
 def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
-    """A step of history in one line: its number, what was done and about what, by whom, when; dim once it was taken
-    back."""
+    """Render a step of history in one line: number, operation and subject, author, time; dim if it was undone."""
     back = step.undone_by is not None
     glyph, glyph_look = ("↶", "rule") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
     when = f"  {local_time(step.at):>17}" if width >= WIDE else f" {ago(now, step.at):>6}"
@@ -70,7 +69,7 @@ def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
 
 
 def task_segments(task: Task, width: int, now: str) -> Pairs:
-    """A task in one line: its box, its text, its state and age."""
+    """Render a task in one line: checkbox, text, state and age."""
     done = task.status == "done"
     state = {"in_progress": " in progress", "done": " done"}.get(task.status, "") if width >= 34 else ""
     when = f" {ago(now, task.updated_at):>6}"
@@ -88,14 +87,14 @@ def task_segments(task: Task, width: int, now: str) -> Pairs:
     ]
 
 
-ROOMY = 100  # cells of a line that has room for a word more
-# what would be done, where there is no room for the word
+ROOMY = 100  # cells of a line that has room for one more label
+# the proposed operation, if there is no room for its word
 SIGNS = {"add": "+", "correct": "~", "supersede": "~", "conflict": "~", "confirm": "✓", "merge": "=", "forget": "−"}
 
 
 def proposal_segments(proposal: Proposal, width: int, now: str, against: str = "") -> Pairs:
-    """A proposal in one line: what would be done, the text, from whom and since when; a warning where it looks like an
-    order to an agent, and the decision that it speaks `against`."""
+    """Render a proposal in one line: operation, text, origin and age; a warning if it looks like an instruction to an
+    agent, and the decision that it contradicts (`against`)."""
     kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
     word = f"{kind:<10}" if width >= WIDE else f"{SIGNS[proposal.kind]} "
     when = f" {ago(now, proposal.created_at):>6}"
@@ -108,7 +107,7 @@ def proposal_segments(proposal: Proposal, width: int, now: str, against: str = "
     shown = f" {fit(by, 16 if width >= WIDE else min(cell_len(by), max(4, width // 5)))}"
     number = f"{proposal.citation:<6} " if width >= 50 else ""
     beside = f" {WARNING} {'contradicts ' if width >= ROOMY else ''}{against}" if against else ""
-    shown = "" if against and width < 50 else shown  # there is no room for both
+    shown = "" if against and width < 50 else shown  # no room for both
     body = max(4, width - 2 - len(number) - len(word) - len(beside) - len(shown) - len(when))
     look = {"forget": "removed", "add": "added"}.get(proposal.kind, "accent")
     return [

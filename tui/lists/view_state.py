@@ -1,4 +1,4 @@
-"""Which records are shown and how, which panes have room, and what the panes' titles say about it."""
+"""The lists' filters and order, the visible panes, and the panes' titles."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
-WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
-# names where there is little room: a narrow title still says what is left out
+WIDE, HUGE = 100, 180  # columns from which on two lists, or three, are shown beside the preview
+# short names for narrow titles, which leave room for what is hidden
 SHORT = {name: pane.short for name, pane in BY_NAME.items() if pane.short}
-ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs, if each has its short name
+ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs with short names
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
 @dataclass(frozen=True)
 class View:
-    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, the inbox's `asker`,
-    whether what was superseded, forgotten or done, or taken by itself, is shown too, the question and the session that
-    a context is of (empty: the last ones), and the `past` if it is looked at."""
+    """The state of the lists: the facts' order and filters, the timeline's kind, the history's actor, the inbox's
+    `asker`, whether replaced, forgotten, done or automatic records are shown too, the question and the session of the
+    context (empty: the last ones), and the `past` if one is shown."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -46,7 +46,7 @@ class View:
 
     @property
     def shows_all(self) -> bool:
-        """Whether no filter is set, so that an empty list means that there are no facts."""
+        """Return whether no filter is set, so that an empty list means that there are no facts."""
         return self.domain is None and self.origin is None and not self.words
 
     @property
@@ -63,22 +63,22 @@ class View:
 
 
 def layout(columns: int) -> str:
-    """The class of a screen this wide."""
+    """Return the layout's class for a screen of this width."""
     return "-narrow" if columns < WIDE else "-wide" if columns < HUGE else "-huge"
 
 
 def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
-    """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
+    """Return the visible lists, from the left: the current one, and the last ones beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided, answered or drawn needs room to be read
+    if form == "-wide":  # the preview of these needs more width
         return (FACTS, second) if BY_NAME[current].beside else (current,)
     return (FACTS, TIMELINE, third)
 
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
-    """All panes by number and name; where there is little room closer together, by a shorter name, and at last by
-    number alone but for the ones that are seen, or for the current one."""
+    """Return all panes by number and name; with little room closer together, then with short names, and at last by
+    number alone except for the visible ones, or for the current one."""
     whole = {pane: f"{NUMBERS[pane]} {pane}" for pane in PANES}
     short = {pane: f"{NUMBERS[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
     bare = {pane: whole[pane] if pane in seen else NUMBERS[pane] for pane in PANES}
@@ -96,8 +96,8 @@ def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]
 
 
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
-    """The order and the filters of a pane, and what they leave out; in fewer words the higher `short`, up to 3. A click
-    changes what it names."""
+    """Return the order and the filters of a pane, and how many rows they hide; shorter for a higher `short`, up to 3. A
+    click changes the setting."""
     pieces: list[Piece] = []
     for word, action in BY_NAME[pane].words(view, counts, short, named):
         if word:
@@ -108,7 +108,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
 def title(
     pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, form: str, room: int
 ) -> tuple[list[Piece], list[Piece]]:
-    """(left, right) of a pane's title, `room` cells wide. Where it is narrow, its left part are the tabs."""
+    """Return (left, right) of a pane's title, `room` cells wide. In a narrow layout the left part are the tabs."""
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in range(4):
         right = about(pane, view, counts, short)
@@ -126,16 +126,16 @@ NO_HITS = "Nothing found. Try fewer words, or without kind: domain: is: tag: aut
 
 
 def empty(pane: str) -> str:
-    """What a list that has nothing says: what will be there, and the key that makes it."""
+    """Return the text of an empty list: what it is for, and the key that adds to it."""
     return NO_HITS if pane == HITS else with_keys(BY_NAME[pane].empty)
 
 
 def empty_list(pane: str, view: View) -> str:
-    """What a list without rows says in this view: that a filter leaves nothing, or that there is nothing."""
+    """Return the text of a list without rows in this view: that a filter hides all, or that there are none."""
     declared = BY_NAME[pane]
     return with_keys(declared.filtered if declared.is_narrowed(view) else declared.empty)
 
 
 def with_keys(text: str) -> str:
-    """A declared text, with the key of each `{id}` in it."""
+    """Replace each `{id}` in a text by that key."""
     return re.sub(r"\{([\w.-]+)\}", lambda found: named(found[1]), text)

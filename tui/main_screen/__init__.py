@@ -1,1 +1,1 @@
-"""The main screen and its parts. Screens that cover it are in `screens`."""
+"""The main screen and its parts. Screens shown on top of it are in `screens`."""

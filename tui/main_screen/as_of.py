@@ -1,8 +1,7 @@
-"""The whole screen as the memory was at a moment, read-only and marked as such, until escape.
+"""Show the memory as of an earlier moment, read-only and marked as such, until escape.
 
-The lists, the preview and the search read another memory under the same names (`store.services.as_of`); what was on the
-screen before is shown again afterwards.
-"""
+The lists, the preview and the search read another memory through the same interface (`store.services.as_of`). Leaving
+restores the previous view."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScreenPosition:
-    """Where a person was: what the lists showed, the pane they were in, and each list's cursor."""
+    """The state to restore: the lists' view, the current pane, and each list's cursor."""
 
     view: View
     pane: str
@@ -32,7 +31,7 @@ class ScreenPosition:
 
 
 class AsOfHost(Host, Protocol):
-    """What looking at the past needs of the screen."""
+    """The interface that the past view needs of the screen."""
 
     @property
     def footer(self) -> Footer: ...
@@ -44,20 +43,20 @@ class AsOfHost(Host, Protocol):
 
 
 class AsOfController:
-    """Goes to a moment of the past, and back to now."""
+    """Switches the screen to a past moment, and back to now."""
 
     def __init__(self, host: AsOfHost) -> None:
         self.host = host
-        self._left: ScreenPosition | None = None  # where the person was before they looked back
+        self._left: ScreenPosition | None = None  # what to restore when leaving the past
 
     @property
     def moment(self) -> PointInTime | None:
-        """The moment that is looked at; None is now."""
+        """Return the moment shown; None is now."""
         past = self.host.view.past
         return past.moment if past is not None else None
 
     def refuses(self) -> bool:
-        """Whether nothing can be changed here; says so."""
+        """Return whether the view is read-only, and if so say so."""
         if self.moment is None:
             return False
         when = local_time(self.moment.at)
@@ -66,7 +65,7 @@ class AsOfController:
         return True
 
     def look_back(self, text: str) -> None:
-        """Show everything as it was at a moment; at `now`, as it is."""
+        """Show everything as of a moment; for `now`, leave the past."""
         if text.strip() == "now":
             self.action_come_back()
         elif self.host.engine is not None and text.strip():
@@ -92,7 +91,7 @@ class AsOfController:
         self._turn_to(past, cursors)
 
     def action_come_back(self) -> None:
-        """Show everything as it is, where the person was before."""
+        """Show the present again, with the previous view."""
         left, self._left = self._left, None
         if self.host.engine is None or left is None:
             return
@@ -103,14 +102,14 @@ class AsOfController:
         self.host.say("Back to now.", alone=True)
 
     def leave(self) -> bool:
-        """Come back to now; False if it is now."""
+        """Return to now; return False if it is shown already."""
         if self.moment is None:
             return False
         self.action_come_back()
         return True
 
     def _turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None:
-        """Show this past, or now, with each list's cursor where it was as far as that is there."""
+        """Show this past, or now, with each list's cursor restored if its row exists."""
         self.host.set_class(past is not None, "-past")
         self.host.footer.looking = past is not None
         self.host.footer.show_pane("")
@@ -124,7 +123,7 @@ class AsOfController:
         self.host.draw_footer()
 
     def draw(self) -> None:
-        """The line that says which moment is looked at; in fewer words where there is little room."""
+        """Draw the line that names the moment; in fewer words if there is little room."""
         moment, band = self.moment, self.host.bar("past")
         if moment is None or band is None:
             return

@@ -1,4 +1,4 @@
-"""What the controllers of the main screen have in common: what they may use of it, and how it takes their actions."""
+"""What the controllers of the main screen share: background tasks, polling, and the registration of their actions."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ if TYPE_CHECKING:
 
 
 class BackgroundTask(Protocol):
-    """Work beside the screen: started after the first rows, looked after twice a second, shown in the top line."""
+    """A background task: started after the first rows, polled twice a second, shown in the top line."""
 
     def start(self) -> None:
-        """Begin, after the first rows are shown."""
+        """Start, after the first rows are shown."""
 
     def poll(self, count: int) -> None:
-        """Do what is due at the `count`-th look."""
+        """Do what is due at the `count`-th poll."""
 
     def pieces(self) -> Sequence[Piece]:
-        """What the top line says of it; empty while there is nothing to say."""
+        """Return the pieces for the top line; empty if there is nothing to show."""
 
     def leave(self) -> bool:
-        """Stop what can be stopped by Escape; whether there was something."""
+        """Stop what Escape can stop; return whether there was something."""
 
 
 class Polling:
-    """Calls its steps with the number of the call; each time it is polled."""
+    """Calls its steps with the number of the poll."""
 
     def __init__(self, steps: Sequence[Callable[[int], None]], failed: Callable[[BaseException], None]) -> None:
         self._steps, self._failed = steps, failed
         self._count = 0
 
     def poll(self) -> None:
-        """Call all steps. A file that cannot be read is an error to be said; it is tried again the next time."""
+        """Call all steps. Report a file that cannot be read as an error, and try again at the next poll."""
         self._count += 1
         try:
             for step in self._steps:
@@ -45,8 +45,8 @@ class Polling:
 
 
 def take_actions(screen: object, controller: object) -> None:
-    """Make a controller's `action_*` methods the screen's, where Textual looks for them. Raises ValueError for a name
-    that the screen has already."""
+    """Make a controller's `action_*` methods attributes of the screen, where Textual looks for them. Raises ValueError
+    for a name that the screen has already."""
     for name in dir(controller):
         if name.startswith("action_"):
             if hasattr(screen, name):
@@ -55,5 +55,5 @@ def take_actions(screen: object, controller: object) -> None:
 
 
 def first(steps: Sequence[Callable[[], bool]]) -> bool:
-    """Do the first of these steps that has something to do; whether one had."""
+    """Call the steps until one returns True; return whether one did."""
     return any(step() for step in steps)

@@ -55,13 +55,13 @@ MainScreen {
 """
 
 
-# What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
-# sends it: so they are heard before the keys behind them are given to the list.
+# Keys typed right after these belong to the bar that they open, even if they arrive in one chunk, as over a slow line:
+# these are processed first, before later keys reach the list.
 TYPING = ("search", "command", "ask_for")
 
 
 def bindings() -> Iterator[Binding]:
-    """The keys of the table, as Textual wants them."""
+    """Yield the bindings of the key table."""
     for key in KEYS:
         first = key.action.partition("(")[0] in TYPING
         yield Binding(
@@ -78,14 +78,14 @@ class Body(Kept, Container):
 
 
 def list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:
-    """A list under its title."""
+    """Return a list under its title."""
     heading = Split(id=f"{name}-title", classes="pane-title")
     rows = RecordList(id=name, empty_text=empty_text)
     return ListPane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
 
 
 def hidden_pane(name: str) -> Widget:
-    """A pane that is not yet seen: a list, or the widget that it declares."""
+    """Return a pane that is still hidden: a list, or the widget that it declares."""
     path = BY_NAME[name].widget
     if not path:
         return list_pane(name, "list", "-behind", empty_text=empty(name))

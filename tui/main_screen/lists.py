@@ -1,4 +1,5 @@
-"""Reads the lists, and again when anybody wrote. Nothing here waits: workers read, and hand the rows to the screen."""
+"""Load the lists, and reload them after any write. Nothing here blocks: workers read, and pass the rows to the
+screen."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
 
-AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
-OTHERS = 1.0  # seconds, at least, from one reading of what others write to the next
-REST = 1  # times what a reading of the lists took: the pause before what others write is read again
+AGES = 120  # polls between two reloads of the facts without a write, because ages change
+OTHERS = 1.0  # minimum seconds between two reloads after others' writes
+REST = 1  # pause before the next such reload, as a multiple of the last one's duration
 
 
 class ListsHost(Host, Protocol):
-    """What the lists need of the screen."""
+    """The interface that the lists need of the screen."""
 
     @property
     def seen(self) -> Sequence[str]: ...
@@ -40,28 +41,28 @@ class ListsHost(Host, Protocol):
 
 
 class ListsController:
-    """Owns the engine and what was read by it."""
+    """Owns the engine and the rows loaded by it."""
 
     def __init__(self, host: ListsHost) -> None:
         self.host = host
         self.engine: Engine | None = None
-        self.reading = False  # whether the lists are being read
-        self.step = 0  # the newest step of history that was shown
-        self.rested = 0.0  # the moment from which on what others wrote may be read
+        self.reading = False  # whether the lists are being loaded
+        self.step = 0  # the newest step of history shown
+        self.rested = 0.0  # the time from which others' writes may be loaded
         self.shown: Lists | None = None
-        self._read: Lists | None = None  # and not yet shown
-        self._stale = False  # whether they must be read once more
-        self._held = False  # whether another program keeps the log from being emptied
-        self._aged = False  # whether ages may have moved on since the lists were read
-        self._seen = 0  # the version of the file that the lists show
-        self._looked = 0  # the newest step of history at the last look
-        self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
-        self._cursors: dict[str, Hashable] = {}  # where each list's cursor is to be once it was read
+        self._read: Lists | None = None  # loaded, not shown yet
+        self._stale = False  # whether to reload once more
+        self._held = False  # whether another program prevents a checkpoint of the WAL
+        self._aged = False  # whether ages may have changed since the last load
+        self._seen = 0  # the file's data version that the lists show
+        self._looked = 0  # the newest step of history at the last poll
+        self._wanted: int | None = None  # key of the record to select once it is listed
+        self._cursors: dict[str, Hashable] = {}  # each list's cursor after the next load
 
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""
         self.engine = engine
-        self._held = bool(_held(engine.screen.database.path))  # which is among the warnings
+        self._held = bool(_held(engine.screen.database.path))  # listed among the warnings
         self.host.set_held(self._held)
         for warning in engine.screen.database.warnings:
             self.host.say(warning, "warning", timeout=15)
@@ -70,11 +71,10 @@ class ListsController:
         self.step = engine.newest_step()
         self._show(first)
 
-    # looking for what others wrote
+    # others' writes
 
     def look(self, count: int) -> None:
-        """See whether anybody wrote, in this process or another; not while the lists are being read, and not right
-        after a reading that took long."""
+        """Check for writes of this process or others; not while the lists are loading, nor right after a slow load."""
         self._aged = self._aged or count % AGES == 0
         engine = self.engine
         if engine is None:
@@ -89,7 +89,8 @@ class ListsController:
             self.reload()
 
     def _look_at_log(self, path: str) -> None:
-        """Say once that another program keeps the log from being emptied, and in the bar for as long as it does."""
+        """Report once that another program prevents checkpoints of the WAL, and show it in the bar as long as it
+        does."""
         reason = _held(path)
         if bool(reason) == self._held:
             return
@@ -101,7 +102,7 @@ class ListsController:
     # facts and timeline
 
     def reload(self) -> None:
-        """Read again what changed in the order of both lists, soon; one reading at a time."""
+        """Reload both lists soon; one load at a time."""
         if self.reading:
             self._stale = True
         elif self.engine is not None:
@@ -124,7 +125,7 @@ class ListsController:
         end = monotonic()
         self.rested = max(start + OTHERS, end + REST * (end - start))
         self._read = lists
-        del lists  # what is passed to another thread, or to a worker, stays for a while; a million keys may not
+        del lists  # references passed to other threads live for a while: do not keep a million keys
         self.host.later(self._show_read)
 
     def _failed(self, error: MemorandaError) -> None:
@@ -134,7 +135,7 @@ class ListsController:
     def _show_read(self) -> None:
         lists, self._read = self._read, None
         if lists is not None and lists.view.past is not self.host.view.past:
-            self.reading = False  # it was asked for before the person went to the past, or came back
+            self.reading = False  # requested before the view moved to the past or back
             self.reload()
         elif lists is not None:
             self._show(lists)
@@ -162,10 +163,10 @@ class ListsController:
             self.reload()
         host.lists_shown()
 
-    # the other lists
+    # other lists
 
     def read_side(self) -> None:
-        """Read those of the other lists that are seen."""
+        """Load those of the other lists that are visible."""
         names = tuple(name for name in self.host.seen if BY_NAME[name].rows and self.host.found(name) is not None)
         if self.engine is not None and names:
             view = self.host.view
@@ -183,7 +184,7 @@ class ListsController:
 
     def _show_side(self, view: View, lists: Mapping[str, SideRows]) -> None:
         if view != self.host.view:
-            return  # a newer reading is under way
+            return  # a newer load is in progress
         for name, rows in lists.items():
             found = self.host.list_of(name)
             found.empty_text = empty_list(name, view)
@@ -197,11 +198,10 @@ class ListsController:
             self.host.side_shown(name, rows)
         self.host.draw_titles()
 
-    # what was just changed
+    # after a write
 
     def refresh_records(self, wanted: int | None = None) -> None:
-        """Show at once what a write changed on screen, then read the lists again; put the cursor on the record whose
-        key is `wanted`."""
+        """Show at once what a write changed, then reload the lists; select the record whose key is `wanted`."""
         for name in PANES:
             found = self.host.found(name)
             if found is not None and found.rows is not None and self.shown is not None:
@@ -213,12 +213,12 @@ class ListsController:
             self.host.follow(self.host.list_of(self.host.place))
 
     def hide_facts(self, numbers: Sequence[int]) -> None:
-        """Take facts out of the list before the list is read again."""
+        """Remove facts from the list before it is reloaded."""
         if not self.host.view.hidden:
             self._hide(FACTS, numbers)
 
     def hide_proposals(self, numbers: Sequence[int]) -> None:
-        """Take proposals out of the list before it is read again."""
+        """Remove proposals from the list before it is reloaded."""
         self._hide(INBOX, [pack_key("proposal", number) for number in numbers])
 
     def _hide(self, name: str, keys: Sequence[int]) -> None:
@@ -227,13 +227,12 @@ class ListsController:
             found.set_rows(found.rows.without(keys))  # type: ignore[attr-defined]
 
     def turn_to(self, cursors: Mapping[str, Hashable]) -> None:
-        """Keep nothing of another moment; `cursors` is where each list's cursor is to be once it was read."""
+        """Drop all rows of another moment; `cursors` are the lists' cursors after the next load."""
         self._cursors = dict(cursors)
         self.shown = None
 
     def select_wanted(self, *names: str) -> None:
-        """Put the cursor of the list the person is in on the record that was just made or brought back; and all cursors
-        where they were before the person looked back."""
+        """Select the record just created or restored in the current list; after a past view, restore all cursors."""
         for name in names:
             if name in self._cursors:
                 self.host.list_of(name).select(self._cursors.pop(name))
@@ -248,7 +247,7 @@ class ListsController:
             self._wanted = None
 
     def _flash_changes(self) -> None:
-        """Light what someone else changed since the last reading."""
+        """Highlight rows that others changed since the last load."""
         assert self.engine is not None
         self.step, changed = self.engine.changed_elsewhere(self.step)
         for key in changed:
@@ -259,6 +258,6 @@ class ListsController:
 
 
 def _held(path: str) -> str:
-    """Why the log cannot be emptied; imported after the first frame, with SQLite."""
+    """Return why the WAL cannot be checkpointed; imported after the first frame, with SQLite."""
 
     return wal.held(path)

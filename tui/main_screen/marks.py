@@ -1,4 +1,4 @@
-"""Marked records, and which records a key is about. The marks themselves are the lists'."""
+"""Mark records, and find the records that a key applies to. The lists own the marks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MarksHost(Host, Protocol):
-    """What marking needs of the screen."""
+    """The interface that marking needs of the screen."""
 
     def controller_of(self, name: str) -> PaneController: ...
     @property
@@ -25,7 +25,7 @@ class MarksHost(Host, Protocol):
 
 
 class MarksController:
-    """Marks the rows of the list the person is in."""
+    """Marks rows of the current list."""
 
     def __init__(self, host: MarksHost) -> None:
         self.host = host
@@ -64,7 +64,7 @@ class MarksController:
     def action_mark_all(self) -> None:
         if self._refused():
             return
-        self.host.set_focus(self._list)  # what follows is about the marks, not about the preview
+        self.host.set_focus(self._list)  # the next key applies to the marks, not to the preview
         if not self._list.mark_all():
             self.host.say(
                 f"At most {MOST_MARKS:,} records can be marked: narrow the list with {named('list.filter')}, "
@@ -82,21 +82,21 @@ class MarksController:
         return True
 
     def marked(self, event: RecordList.Marked) -> None:
-        """Other rows are marked."""
+        """Handle a change of the marked rows."""
         if event.record_list.id == HITS:
             self.host.draw_found()
         self.host.draw_titles()
-        if not event.record_list.marking:  # while a range grows, the footer says how it ends
+        if not event.record_list.marking:  # during a range, the footer shows how to end it
             self.host.draw_footer()
 
     def target(self) -> Record | Step | None:
-        """The record that a key is about: the one in the preview, which is the one under the cursor."""
+        """Return the record that a key applies to: the one in the preview, which is the one under the cursor."""
         if self.host.pane.record is None:
             self.host.say("Nothing is selected.", "warning")
         return self.host.pane.record
 
     def targets(self) -> Sequence[Record | Step]:
-        """The marked records of the list the person is in; without marks the one under the cursor."""
+        """Return the marked records of the current list; without marks, the one under the cursor."""
         marked = self._list
         if marked.marks and self.host.engine is not None and self.host.focused is marked:
             return self.host.engine.read_marked(self.host.place, marked.marks)

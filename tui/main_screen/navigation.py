@@ -1,4 +1,4 @@
-"""Which panes are seen, and which one the person is in."""
+"""Track which panes are visible, and which is the current one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NavigationHost(Host, Protocol):
-    """What going from pane to pane needs of the screen."""
+    """The interface that navigation needs of the screen."""
 
     def controller_of(self, name: str) -> PaneController: ...
     def has_pane(self, name: str) -> bool: ...
@@ -31,17 +31,17 @@ class NavigationHost(Host, Protocol):
 
 
 class NavigationController:
-    """Owns the current pane, and the list the person was in last."""
+    """Owns the current pane, and the list focused last."""
 
     def __init__(self, host: NavigationHost) -> None:
         self.host = host
         self.current: str = FACTS
-        self._second, self._third = TIMELINE, HISTORY  # the last ones beside it: see `view_state.slots`
+        self._second, self._third = TIMELINE, HISTORY  # the last panes in the other slots: see `view_state.slots`
         self.seen: tuple[str, ...] = (FACTS, TIMELINE)
-        self.place: str = FACTS  # the list the person was in last
+        self.place: str = FACTS  # the list focused last
 
     def focus_moved(self) -> None:
-        """Something else has the keys."""
+        """Handle a change of the focus."""
         focused = self.host.focused
         name = focused.id if focused is not None else None
         held = next((pane for pane in PANES if self.host.controller_of(pane).holds(name)), None)
@@ -58,12 +58,12 @@ class NavigationController:
         self.host.draw_footer()
 
     def leave_hits(self) -> None:
-        """Be in the current pane's list again, after a search."""
+        """Make the current pane's list the current one again, after a search."""
         if self.place == HITS:
             self.place = self.current
 
     def show(self, name: str) -> None:
-        """Give a pane its place, and hide those that have none."""
+        """Assign a slot to a pane, and hide panes without one."""
         if BY_NAME[name].beside and name != FACTS:
             self._second = name
         if name not in (FACTS, TIMELINE):
@@ -72,7 +72,7 @@ class NavigationController:
         self.arrange()
 
     def arrange(self) -> None:
-        """Show the panes that have a place at this width."""
+        """Show the panes that have a slot at this width."""
         seen = slots(self.host.form, self.current, self._second, self._third)
         fresh = [name for name in seen if name not in self.seen]
         self.seen = seen
@@ -81,11 +81,11 @@ class NavigationController:
         if any(BY_NAME[name].rows for name in fresh):
             self.host.read_side()
         self.host.fit_hits()
-        self.host.draw_titles_soon()  # once they have their sizes
+        self.host.draw_titles_soon()  # after the layout
         self.host.draw_past()
 
     def action_pane(self, name: str) -> None:
-        """Give a pane the keys; nothing, while it is not mounted."""
+        """Focus a pane; do nothing while it is not mounted."""
         if not self.host.has_pane(name):
             return
         if name in BY_NAME:
@@ -108,11 +108,11 @@ class NavigationController:
             self.action_pane(name)
 
     def go_to_list(self) -> None:
-        """Give the list the person was in last the keys, and its pane the room."""
+        """Focus the last list, and make its pane visible."""
         self.action_pane(self.place)
 
     def go_to_day(self, text: str) -> None:
-        """Put the cursor on the newest entry of a day, or on the first one before it."""
+        """Move the cursor to the newest entry of a day, or the first one before it."""
         engine = self.host.engine
         if engine is None or not text.strip():
             return
@@ -127,5 +127,5 @@ class NavigationController:
             self.host.say("There is nothing on that day or before.", "warning")
 
     def leave(self) -> bool:
-        """Leave one thing of the current pane."""
+        """Leave one mode of the current pane."""
         return self.host.controller_of(self.current).leave()

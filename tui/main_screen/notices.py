@@ -1,4 +1,4 @@
-"""Messages in the corner of the screen, never markup, whoever wrote the text."""
+"""Toasts, always without markup, since the text may be untrusted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NoticeHost(Protocol):
-    """What messages need of the screen."""
+    """The interface that toasts need of the screen."""
 
     @property
     def app(self) -> App[Any]: ...
@@ -23,7 +23,7 @@ class NoticeHost(Protocol):
 
 
 class NoticeController:
-    """Shows messages, and remembers which ones stay."""
+    """Shows toasts, and tracks the permanent ones."""
 
     def __init__(self, host: NoticeHost) -> None:
         self.host = host
@@ -32,7 +32,7 @@ class NoticeController:
     def say(
         self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False, stays: bool = False
     ) -> None:
-        """Show a message for `timeout` seconds; `alone` takes away the others, but those that `stays`."""
+        """Show a toast for `timeout` seconds; `alone` removes the others, except those that `stays`."""
         app = self.host.app
         if alone:
             kept = [one for one in app._notifications if one.message in self._staying]
@@ -44,7 +44,7 @@ class NoticeController:
         app.notify(visible(text), severity=severity, timeout=timeout, markup=False)  # type: ignore[arg-type]
 
     def copy(self, text: str, what: str) -> None:
-        """Put a text on the clipboard, and say how."""
+        """Copy a text to the clipboard, and report by which way."""
         self.host.run_worker(self._copy(text, what), group="copy", exit_on_error=False)
 
     async def _copy(self, text: str, what: str) -> None:
@@ -53,7 +53,7 @@ class NoticeController:
         self.say(f"Copied {what} {await copy(self.host.app, text)}", alone=True)
 
     def say_error(self, error: BaseException) -> None:
-        """Say what the disk, the file or a defect did; not again while the same is on the screen."""
+        """Report an error of the disk, the file or a defect, unless the same is still shown."""
         from store import understood_error
 
         text = str(understood_error(error, self.host.location.path))

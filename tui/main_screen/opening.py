@@ -1,4 +1,4 @@
-"""Opens the memory on a worker thread; asks first where the file is not ours."""
+"""Open the memory on a worker thread; ask first if the file belongs to another installation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OpeningHost(Host, Protocol):
-    """What opening needs of the screen."""
+    """The interface that opening needs of the screen."""
 
     @property
     def location(self) -> Location: ...
@@ -28,7 +28,7 @@ class OpeningHost(Host, Protocol):
 
 
 class OpeningController:
-    """Makes the engine; the screen gets it by `opened`, and by `opened_beside` on the thread that opened."""
+    """Creates the engine; passes it to the screen by `opened`, and by `opened_beside` on the thread that opened."""
 
     def __init__(self, host: OpeningHost) -> None:
         self.host = host
@@ -52,7 +52,7 @@ class OpeningController:
         except MemorandaError as error:
             host.app.call_from_thread(self._end, error)
             return
-        if waited:  # it was moved or copied, and is known by its new place now
+        if waited:  # moved or copied: its settings apply from now on
             host.app.call_from_thread(self._app.configure_again)
         host.app.call_from_thread(host.opened, engine, first)
         recent_files.add(host.location.path)
@@ -63,13 +63,13 @@ class OpeningController:
         return cast("Application", self.host.app)
 
     def _end(self, error: MemorandaError) -> None:
-        """Leave the application, and say why after it."""
+        """Exit the application, and print why."""
         from rich.text import Text
 
-        self.host.app.exit(None, error.exit_status, Text(visible(str(error))))  # a str would be read as markup
+        self.host.app.exit(None, error.exit_status, Text(visible(str(error))))  # a str would be parsed as markup
 
     def _ask_whose(self, why: NotOurs) -> None:
-        """Ask what is to be done with a memory that is not ours."""
+        """Ask what to do with a memory of another installation."""
         from tui.screens.adoption import LOOK, AdoptScreen
 
         def chosen(choice: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The preview follows the cursor, and citations are followed in it."""
+"""Show the record at the cursor in the preview, and follow citations there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PreviewHost(Host, Protocol):
-    """What the preview needs of the screen."""
+    """The interface that the preview needs of the screen."""
 
     @property
     def pane_controllers(self) -> Sequence[PaneController]: ...
@@ -27,13 +27,13 @@ class PreviewHost(Host, Protocol):
 
 
 class PreviewController:
-    """Shows the record under the cursor: by search or a pane's controller if they have more to say, else by itself."""
+    """Shows the record under the cursor: through the search or a pane's controller if they add to it, else directly."""
 
     def __init__(self, host: PreviewHost) -> None:
         self.host = host
 
     def follow(self, source: RecordList) -> None:
-        """Show in the preview what a list's cursor is on."""
+        """Show the row at a list's cursor in the preview."""
         host = self.host
         providers = [host.preview_hit, *(controller.preview for controller in host.pane_controllers)]
         if not first([lambda show=show: show(source) for show in providers]):  # type: ignore[misc]
@@ -46,14 +46,14 @@ class PreviewController:
         return cast("KeyedRows | TimelineRows | HitRows", rows).record(index)
 
     def highlighted(self, event: RecordList.Highlighted) -> None:
-        """A cursor moved. A list that was read again does not take away a text that is read out."""
+        """Handle a cursor move. A reload of a list does not replace a text shown as output."""
         if self.host.pane.reading_out and self.host.focused is not event.record_list:
             return
         if event.record_list.id == self.host.place:
             self.follow(event.record_list)
 
     def choose(self) -> None:
-        """Go on from the row under the cursor: into the preview, if its pane leads nowhere else."""
+        """Open the row under the cursor: by its pane's controller, else by focusing the preview."""
         if not self._pane.choose():
             self.host.pane.enter()
 
@@ -96,7 +96,7 @@ class PreviewController:
             self.host.say(str(error), "warning")
 
     def leave(self) -> bool:
-        """Go back from the preview to the list."""
+        """Return from the preview to the list."""
         if self.host.focused is not self.host.pane.preview:
             return False
         self.host.list_of(self.host.place).focus()

@@ -1,8 +1,7 @@
-"""The main screen: its layout and keys, the controllers that do the work, and what passes between them.
+"""The main screen: its layout and keys, its controllers, and the routing between them.
 
-A controller sees the screen only through its `Host` Protocol. The screen does nothing by itself: it hands messages and
-calls on.
-"""
+A controller sees the screen only through its `Host` Protocol. The screen has no logic of its own: it forwards messages
+and calls."""
 
 from __future__ import annotations
 
@@ -54,18 +53,18 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
 
-POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
+POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10 µs
 
 
 class MainScreen(ResponsiveScreen[None]):
-    """Lists left, the preview right (below, where it is narrow), the state of the memory on top."""
+    """Lists at the left, the preview at the right (below, if narrow), the status of the memory on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
     DEFAULT_CSS = STYLES
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        # known before the first frame, or all styles would be worked out twice
+        # set before the first frame, or all styles would be computed twice
         super().__init__(classes=layout(get_terminal_size().columns))
         self.location, self.cwd, self.clock = location, cwd, clock
         self.widgets = Widgets(self)
@@ -85,12 +84,12 @@ class MainScreen(ResponsiveScreen[None]):
         self.plans = PlanController(self)
         self.tasks: Sequence[BackgroundTask] = ()
         self.polling = Polling((self.lists.look,), self.notices.say_error)
-        self._plain = PaneController(self)  # of the panes that only show their rows
+        self._plain = PaneController(self)  # for panes without behaviour of their own
         self._panes: dict[str, PaneController] = {}
         parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
         for controller in (*parts, self.commands):
             take_actions(self, controller)
-        # what controllers use of one another, and the actions of `tui.actions` of them all: see the `Host` of each
+        # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
         self.list_of = self.widgets.list_of
         self.found = self.widgets.found
         self.bar = self.widgets.bar
@@ -158,7 +157,7 @@ class MainScreen(ResponsiveScreen[None]):
         yield Split(id="past")
         with Body(id="body"):
             yield list_pane(FACTS, "list")
-            # only what this width shows: the first frame is made of it
+            # only the panes visible at this width, for a fast first frame
             yield list_pane(TIMELINE, "list", *(["-behind"] if self.form == "-narrow" else []))
             yield PreviewPane(id="preview-pane", classes="pane")
         yield Footer(id="footer")
@@ -170,7 +169,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        """After the first frame: all that takes time."""
+        """Start everything slow, after the first frame."""
         from tui.main_screen.background.checkpoints import CheckpointController
         from tui.main_screen.background.embedding import EmbeddingController
         from tui.main_screen.background.learning import LearningController
@@ -196,11 +195,11 @@ class MainScreen(ResponsiveScreen[None]):
         self.call_after_refresh(self._complete)
 
     def opened_beside(self, engine: Engine) -> None:
-        """On the thread that opened the memory: read git for the first time."""
+        """Read git for the first time, on the thread that opened the memory."""
         self.upkeep.opened(engine)
 
     def _complete(self) -> None:
-        """After the first rows: what nobody sees yet, and the whole order of the lists."""
+        """Mount the hidden panes and load the complete lists, after the first rows."""
         from tui.widgets.prompt_bar import AskBar
 
         self.lists.reload()
@@ -215,21 +214,21 @@ class MainScreen(ResponsiveScreen[None]):
         self.query_one("#body").mount(*others, list_pane(HITS, empty_text=empty(HITS)), before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
         self.navigation.arrange()
-        self.call_after_refresh(self.lists.read_side)  # once the panes have their lists
+        self.call_after_refresh(self.lists.read_side)  # after the panes have their lists
 
     def configured(self) -> None:
-        """Show what a change of the configuration changed."""
+        """Apply a changed configuration."""
         self.footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         self.footer.show_pane("")
         self.draw_footer()
 
     def close(self) -> None:
-        """The memory is left."""
+        """Close the memory."""
         for controller in self.pane_controllers:
             controller.close()
 
     def _pop_result_callback(self) -> None:
-        """Textual's; the screen that the app began with has none, and may be replaced all the same."""
+        """Override Textual's: the app's first screen has no result callback, and may be replaced all the same."""
         if self._result_callbacks:
             super()._pop_result_callback()
 
@@ -248,7 +247,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.previewing.choose()
 
     def on_record_list_asked(self) -> None:
-        self.app.action_command_palette()  # the right button: it names first what is about the list's records
+        self.app.action_command_palette()  # the palette lists actions for the list's records first
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
         self.marks.marked(event)
@@ -286,16 +285,16 @@ class MainScreen(ResponsiveScreen[None]):
             self.notices.say_error(event.worker.error)
 
     def model_told(self) -> None:
-        """The model's state has changed."""
+        """Handle a change of the model's status."""
         if self.tasks:
             self.model_status.changed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a bar these keys are letters."""
+        """Disable single-letter actions while an input has the focus."""
         return not (action in TYPING and isinstance(self.focused, Input))
 
     def action_leave(self) -> None:
-        """Leave one thing."""
+        """Leave one mode."""
         steps = (
             self.navigation.leave,
             self.search.leave_bar,
@@ -308,7 +307,7 @@ class MainScreen(ResponsiveScreen[None]):
         )
         first(steps)
 
-    # for the controllers, and for the actions of `tui.actions`
+    # for the controllers and for `tui.actions`
 
     @property
     def engine(self) -> Engine | None:
@@ -320,7 +319,7 @@ class MainScreen(ResponsiveScreen[None]):
 
     @property
     def place(self) -> str:
-        """The list the person is in."""
+        """Return the current list."""
         return self.navigation.place
 
     @property
@@ -341,7 +340,7 @@ class MainScreen(ResponsiveScreen[None]):
 
     @property
     def form(self) -> str:
-        """The layout's class: -narrow, -wide, -huge."""
+        """Return the layout's class: -narrow, -wide, -huge."""
         return next((name for name in ("-narrow", "-wide", "-huge") if self.has_class(name)), "-narrow")
 
     @property
@@ -388,7 +387,7 @@ class MainScreen(ResponsiveScreen[None]):
     def draw_titles_soon(self) -> None:
         self.call_after_refresh(self.draw_titles)
 
-    # threads and time
+    # threads and timers
 
     def poll(self) -> None:
         self.polling.poll()
@@ -428,10 +427,10 @@ class MainScreen(ResponsiveScreen[None]):
     def is_current(self) -> bool:
         return self.app.screen is self
 
-    # for the actions of `tui.actions` and the `:` bar
+    # for `tui.actions` and the `:` bar
 
     def setting(self, name: str) -> str:
-        """A setting of the configuration, as text."""
+        """Return a setting of the configuration as text."""
         return str(self.app.config[name])  # type: ignore[attr-defined]
 
     def read_documents(self) -> None:

@@ -1,10 +1,8 @@
-"""Search: what was found, in an order that does not change under the cursor.
+"""Search: show the hits, in an order that is stable under the cursor.
 
-Keywords answer first, and meaning joins them later. What is selected then stays selected and on its line. While the
-person is still in the bar the others order themselves around it; once the person went into the hits, all that is on
-the screen stays where it is, and what meaning found is added below. Enter waits a moment for meaning, and goes to the
-best.
-"""
+Keyword hits come first, those of embeddings are merged later; the selected hit stays selected and on its line. While
+the search bar has the focus the others are reordered around it; once the hits have it, all visible ones stay in place
+and new ones are added below. Enter waits briefly for embeddings, and selects the best hit."""
 
 from __future__ import annotations
 
@@ -27,12 +25,12 @@ if TYPE_CHECKING:
     from tui.widgets.bars import Split
     from tui.widgets.record_list import RecordList
 
-KINDS = frozenset((*SEARCHABLE, "chunk"))  # of records that can be related to others
-PATIENCE = 0.4  # seconds that Enter waits for meaning
+KINDS = frozenset((*SEARCHABLE, "chunk"))  # record kinds that support a search for related ones
+PATIENCE = 0.4  # maximum seconds that Enter waits for embeddings
 
 
 class SearchHost(Host, Protocol):
-    """What a search needs of the screen."""
+    """The interface that the search needs of the screen."""
 
     @property
     def search_bar(self) -> SearchBar: ...
@@ -48,17 +46,17 @@ class SearchHost(Host, Protocol):
 
 
 class SearchController:
-    """Asks, and shows what was found."""
+    """Runs searches, and shows the hits."""
 
     def __init__(self, host: SearchHost) -> None:
         self.host = host
-        self.active = False  # whether hits are shown in the place of the lists
-        self._to_hits = False  # whether the person pressed Enter before all was found
-        self._answer: Answer | None = None  # the newest, until its timing is kept
-        self._found: tuple[list[Piece], list[Piece]] = ([], [])  # both parts of the title over the hits
-        self._hits: Sequence[Hit] = ()  # in the order in which they are shown
-        self._marker: Marker | None = None  # of the words that were looked for
-        self._why = False  # whether the preview says why a hit was found
+        self.active = False  # whether hits replace the lists
+        self._to_hits = False  # whether Enter was pressed before the answer was complete
+        self._answer: Answer | None = None  # the newest answer, until its timing is recorded
+        self._found: tuple[list[Piece], list[Piece]] = ([], [])  # left and right part of the title over the hits
+        self._hits: Sequence[Hit] = ()  # in the order shown
+        self._marker: Marker | None = None  # of the query's words
+        self._why = False  # whether the preview explains the rank of a hit
 
     @property
     def _bar(self) -> SearchBar:
@@ -75,7 +73,7 @@ class SearchController:
             self._show_hints()
 
     def _show_hints(self) -> None:
-        """Beside an empty bar: what was asked before, and what narrows a search."""
+        """Show recent queries and filters beside an empty bar."""
         from tui.render.empty_results import RECENT, before_asking
 
         engine = self.host.engine
@@ -84,7 +82,7 @@ class SearchController:
             self.host.pane.tell(before_asking(engine.screen.search.asked.recent(RECENT), citation))
 
     def action_search_for(self, query: str) -> None:
-        """Search for what a click stands for."""
+        """Search for the query of a clicked link."""
         self.search_for(query)
 
     def search_for(self, query: str) -> None:
@@ -92,18 +90,19 @@ class SearchController:
         self._bar.ask(query)
 
     def again(self) -> None:
-        """Ask the same again, for the memory has changed."""
+        """Repeat the search, because the memory has changed."""
         if self.active:
             self._bar.again()
 
     def vectors_came(self, all_of_them: bool) -> None:
-        """Find by the new vectors; before the last of them only while nothing is shown or the person still types."""
+        """Repeat the search after new embeddings; before the last of them only if there are no hits or the user is
+        still typing."""
         if self.active and (all_of_them or not self._list.rows or not self._entered):
             self._bar.again()
 
     @property
     def _entered(self) -> bool:
-        """Whether the person went on from the search bar."""
+        """Return whether the focus has moved from the search bar to the hits."""
         focused = self.host.focused
         return focused is None or focused.id != "query"
 
@@ -112,9 +111,9 @@ class SearchController:
             self._list.focus()
 
     def action_hit(self, step: int) -> None:
-        """Go to the next hit, from wherever the person is."""
+        """Move to the next hit, whichever widget has the focus."""
         if self.active:
-            if self.host.focused is not self.host.pane.preview:  # who reads there goes on reading
+            if self.host.focused is not self.host.pane.preview:  # keep the focus in the preview
                 self._list.focus()
             self._list.action_move(step)
         else:
@@ -124,7 +123,7 @@ class SearchController:
             )
 
     def action_related(self) -> None:
-        """Search for what is near the record that is shown."""
+        """Search for records similar to the one shown."""
         from store import Step
 
         record = self.host.pane.record
@@ -134,7 +133,7 @@ class SearchController:
             self.search_for(f"related:{record.citation} ")
 
     def action_drop_filter(self, number: int) -> None:
-        """Take a filter out of the query, as a click on its ✕ does."""
+        """Remove a filter from the query, for a click on its ✕."""
         from store import query_filters
 
         text = self._bar.query_text
@@ -143,10 +142,10 @@ class SearchController:
             start, end = places[number]
             self._bar.ask(" ".join(f"{text[:start]} {text[end:]}".split()))
 
-    # why a hit was found
+    # explanation of a hit
 
     def action_why(self) -> None:
-        """Show or hide, above the hit in the preview, why it was found."""
+        """Show or hide the explanation above the hit in the preview."""
         if not self.active:
             self.host.say(f"{named('search.why')} says why a search found something.", "warning")
             return
@@ -154,7 +153,7 @@ class SearchController:
         self.host.follow(self._list)
 
     def preview(self, source: RecordList) -> bool:
-        """Show a hit in the preview; False if the list's cursor is on none."""
+        """Show a hit in the preview; return False if the list's cursor is on none."""
         hit = self._hit_at(source.cursor_index) if source.id == HITS else None
         if hit is None:
             return False
@@ -166,14 +165,14 @@ class SearchController:
     def _hit_at(self, index: int | None) -> Hit | None:
         return self._hits[index] if index is not None and index < len(self._hits) else None
 
-    # what was found
+    # hits
 
     def found(self, event: SearchBar.Found) -> None:
         if self.host.engine is None:
             return
         answer = self._answer = event.answer
         new = not event.again and not event.late
-        fresh = new or (event.late and self._to_hits)  # nobody has looked at anything yet
+        fresh = new or (event.late and self._to_hits)  # the user has not seen any hits yet
         if new:
             self._activate(True)
             self.host.enter_hits()
@@ -206,8 +205,8 @@ class SearchController:
         self._list.empty_text = unfound(query, answer, offers, model, coming)
 
     def _joined(self, hits: Sequence[Hit], held: bool) -> Sequence[Hit]:
-        """What meaning and keywords found, around the hits that stay on their lines: all that are on the screen where
-        they are `held`, else the selected one."""
+        """Merge the hits of embeddings and keywords around those that keep their lines: all visible ones if `held`,
+        else the selected one."""
         shown = self._list
         if held:
             count = round(shown.scroll_offset.y) + shown.size.height
@@ -247,7 +246,7 @@ class SearchController:
         self.draw_title()
 
     def _chips(self) -> list[Piece]:
-        """The filters of the query, each with what takes it away."""
+        """Return the query's filters, each with the action that removes it."""
         from store import query_filters
 
         text = self._bar.query_text
@@ -257,7 +256,7 @@ class SearchController:
         ]
 
     def draw_title(self) -> None:
-        """The title over what was found."""
+        """Draw the title over the hits."""
         left, right = self._found
         marked = len(self._list.marks)
         marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
@@ -266,8 +265,8 @@ class SearchController:
             bar.put_both([*left, *marks], right)
 
     def fit(self) -> None:
-        """Where it is narrow, a few hits take no more room than they need once the person went on to them: the rest is
-        the preview's. While one types they keep their half, so that nothing moves."""
+        """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to
+        the preview. While typing, the list keeps its half, so that nothing moves."""
         hits = self.host.found(HITS)
         if hits is None:
             return
@@ -275,7 +274,7 @@ class SearchController:
         few = self.host.form == "-narrow" and 0 < count < height // 2 - 3
         self.host.size_hits(count + 1 if few and self._entered else "1fr")
 
-    # from the bar to the hits, and back
+    # focus
 
     def entered(self) -> None:
         bar = self._bar
@@ -287,12 +286,12 @@ class SearchController:
             self._go_to_hits(True)
 
     def _be_patient(self) -> None:
-        """Wait for meaning a moment, and no longer."""
+        """Wait for embeddings, at most PATIENCE seconds."""
         number = self._bar.number
         self.host.after(PATIENCE, lambda: self._go_to_hits(self._to_hits and number == self._bar.number))
 
     def _go_to_hits(self, now: bool) -> None:
-        """To what was found, if Enter was pressed; what was typed behind it is for the hits."""
+        """Focus the hits if Enter was pressed; keys typed after it are for the hits."""
         if self._to_hits and not now and self._bar.thinking:
             self._be_patient()
         elif now or self._to_hits:
@@ -303,7 +302,7 @@ class SearchController:
             self.host.app.release_keys()  # type: ignore[attr-defined]
 
     def _keep(self) -> None:
-        """Remember a question that the person went on from."""
+        """Add the query to the history, after the user moved on to its hits."""
         query = self._bar.query_text
         answer, self._answer = self._answer, None
 
@@ -334,14 +333,14 @@ class SearchController:
         self.host.set_class(active, "-searching")
 
     def end(self) -> None:
-        """Empty the bar, and show the lists again."""
+        """Clear the bar, and show the lists again."""
         self._to_hits = False
         self._bar.clear()
         self._activate(False)
         self.host.leave_hits()
 
     def action_leave_search(self) -> None:
-        """Escape, for a mouse."""
+        """Escape, for a click."""
         self._leave()
 
     def _leave(self) -> None:
@@ -349,7 +348,7 @@ class SearchController:
         self.host.list_of(self.host.place).focus()
 
     def leave_bar(self) -> bool:
-        """Leave the bar in which the person types."""
+        """Close the search bar while it has the focus."""
         typing = isinstance(self.host.focused, Input)
         if typing:
             self._leave()

@@ -1,4 +1,4 @@
-"""Work on other threads, and back to the screen's."""
+"""Run work on other threads, and call back on the screen's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ThreadHost(Protocol):
-    """What threads need of the screen."""
+    """The interface that threads need of the screen."""
 
     @property
     def app(self) -> App[Any]: ...
@@ -25,7 +25,7 @@ class ThreadHost(Protocol):
 
 
 class ThreadController:
-    """Starts workers, and calls from them."""
+    """Starts workers, and calls back from them."""
 
     def __init__(self, host: ThreadHost) -> None:
         self.host = host
@@ -33,13 +33,13 @@ class ThreadController:
     def in_background(
         self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
     ) -> Worker[Any]:
-        """Do `work` on a thread; an error that ends it is said."""
+        """Run `work` on a thread; show an error that ends it."""
         return self.host.run_worker(
             work, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False
         )
 
     def later(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function on the screen's thread; not once the application ends or another memory is shown."""
+        """Call a function on the screen's thread; not after the application ends or another memory is shown."""
         if self._open and self.host.app.is_running:
             self.host.app.call_from_thread(self._call, function, *arguments)
 

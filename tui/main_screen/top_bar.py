@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TopBarHost(Host, Protocol):
-    """What the bars need of the screen."""
+    """The interface that the bars need of the screen."""
 
     @property
     def name_of_memory(self) -> str: ...
@@ -37,19 +37,19 @@ class TopBarHost(Host, Protocol):
 
 
 class TopBarController:
-    """Owns what the bars say."""
+    """Owns the texts of the bars."""
 
     def __init__(self, host: TopBarHost) -> None:
         self.host = host
         self.counts: dict[str, int] = {}
-        self._sizes: dict[str, int] = {}  # how many rows each list has, once that is known
+        self._sizes: dict[str, int] = {}  # the number of rows of each list, once known
         self._status = "opening"
         self._backups = ""  # what is wrong with them
         self._waiting = 0  # proposals in the inbox
-        self._held = False  # whether another program keeps the log from being emptied
+        self._held = False  # whether another program prevents a checkpoint of the WAL
 
     def set_status(self, status: str) -> None:
-        """Say what is being done; empty for nothing."""
+        """Show a status; empty for none."""
         self._status = status
         self.draw()
 
@@ -66,14 +66,14 @@ class TopBarController:
         self.draw()
 
     def set_size(self, name: str, size: int | None) -> None:
-        """How many rows a list has; None for one whose rows are not counted."""
+        """Set the number of rows of a list; None if they are not counted."""
         if size is None:
             self._sizes.pop(name, None)
         else:
             self._sizes[name] = size
 
     def _under_way(self) -> list[Piece]:
-        """What is being done beside everything else."""
+        """Return the status of background work."""
         pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
         if self._status:
             pieces.append((f"{self._status} ", "$text-warning", "leave"))
@@ -82,12 +82,12 @@ class TopBarController:
     def draw(self) -> None:
         bar = self.host.bar("top")
         if bar is None:
-            return  # another memory took this one's place
+            return  # another memory has replaced this one
         left: list[Piece] = [(f" {visible(self.host.name_of_memory)}  ", "bold", "open_memory")]
-        if self._waiting:  # nothing takes its place, and it is gone with the last one
+        if self._waiting:  # always shown while proposals are pending
             left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
         status, narrow = self._under_way(), self.host.form == "-narrow"
-        for brand in (" ≡ memoranda", " ≡"):  # where there is little room our own name goes first
+        for brand in (" ≡ memoranda", " ≡"):  # if there is little room, our name is the first to be shortened
             whole = [(brand, STRONG, "app.command_palette"), *left]
             room = (bar.size.width or 120) - width(whole) - width(status) - 2
             names = [] if narrow else tabs(self.host.seen, self.host.current, "", room)
@@ -97,7 +97,7 @@ class TopBarController:
         self._draw_figures()
 
     def _draw_figures(self) -> None:
-        """The state of the facts and of the model, beside the search while it is empty."""
+        """Show the status of the facts and of the model beside the empty search bar."""
         figures: list[Piece] = []
         if counts := self.counts:
             figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
@@ -109,7 +109,7 @@ class TopBarController:
         self.host.search_bar.tell(figures, self.host.model_forms())
 
     def draw_titles(self) -> None:
-        """The titles of the panes that are seen, and the top line."""
+        """Draw the titles of the visible panes, and the top line."""
         host = self.host
         self.draw()
         for name in host.seen:
@@ -121,7 +121,7 @@ class TopBarController:
                 bar.put_both(*title(name, host.view, self.counts, size, marked, host.form, bar.size.width or 40))
 
     def draw_footer(self) -> None:
-        """The keys of where the person is, or what the pane's controller says instead."""
+        """Show the keys of the current pane, or the text of its controller."""
         focused = self.host.focused
         if pieces := self.host.controller_of(self.host.current).footer():
             self.host.footer.hint(*pieces)

@@ -1,4 +1,4 @@
-"""What the lists show: order and filters."""
+"""The lists' order and filters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Choice = TypeVar("Choice")
 
 
 class ViewHost(Host, Protocol):
-    """What the view needs of the screen."""
+    """The interface that the view needs of the screen."""
 
     def reload(self) -> None: ...
 
@@ -31,13 +31,13 @@ class ViewController:
         self.view = View()
 
     def change(self, **changes: object) -> None:
-        """Show other records, or in another order."""
+        """Apply a change of order or filters."""
         self.view = replace(self.view, **changes)  # type: ignore[arg-type]
         self.host.draw_titles()
         self.host.reload()
 
     def _narrows(self) -> bool:
-        """Whether the lists are seen that these keys are about; a search is narrowed by its own words."""
+        """Return whether the lists are visible that these keys apply to; a search has filters of its own."""
         if self.host.searching:
             text = "A search is narrowed in its words: kind: domain: is: tag: author: iteration: since:"
             self.host.say(text, "warning")
@@ -74,7 +74,7 @@ class ViewController:
         self.change(**BY_NAME[FACTS].filters)
 
     def leave(self) -> bool:
-        """Show all of the list the person is in again; False if no filter is set."""
+        """Clear the filters of the current list; return False if none is set."""
         pane = BY_NAME[self.host.current]
         if pane.is_narrowed(self.view):
             self.change(**pane.filters)
@@ -83,5 +83,5 @@ class ViewController:
 
 
 def _next(order: Sequence[Choice], now: Choice) -> Choice:
-    """What follows `now`; the first again after the last, or when `now` is not among them."""
+    """Return the choice after `now`; the first after the last, or if `now` is not among them."""
     return order[(order.index(now) + 1) % len(order)] if now in order else order[0]

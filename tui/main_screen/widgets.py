@@ -1,4 +1,4 @@
-"""Finds the widgets of the main screen, some of which come only after its first frame."""
+"""Find the widgets of the main screen, some of which are mounted after its first frame."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Kind = TypeVar("Kind", bound=Widget)
 
 
 class Widgets:
-    """The widgets of a screen, by their names."""
+    """The widgets of a screen, by name."""
 
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
 
     def list_of(self, name: str) -> RecordList:
-        """The list of a pane that is mounted."""
+        """Return the list of a mounted pane."""
         return self._screen.query_one(f"#{name}", RecordList)
 
     def found(self, name: str) -> RecordList | None:
-        """The list of a pane, if it has one and is mounted."""
+        """Return the list of a pane, if it has one and is mounted."""
         return self._first(name, RecordList)
 
     def bar(self, name: str) -> Split | None:
@@ -41,7 +41,7 @@ class Widgets:
         return self._first("ask", AskBar)
 
     def find(self, kind: type[Any]) -> Any:
-        """The first widget of a kind; None if there is none."""
+        """Return the first widget of a kind; None if there is none."""
         return next(iter(self._screen.query(kind)), None)
 
     def has_pane(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a controller of the main screen may use of it."""
+"""The interface that a controller has of the main screen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """What every controller may use."""
+    """The interface for every controller."""
 
     @property
     def app(self) -> App[Any]: ...
@@ -57,7 +57,7 @@ class Host(Protocol):
 
 
 class PaneHost(Host, Protocol):
-    """What the controller of a pane may use besides."""
+    """The interface that controllers of panes have in addition."""
 
     @property
     def counts(self) -> dict[str, int]: ...
@@ -74,35 +74,35 @@ class PaneHost(Host, Protocol):
 
 
 class PaneController:
-    """What a pane does beyond showing its rows: every method may be left as it is here. Those that return a bool say
-    whether they did something; if not, what all panes do is done."""
+    """The behaviour of a pane beyond showing its rows; every method is optional. Those that return a bool say whether
+    they handled the event; if not, the default of all panes applies."""
 
     def __init__(self, host: PaneHost) -> None:
         self.host = host
 
     def preview(self, source: RecordList) -> bool:
-        """Show in the preview what a list's cursor is on."""
+        """Show the row at a list's cursor in the preview."""
         return False
 
     def shown(self, rows: object) -> None:
-        """Its rows were read, and are shown."""
+        """Its rows were loaded, and are shown."""
 
     def reloaded(self) -> None:
-        """The lists were read again, whichever pane is seen."""
+        """The lists were reloaded, whichever pane is visible."""
 
     def holds(self, focused: str | None) -> bool:
-        """Whether the widget of this id belongs to the pane; for a pane that is no list."""
+        """Return whether the widget of this id belongs to the pane; for a pane that is no list."""
         return False
 
     def entered(self) -> None:
-        """A widget that it holds got the keys."""
+        """One of its widgets received the focus."""
 
     def go(self) -> bool:
-        """Give the pane the keys, after its own key."""
+        """Focus the pane, for its own key."""
         return False
 
     def choose(self) -> bool:
-        """Go on from the row under the cursor."""
+        """Open the row under the cursor."""
         return False
 
     def open(self) -> bool:
@@ -118,19 +118,19 @@ class PaneController:
         return False
 
     def refuses_marks(self) -> bool:
-        """Say that nothing can be marked here."""
+        """Say that nothing can be marked here, if so."""
         return False
 
     def footer(self) -> Sequence[Piece]:
-        """What the footer says in the place of keys; empty for the keys."""
+        """Return the footer's text instead of keys; empty for the keys."""
         return ()
 
     def leave(self) -> bool:
-        """Leave one thing, on Escape."""
+        """Leave one mode, on Escape."""
         return False
 
     def close(self) -> None:
-        """The memory is left."""
+        """The memory is being closed."""
 
 
 Counts = Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Words that several panes have in their titles."""
+"""Texts shared by the titles of several panes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NEWEST = "newest first"
 
 
 def left_out(view: View, count: int, text: str, short: int, key: Callable[[str], str]) -> str:
-    """What the list leaves out, or shows all the same, and the key that changes it; where there is little room by the
-    number alone."""
+    """Return how many rows are hidden or shown in addition, and the key that toggles it; only the number if there is
+    little room."""
     if short > 2:
         text = "all" if view.hidden else f"+{count:,}"
     return f"{text}: {key('list.hidden')}"
 
 
 def newest(short: int, narrowed: object) -> str | None:
-    """That the newest comes first, where there is room for it."""
+    """Return the note that the newest is first, if there is room for it."""
     return None if short > 2 or (short and narrowed) else NEWEST

@@ -1,1 +1,1 @@
-"""Records as lines of text, for the command line and the preview alike. No Textual."""
+"""Render records as lines of text, for the command line and the preview alike. No Textual."""

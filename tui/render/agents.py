@@ -1,4 +1,4 @@
-"""What agents did, as lines of text."""
+"""Render agents' activity as lines of text."""
 
 from store import AgentActivity, AgentCall, Injection, how_long_ago, local_time
 from tui.render.plurals import count
@@ -6,7 +6,7 @@ from tui.theme.escape import visible
 
 
 def activity_lines(one: AgentActivity, now: str) -> list[str]:
-    """What one agent did, in a line, and a second one for proposals that wait."""
+    """Summarise one agent in a line, with a second one for its pending proposals."""
     state = "at work" if one.at_work else f"last seen {how_long_ago(now, one.last_at)}"
     model = f" ({one.model})" if one.model else ""
     did = f"{count(one.calls_today, 'call')} today, {one.tokens_today:,} tokens sent today"
@@ -17,7 +17,7 @@ def activity_lines(one: AgentActivity, now: str) -> list[str]:
 
 
 def call_line(call: AgentCall, now: str) -> str:
-    """One call: when, what, how long it took, what it read and wrote."""
+    """Format one call: time, tool, duration, what it read and wrote."""
     parts = [f"{local_time(call.at)}  {call.name}  {call.milliseconds:.0f} ms"]
     if call.problem:
         parts.append(call.problem)
@@ -29,7 +29,7 @@ def call_line(call: AgentCall, now: str) -> str:
 
 
 def injection_line(one: Injection, now: str) -> str:
-    """One text that was sent: its number, when, for what, what was in it."""
+    """Format one injected text: its number, time, purpose and contents."""
     used = f"; used {_some(one.used)}" if one.used else ""
     return visible(
         f"{one.id:>5}  {local_time(one.at)}  {one.event}  {one.tokens:,} tokens  {_some(tuple(one.why))}{used}"

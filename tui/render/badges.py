@@ -1,4 +1,4 @@
-"""The glyph and the word of every state and kind: the same everywhere, read from the left edge."""
+"""The glyph and the label of every state and kind, the same in all views."""
 
 from store import ageing_state as state
 
@@ -34,12 +34,12 @@ TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 
 
 def state_word(status: str) -> str:
-    """A status as a person reads it: `superseded` is stored, and reads `replaced`."""
+    """Return the label of a status: `superseded` is stored and shown as `replaced`."""
     return FACT_BADGES.get(status, ("", status))[1]
 
 
 def fact_badge(fact: "Fact", now: str) -> str:
-    """A fact's badge: what became of it, else pinned, else how old it is."""
+    """Return a fact's badge: its status if it is not active, else pinned, else its age."""
     if fact.status != "active":
         return fact.status
     return "pinned" if fact.pinned else state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)

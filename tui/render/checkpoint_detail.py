@@ -1,4 +1,4 @@
-"""What a checkpoint holds for whoever goes on, as lines; see `describe`."""
+"""Render a checkpoint's contents as lines, for resuming work; see `describe`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from tui.render.line_parts import when
 
 
 def held(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
-    """What it was about, what recovering it costs, its tasks, decisions, turns and names."""
+    """Return its subject, what recovering it costs, its tasks, decisions, turns and names."""
     from tui.input.key_table import named
 
     found = memory.checkpoints.contents(checkpoint.id)

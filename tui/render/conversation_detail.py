@@ -1,4 +1,4 @@
-"""What was said, in full: a turn among those around it, and a summary with the turns that it stands for."""
+"""Render conversations in full: a turn with its neighbours, and a summary with the turns that it covers."""
 
 from store import Memory, Summary, Turn
 from tui.render.field_diff import Line

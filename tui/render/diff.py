@@ -1,4 +1,4 @@
-"""A diff as coloured lines. Pygments is imported here, by the worker that needs it."""
+"""Render a diff as coloured lines. Import Pygments here only: the worker needs it, the start does not."""
 
 from pygments.lexers.diff import DiffLexer
 from pygments.token import Token
@@ -11,11 +11,11 @@ _STYLES = {
     Token.Generic.Heading: "hunk",
     Token.Generic.Subheading: "hunk",
 }
-WIDEST = 400  # characters of a line that are kept: a minified file's would be megabytes wide
+WIDEST = 400  # maximum characters of a line: a minified file's would be megabytes wide
 
 
 def coloured(text: str) -> list[Line]:
-    """The lines of a unified diff, each one piece with the style of what it is."""
+    """Return the lines of a unified diff, each as one piece with its style."""
     lines: list[Line] = []
     current: Line = []
     for kind, value in DiffLexer(stripnl=False, ensurenl=False).get_tokens(text):

@@ -1,5 +1,5 @@
-"""Some lines of a document as they are on the disk, numbered, with what stands around them; and the index's where the
-file says something else by now. The preview colours them; `memoranda show` prints them."""
+"""Render lines of a document from the disk, numbered, with context lines; those of the index where the file has changed
+since. The preview colours them; `memoranda show` prints them."""
 
 from store import Chunk, MemorandaError, Memory
 
@@ -7,13 +7,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.render.field_diff import Line
 
-AROUND = 4  # lines shown before and after
-WIDEST = 2_000  # characters of a line that are shown
-BESIDE = 200  # characters of a line before or after
+AROUND = 4  # context lines before and after
+WIDEST = 2_000  # maximum characters of a line
+BESIDE = 200  # maximum characters of a context line
 
 
 def passage(memory: Memory, chunk: Chunk, coloured: bool = False) -> "list[Line]":
-    """The lines of a chunk, or of a part of one."""
+    """Return the lines of a chunk, or of a part of one."""
     try:
         first = max(1, chunk.first - AROUND)
         found = memory.documents.read(chunk.path, first, chunk.last + AROUND - first + 1)
@@ -27,7 +27,7 @@ def passage(memory: Memory, chunk: Chunk, coloured: bool = False) -> "list[Line]
     if not _same(chunk, cited):
         return [[("The file changed since it was read. This is what it said.", "warning")], *indexed(chunk)]
     if chunk.first == chunk.last:
-        cited = [chunk.text]  # it may be a part of a giant line
+        cited = [chunk.text]  # may be a part of a very long line
     before, after = lines[: chunk.first - first], lines[chunk.last - first + 1 :]
     return [
         *(_numbered(number, [(line[:BESIDE], "dim")], chunk.last) for number, line in enumerate(before, first)),
@@ -37,7 +37,7 @@ def passage(memory: Memory, chunk: Chunk, coloured: bool = False) -> "list[Line]
 
 
 def indexed(chunk: Chunk) -> "list[Line]":
-    """The lines of a chunk as the index has them."""
+    """Return the lines of a chunk as indexed."""
     return _cited(chunk, chunk.text.split("\n"), False)
 
 
@@ -52,7 +52,7 @@ def _cited(chunk: Chunk, lines: list[str], coloured: bool) -> "list[Line]":
 
 
 def _same(chunk: Chunk, lines: list[str]) -> bool:
-    """Whether the lines on the disk are still those that were read."""
+    """Return whether the lines on the disk still equal those indexed."""
     from store import clean_text as clean
 
     text = clean("\n".join(lines))

@@ -1,4 +1,4 @@
-"""What stands where nothing was found: what was sought, what narrowed it, and what to try instead."""
+"""Render an empty list: the query, its filters, and alternatives."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ EXAMPLES = (
 
 
 def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], model: bool, coming: str | None) -> str:
-    """The lines of an empty list; `offers` are other spellings by word, `model` is whether meaning was searched too,
-    `coming` how far a model is that still reads what is here, None when none does."""
+    """Return the text of an empty list. `offers` are other spellings by word, `model` is whether the search used
+    embeddings, `coming` the progress of a model that is still indexing, None if none is."""
     narrow = [query[start:end] for start, end in filters(query)]
     said = levels.none_exact(query, answer)
     lines = [said or "Nothing found.", *(["Nothing is near it either."] if said else []), ""]
@@ -44,7 +44,7 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
 
 
 def before_asking(asked: Sequence[str], citation: str) -> list[list[tuple[str, str]]]:
-    """What can be asked, beside an empty bar: what was asked before, and examples of what narrows it."""
+    """Return suggestions beside an empty bar: past queries, and examples of filters."""
     lines: list[list[tuple[str, str]]] = []
     if asked:
         lines = [[("Asked before", "heading"), ("   ↑ brings them back", "dim")]]

@@ -1,4 +1,4 @@
-"""Where a fact comes from, as lines: the citations it rests on, with the words of a turn in which it was said."""
+"""Render the source of a fact as lines: its citations, with the sentence of a turn that contains it."""
 
 import re
 
@@ -6,12 +6,13 @@ from store import Fact, MemorandaError, Memory
 from store import parse_citation as parse
 from tui.render.field_diff import LABEL, Line
 
-QUOTED = 4  # pieces of evidence that are quoted; the rest is only cited
-WIDTH = 200  # characters of a quotation
+QUOTED = 4  # maximum quoted pieces of evidence; the rest is only cited
+WIDTH = 200  # maximum characters of a quotation
 
 
 def evidence(memory: Memory, fact: Fact) -> list[Line]:
-    """The evidence of a fact. A turn that says it is quoted; one that is gone, or says it in other words, is cited."""
+    """Return the evidence of a fact. A turn that contains it is quoted; one that is deleted, or differs in its words,
+    is cited."""
     quoted: list[tuple[str, str]] = []
     cited: list[str] = []
     for place, citation in enumerate(fact.evidence):
@@ -30,7 +31,7 @@ def evidence(memory: Memory, fact: Fact) -> list[Line]:
 
 
 def _words(memory: Memory, citation: str, fact: str) -> str:
-    """The sentence of a turn that says a fact, in its own words; empty if there is none."""
+    """Return the sentence of a turn that contains a fact verbatim; empty if there is none."""
     try:
         found = parse(citation)
         if found.kind != "turn":
@@ -42,7 +43,7 @@ def _words(memory: Memory, citation: str, fact: str) -> str:
 
 
 def sentence_with(text: str, fact: str) -> str:
-    """The sentence of a text in which a fact is said, in whatever capitals; empty if none says it."""
+    """Return the sentence of a text that contains a fact, ignoring case; empty if none does."""
     plain = " ".join(text.split())
     match = re.search(re.escape(fact), plain, re.IGNORECASE)
     if match is None:

@@ -1,4 +1,4 @@
-"""Two states of a record, column by column, as lines of (text, style) pieces."""
+"""Compare two states of a record column by column, as lines of (text, style) pieces."""
 
 import json
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from store import cite, local_time
 Piece = tuple[str, str]
 Line = list[Piece]
 
-LABEL = 13  # cells of the left column
+LABEL = 13  # cells of the label column
 NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
-SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
+SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that mean nothing to a user
 
 
 def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[Line]:
-    """Two states of a row, column by column: what it was in red with −, what it is in green with +."""
+    """Compare two states of a row column by column: the old value in red with −, the new one in green with +."""
     lines: list[Line] = []
     names = dict.fromkeys([*(before or {}), *(after or {})])
     for name in names:
@@ -34,7 +34,7 @@ def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | N
 
 
 def _cell(name: str, state: Mapping[str, object] | None) -> str:
-    """A column's value as a person reads it; nothing for what is empty or not there."""
+    """Format a column's value; empty if it is empty or missing."""
     value = None if state is None else state.get(name)
     if value in (None, "", "[]", "null"):
         return ""

@@ -1,4 +1,4 @@
-"""The words of a question marked in the lines of a preview."""
+"""Highlight the words of a query in the lines of a preview."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from tui.render.field_diff import Line
 
 MATCH = "match"
-# what names things and is not said by anybody; a diff is laid out by its characters
+# labels and diffs are not searched text; a diff's columns must not shift
 PLAIN = frozenset(("label", "heading", "own", "cut", "added", "removed", "hunk", "plain"))
 
 
 def marked(lines: Sequence[Line], marker: Marker) -> list[Line]:
-    """The lines, each matching word in them a piece of its own, of its old look and `+match`."""
+    """Split the lines so that each matching word is a piece of its own, with its old style and `+match`."""
     return [[part for text, look in line for part in _pieces(text, look, marker)] for line in lines]
 
 
 def matches(look: str) -> bool:
-    """Whether a piece of this look is a word that matched."""
+    """Return whether a style is that of a matching word."""
     return look.endswith(MATCH)
 
 

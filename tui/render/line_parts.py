@@ -1,4 +1,4 @@
-"""The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
+"""The parts of a record's description: a heading, a label with its value, a text, a time."""
 
 from store import Record, how_long_ago, local_time
 from tui.render.field_diff import LABEL, Line
@@ -18,6 +18,6 @@ def row(label: str, value: str, style: str = "") -> Line:
 
 
 def words(text: str, style: str) -> list[Line]:
-    """A text of several lines; all but the first are indented, so that no line of it passes for one of ours."""
+    """Split a text into lines, all but the first indented, so that none can pass for a line of the interface."""
     first, *rest = text.split("\n")
     return [[(first, style)], *([("  " + line, style)] for line in rest)]

@@ -1,4 +1,4 @@
-"""Lines of Markdown with the looks of what they are. Pygments is imported here, by the worker that needs it."""
+"""Render Markdown as styled lines. Import Pygments here only: the worker needs it, the start does not."""
 
 from pygments.lexers.markup import MarkdownLexer
 from pygments.token import Token, is_token_subtype
@@ -13,11 +13,11 @@ _STYLES = (
     (Token.Keyword, "accent"),
     (Token.Name, "accent"),
 )
-MOST = 1_000  # characters of a line that are coloured: a pattern may take the square of them
+MOST = 1_000  # maximum characters of a line to colour: a pattern may take quadratic time
 
 
 def coloured(lines: list[str]) -> list[Line]:
-    """The lines, each as its pieces; what stands in a fenced block is not taken for what it says it is written in."""
+    """Return each line as its pieces. Text inside a fenced block is not parsed as Markdown."""
     shown: list[Line] = [[] for _ in lines]
     if any(len(line) > MOST for line in lines):
         return [[(line, "")] for line in lines]

@@ -1,4 +1,4 @@
-"""A figure as it is shown: its name, the figure, a small chart, what it means and where it leads."""
+"""Render a metric: its name, value, a small chart, its meaning and where to look further."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -6,15 +6,14 @@ if TYPE_CHECKING:
 
 GOOD, POOR, KNOWN, UNKNOWN = "good", "poor", "known", "unknown"
 SIGNS = {GOOD: ("✓", "glyph-fresh"), POOR: ("⚠", "warning"), KNOWN: ("•", "glyph-record"), UNKNOWN: ("·", "rule")}
-LATELY = 24  # searches whose times are drawn
+LATELY = 24  # maximum searches whose durations are drawn
 STEPS = "▁▂▃▄▅▆▇█"
 
 
 class Figure:
-    """One line. `label` names it, `value` is it in few characters; `share` (0 to 1) is drawn as a bar, `series` as
-    steps, and `record` names a record whose text stands there instead; `note` stands at the right. `state` is one of
-    GOOD, POOR, KNOWN, UNKNOWN. `says` are paragraphs on what it means. `leads` is a line of the `:` bar that shows what
-    it is about, in words `to`."""
+    """One metric. `label` names it, `value` is short; `share` (0 to 1) is drawn as a bar, `series` as steps; `record`
+    names a record whose text is shown instead; `note` is at the right. `state` is one of GOOD, POOR, KNOWN, UNKNOWN.
+    `says` are paragraphs that explain it. `leads` is a `:` command that shows its subject, described by `to`."""
 
     __slots__ = (
         *("glyph", "key", "label", "leads", "look", "note", "record", "says", "series", "share", "state", "to"),
@@ -53,23 +52,23 @@ class Figure:
 
 
 Section = tuple[str, list[Figure]]
-"""A heading, and what stands under it."""
+"""A heading, and its metrics."""
 
 
 def unknown(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
-    """A figure that nobody can know yet; `note` says why."""
+    """Build a metric without a value yet; `note` is the reason."""
     return Figure(key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to)
 
 
 def steps(series: "Sequence[float]", cells: int = LATELY) -> str:
-    """Numbers as steps of a small chart, the last of them, LATELY at the most; the tallest is the largest of these."""
+    """Draw the last `cells` numbers, at most LATELY, as steps of a small chart scaled to their maximum."""
     shown = series[-min(LATELY, cells) :]
     most = max(shown, default=0)
     return "".join(STEPS[round((len(STEPS) - 1) * one / most)] if most else STEPS[0] for one in shown)
 
 
 def percent(share: float) -> str:
-    """`53 %`; what is not nothing is not called nothing, nor what is not all all."""
+    """Format a share as `53 %`; only exactly 0 and 1 are shown as 0 % and 100 %."""
     shown = round(100 * share)
     if shown == 0 < share:
         return "<1 %"
@@ -77,5 +76,5 @@ def percent(share: float) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes as a person reads them: `83.2 kB`, `1.4 MB`."""
+    """Format bytes as `83.2 kB`, `1.4 MB`."""
     return f"{number / 1_000_000:,.1f} MB" if number >= 100_000 else f"{number / 1000:.1f} kB"

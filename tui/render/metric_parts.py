@@ -1,5 +1,5 @@
-"""Figures of what the memory needs to be found, sent and gone on with: the search index, the model of its vectors,
-requests to remember, the mean request, checkpoints, recoveries."""
+"""Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
+recoveries."""
 
 from store import ago
 from tui.render.metric import GOOD, KNOWN, POOR, Figure, percent, unknown
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from store import RecoveryMetrics as Recoveries
     from store import RequestMetrics as Requests
 
-MEAN_TOKENS = 3_000  # of a request; a larger mean says that the parts of a context are to be looked at
-FEW_KEPT = 0.3  # of requests to remember; below it too few of them are understood
+MEAN_TOKENS = 3_000  # tokens of a request; above this mean the parts of a context need a look
+FEW_KEPT = 0.3  # share of requests to remember; below it too few are understood
 
 
 def mean(found: "Measures") -> "Iterator[Figure]":
-    """Mean tokens of a request, against what they should be at the most."""
+    """Yield the mean tokens of a request, compared with the limit."""
     if found.mean_tokens is None:
         yield unknown(
             "mean",
@@ -42,7 +42,7 @@ def mean(found: "Measures") -> "Iterator[Figure]":
 
 
 def requests(found: "Requests") -> "Iterator[Figure]":
-    """Requests to remember against facts kept."""
+    """Yield the requests to remember and the facts kept from them."""
     if not found.asked:
         yield unknown(
             "requests",
@@ -67,7 +67,7 @@ def requests(found: "Requests") -> "Iterator[Figure]":
 
 
 def index(found: "IndexMetrics") -> "Iterator[Figure]":
-    """The state of the full text, and the model of the vectors."""
+    """Yield the state of the full-text index and of the embeddings."""
     if not found.full_text:
         yield Figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
     else:
@@ -108,7 +108,7 @@ def index(found: "IndexMetrics") -> "Iterator[Figure]":
 
 
 def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
-    """Checkpoints, what was gone on with, and what a crash left."""
+    """Yield the checkpoints, the recoveries, and the leftovers of a crash."""
     if not found.checkpoints:
         yield unknown(
             "recovered",
@@ -160,7 +160,7 @@ def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
 
 
 def duration(seconds: float) -> str:
-    """A time in its largest unit: `45 s`, `5 min`, `3 h`, `2 d`."""
+    """Format a duration in its largest unit: `45 s`, `5 min`, `3 h`, `2 d`."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length or (unit == "min" and seconds >= length):
             return f"{seconds / length:,.0f} {unit}"

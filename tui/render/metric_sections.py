@@ -1,5 +1,5 @@
-"""How a memory fares, figure by figure, for the health pane and for `stats`: what each is, from how much it is known,
-what it means, and where it leads."""
+"""Build the metrics for the health pane and for `stats`: each with its sample size, its meaning, and where to look
+further."""
 
 from shlex import quote
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store import ConversationCost, ExtractionStats, Measures
     from store import SearchMetrics as Searches
 
-QUICK_MS = 100  # what a search may take
+QUICK_MS = 100  # maximum milliseconds of a good search
 STATES_SAY = {
     "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
     "aging": f"Nobody confirmed these for {TABLE['high'][0]} days or more. Agents are still sent them, with a word "
@@ -31,7 +31,7 @@ STATES_SAY = {
 
 
 def sections(found: "Measures", past: bool = False) -> list[Section]:
-    """All figures under their headings; of a `past` only those that are of it, and not of now."""
+    """Return all metrics under their headings; for a `past` view only those that are known for that moment."""
     facts: Section = ("facts by age", list(_facts(found)))
     if past:
         return [facts]

@@ -1,4 +1,5 @@
-"""Many proposals as one text to be edited, a block each, as git lists commits to rebase; and what it then says."""
+"""Write many proposals as one text to edit, a block each, like git's list of commits to rebase; and parse the
+result."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +8,7 @@ from store import InboxChoice, InvalidInput, MemorandaError, Memory, Proposal
 from tui.render.proposal_detail import AGAINST, SHOWN, WARNING, flagged
 from tui.theme.escape import visible
 
-MOST = 200  # proposals in one text
+MOST = 200  # maximum proposals in one text
 HEADER = """\
 # The first word of each block decides; what stands below it, indented, is the text.
 #
@@ -27,18 +28,18 @@ SLIP = f"# {WARNING} Not yet: "
 
 
 def written(proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence[str]] = lambda one: ()) -> str:
-    """The text to be edited: nothing is decided yet. `beside` says what each would stand beside."""
+    """Return the text to edit, with nothing decided yet. `beside` gives the related facts of each proposal."""
     return HEADER + "".join(f"\n{_block(one, beside(one))}" for one in proposals)
 
 
 def again(text: str, error: MemorandaError) -> str:
-    """A text in which something is wrong, which is said on top of it."""
+    """Return a text with an error message on top."""
     lines = text.split("\n")
     return "\n".join([f"{SLIP}{' '.join(visible(str(error)).split())}", *(lines[lines[0].startswith(SLIP) :])])
 
 
 def beside(memory: Memory, proposal: Proposal) -> list[str]:
-    """The facts that a proposal is about, and those that it is like, a line each."""
+    """List the facts that a proposal is about, and the similar ones, a line each."""
     from store import alike_facts as alike
     from store import proposals_about as about
 
@@ -68,7 +69,8 @@ def _shown(proposal: Proposal) -> list[str]:
 
 
 def read(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
-    """What a person decided: a choice for each block that does not wait. Raises InvalidInput, which names the line."""
+    """Parse the edited text: a choice for each block that is not left to wait. Raises InvalidInput, which names the
+    line."""
     asked = {one.id: one for one in proposals}
     choices: list[InboxChoice] = []
     seen: set[int] = set()
@@ -90,13 +92,13 @@ def read(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
         shown = "\n".join(one.removeprefix(INDENT) for one in _shown(asked[number])).strip()
         if not own and verb != "reject":
             raise InvalidInput(f"The block of line {line} has no text.", "Write one below it, or reject it.")
-        touched = own.split() != shown.split()  # an editor may wrap lines or cut spaces by itself
+        touched = own.split() != shown.split()  # an editor may rewrap lines or trim spaces
         choices.append(InboxChoice(number, verb, own if touched and verb != "reject" else None, fact))
     return choices
 
 
 def _blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
-    """(line, first word, proposal, what follows on the line, the lines of text) of each block."""
+    """Split a text into (line, first word, proposal, rest of the line, the lines of text) for each block."""
     found: list[tuple[int, str, int, str, list[str]]] = []
     for at, line in enumerate(text.splitlines(), start=1):
         if not line.strip() and found:
@@ -127,7 +129,7 @@ def _proposal(cited: str) -> int | None:
 
 
 def _fact(line: int, verb: str, rest: str) -> int | None:
-    """The fact that a block names after its proposal."""
+    """Parse the fact that a block names after its proposal."""
     from store import parse_citation as parse
 
     if verb not in ("merge", "supersede"):

@@ -1,4 +1,4 @@
-"""A proposal in full, as lines: what is asked, by whom and why, its evidence, and what it would stand beside."""
+"""Render a proposal in full: the request, its author and reason, its evidence, and the related facts."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import Doubt
 
-SHOWN = 4  # facts that it is like
+SHOWN = 4  # maximum similar facts
 WARNING = "⚠"
 INJECTION = f"{WARNING} looks like an instruction to agents: accept it only if you would write it yourself"
-# what accepting does, by kind; the key named here is the person's own
+# effect of accepting, by kind; keys appear as remapped by the user
 DOES = {
     "add": "remember it",
     "correct": "put it in the place of",
@@ -27,7 +27,7 @@ AGAINST = {"same": "says the same", "alike": "says much the same", "contradicts"
 
 
 def heading(proposal: Proposal) -> list[Line]:
-    """The first lines, which need nothing but the proposal itself."""
+    """Return the first lines, which need no query."""
     state = "" if proposal.state == "waiting" else f" · {proposal.state}"
     head: Line = [(proposal.citation, "own"), (f"  {proposal.kind} · from {proposal.origin}{state}", "dim")]
     first, *rest = proposal.text.split("\n")
@@ -38,12 +38,12 @@ def heading(proposal: Proposal) -> list[Line]:
 
 
 def flagged(proposal: Proposal) -> bool:
-    """Whether a proposal looks like an instruction to agents: it is shown with a warning, whatever else it is."""
+    """Return whether a proposal looks like an instruction to agents, which is always shown with a warning."""
     return any(map(suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))
 
 
 def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line]:
-    """What a person needs to decide."""
+    """Return everything that the decision needs."""
     lines = heading(proposal)
     about = _about(memory, proposal)
     cited = " ".join(fact.citation for fact in about)
@@ -100,7 +100,7 @@ def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
 
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
-    """The facts that it is about, and those that it is like, each with what differs."""
+    """Return the facts that it is about, and the similar ones, each with the differences."""
     from store import alike_facts as alike
     from store import find_decision_matches as find_matches
 
@@ -136,7 +136,7 @@ def _compared(fact: Fact, text: str, now: str, how: str) -> list[Line]:
 
 
 def word_diff(old: str, new: str) -> list[Line]:
-    """Two texts, one below the other, with the words that differ standing out."""
+    """Return two texts, one below the other, with the differing words highlighted."""
     from difflib import SequenceMatcher
 
     before, after = old.split(), new.split()

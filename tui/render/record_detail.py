@@ -1,8 +1,7 @@
-"""A record in full, as lines of (text, style) pieces: the app's preview and `memoranda show` are both made of it.
+"""Render a record in full as lines of (text, style) pieces, for the app's preview and `memoranda show`.
 
 Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`, `glyph-…`); the command line drops
-them. Texts are raw: whoever shows them makes them visible first.
-"""
+them. Texts are raw: the caller escapes them."""
 
 import json
 from collections.abc import Iterable
@@ -41,16 +40,16 @@ from tui.render.field_diff import LABEL, Line, compare
 from tui.render.line_parts import head, row, when, words
 from tui.render.summary_line import summary
 
-STEPS = 12  # of a record's history
+STEPS = 12  # maximum steps of a record's history
 CHAIN = 8
-SHOWN = 40  # records of a step, or changed since a checkpoint
-BELONGING = 30  # of an iteration's decisions, commits or tasks
+SHOWN = 40  # maximum records of a step, or changed since a checkpoint
+BELONGING = 30  # maximum decisions, commits or tasks of an iteration
 OF_NOW = "Files are shown as they are now: what they said then is not kept."
 
 
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
-    """Everything the memory knows of a record: what it says, where it comes from, what it is linked to. A document is
-    read from the disk, and `coloured`, if that takes no screen's time."""
+    """Return everything known of a record: its text, its sources, its links. With `coloured`, which callers pass only
+    off the event loop, read a document from the disk and colour it."""
     now = memory.now
     if isinstance(record, Fact):
         return _fact(memory, record, now)
@@ -79,7 +78,7 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
 
 
 def as_text(lines: Iterable[Line]) -> list[str]:
-    """The lines without their styles."""
+    """Return the lines without their styles."""
     return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 
@@ -174,7 +173,7 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
 
 
 def _links(links: list[Link], other: str) -> list[Line]:
-    """The other ends of a record's links, those of one type on one line."""
+    """Return the other ends of a record's links, those of one type on one line."""
     words = {
         "commit": {"implements": "Implemented", "reverts": "Reverted", "relates": "Related"},
         "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
@@ -224,7 +223,7 @@ def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
 
 
 def _belonging(memory: Memory, name: str, iteration: int) -> list[Line]:
-    """What belongs to an iteration, of one kind; of much, the first."""
+    """Return the records of one kind that belong to an iteration, at most BELONGING."""
     ids = linked_records.part(memory.database, name, iteration)
     if not ids:
         return []
@@ -254,7 +253,7 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
 
 
 def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
-    """The first lines of what takes longer than a frame to describe."""
+    """Return the first lines of a record whose full description takes longer than a frame."""
     if isinstance(record, Proposal):
         from tui.render.proposal_detail import heading
 
@@ -315,7 +314,7 @@ def _by(origin: str) -> str:
 
 
 def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
-    """The steps of history that touched a record, newest first."""
+    """Return the steps of history that changed a record, newest first."""
     steps = memory.history.steps(record=(kind, number), limit=STEPS)
     lines: list[Line] = [[], [("History", "heading")]] if steps else []
     for step in steps:
@@ -326,7 +325,7 @@ def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
 
 
 def describe_step(memory: Memory, step: Step) -> list[Line]:
-    """A step of history: who, when, through which door, why, and every record before and after."""
+    """Return a step of history: author, time, door, reason, and every record before and after."""
     from tui.input.key_table import named
 
     now = memory.now
@@ -357,7 +356,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
 
 
 def _how_far(memory: Memory, step: Step) -> str:
-    """Which step took a step back, and whether all of it."""
+    """Return which step undid a step, and whether completely."""
     by = memory.history.step(step.undone_by or 0)
     if by.undoes == step.seq and by.changes < step.changes:
         return f"by step {by.seq}: {by.changes} of {step.changes} records"
@@ -365,7 +364,7 @@ def _how_far(memory: Memory, step: Step) -> str:
 
 
 def _change(change: Change) -> list[Line]:
-    """A record's change: its citation, what happened to it, and the columns before and after."""
+    """Return a record's change: its citation, the operation, and the columns before and after."""
     kind = KINDS.get(change.table)
     cited = cite(kind, change.key[0]) if kind else f"mute of F#{change.key[0]}" if change.table == "mutes" else "link"
     word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]

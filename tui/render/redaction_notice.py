@@ -1,4 +1,4 @@
-"""What was cut out of what somebody just wrote: the rules and the places, never a value, and what to do then."""
+"""Report what was redacted from a write: the rules and the places, never a value, and how to allow it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ ALLOW = "memoranda redactions allow"
 
 
 def taken(database: "Database") -> "list[Cut]":
-    """What this connection cut since it was asked last; quick where there is nothing."""
+    """Return what this connection redacted since the last call; fast when there is nothing."""
     if not database.cut:
         return []
     from store import make_cuts as made
@@ -22,14 +22,14 @@ def taken(database: "Database") -> "list[Cut]":
 
 
 def told(cuts: "Sequence[Cut]") -> str:
-    """One sentence of what was cut and where, and one of what to do if it was no secret."""
+    """Return a sentence on what was redacted and where, and one on what to do if it was no secret."""
     if not cuts:
         return ""
     return words([(cut.rule, cut.count, f"{cut.citation} {cut.field}") for cut in cuts])
 
 
 def words(cuts: "Sequence[tuple[str, int, str]]") -> str:
-    """The same of (rule, how many, place)."""
+    """Return the same for (rule, count, place) tuples."""
     places = [f"{rule}{f' ×{number}' if number > 1 else ''} in {place}" for rule, number, place in cuts[:SHOWN]]
     if len(cuts) > SHOWN:
         places.append(f"{len(cuts) - SHOWN:,} more")
@@ -43,7 +43,7 @@ def as_json(cuts: "Sequence[Cut]") -> "list[dict[str, Any]]":
 
 
 def with_cuts(data: "Callable[[], object]", cuts: "Sequence[Cut]") -> "Callable[[], object]":
-    """A script's answer that carries what was cut too, if it is an object."""
+    """Wrap a script's answer so that it includes the redactions, if it is an object."""
 
     def both() -> object:
         found = data()

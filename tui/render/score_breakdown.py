@@ -1,4 +1,4 @@
-"""Why a hit is where it is: what each signal gave to its score, as a small table with bars."""
+"""Explain a hit's rank: each signal's part of the score, as a small table with bars."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,32 +16,32 @@ MEANS = {
     "new": "new; only parts equals",
     "citation": "the record that was named",
 }
-BAR = 12  # cells of the largest signal's
+BAR = 12  # cells of the largest signal's bar
 NOTHING = "0.0"
 HIGH = "█"
-PARTS = " ▏▎▍▌▋▊▉"  # of a cell, in eighths
+PARTS = " ▏▎▍▌▋▊▉"  # eighths of a cell
 
 
 def rows(hit: "Hit") -> list[tuple[str, str, str]]:
-    """(signal, its part of the score, a bar of as many cells as it is worth), the largest first."""
+    """Return (signal, its part of the score, a bar in proportion), the largest first."""
     most = max(hit.why.values(), default=0.0)
     found = sorted(hit.why.items(), key=lambda item: -item[1])
     return [(name, f"{value:.1f}", _bar(value / most if most > 0 else 0.0)) for name, value in found]
 
 
 def lines_of(hit: "Hit") -> list[str]:
-    """The table as text, and what the model thinks of it."""
+    """Return the table as text, with the model's similarity."""
     lines = [f"{name:<10}{value:>4}  {bar:<{BAR}}  {MEANS.get(name, '')}".rstrip() for name, value, bar in rows(hit)]
     return [*lines, *([similarity(hit)] if hit.similarity is not None else [])]
 
 
 def similarity(hit: "Hit") -> str:
-    """The calibrated similarity in words."""
+    """Return the calibrated similarity in words."""
     return f"alike     {hit.similarity or 0.0:>4.2f}  0 is unrelated, 1 the same in other words"
 
 
 def table(hit: "Hit") -> "list[Line]":
-    """The same for the preview, which is narrow: without words, and without what gave next to nothing."""
+    """Return the table for the narrow preview: without words, and without negligible signals."""
     lines: list[Line] = [[("Why it is here", "heading")]]
     lines += [
         [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")] for name, value, bar in rows(hit) if value != NOTHING

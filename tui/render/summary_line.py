@@ -1,10 +1,10 @@
-"""A record in one line: when it happened, and what it says."""
+"""Summarise a record in one line: its time and its text."""
 
 from store import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
 
 
 def moment(record: Record) -> str:
-    """When a record happened, as the timeline orders it."""
+    """Return a record's time, as the timeline orders it."""
     if isinstance(record, Decision):
         return record.decided_at
     if isinstance(record, Commit):
@@ -17,7 +17,7 @@ def moment(record: Record) -> str:
 
 
 def summary(record: Record) -> tuple[str, str]:
-    """A record in one line: (its text, a short word beside it)."""
+    """Summarise a record as (its text, a short label beside it)."""
     if isinstance(record, Fact):
         return record.fact, record.domain
     if isinstance(record, Decision):

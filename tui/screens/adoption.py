@@ -1,5 +1,5 @@
-"""Asks what is to be done with a memory that this installation neither made nor adopted. Nothing of it is served, run
-or changed meanwhile; after the first frame SQLite looks through it, read-only."""
+"""Ask what to do with a memory that this installation neither created nor adopted. Until then nothing in it is served,
+run or changed; after the first frame SQLite checks it, read-only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MADE = ("y", WHOLE, "yes, an earlier version made it for me: it is mine")
 
 
 class AdoptScreen(SaysDefects, Screen[str]):
-    """Ends with what was chosen; empty where the person leaves it alone."""
+    """Dismisses with the choice; empty if the user leaves the memory alone."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"choose('{choice}')", text, show=False) for key, choice, text in (*CHOICES, MADE)),

@@ -42,8 +42,8 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from store import Clock, Location
 
-EVERY = 1.0  # seconds between two looks
-NEWEST = 200  # calls and texts that are listed
+EVERY = 1.0  # seconds between two refreshes
+NEWEST = 200  # maximum calls and texts listed
 HINT = "No agent was here yet. docs/agents.md says how one is connected."
 
 Row = AgentActivity | AgentCall | Injection
@@ -59,7 +59,7 @@ class AgentsSeen:
 
 
 class AgentRows(NumberedRows):
-    """Agents, then calls and texts that were sent, one a line."""
+    """Agents, then calls and sent texts, one a line."""
 
     def __init__(self, seen: AgentsSeen) -> None:
         self._seen = seen
@@ -90,7 +90,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def key(row: Row) -> tuple[str, str | int]:
-    """What tells a row from every other."""
+    """Return a key that identifies the row."""
     return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
 
 
@@ -210,7 +210,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self.dismiss(f"undo --all-by {row.door}:{row.client} --session {quote(row.session)}")
 
     def action_pause(self) -> None:
-        """Silence all doors for an hour, or let them speak again."""
+        """Pause all doors for an hour, or resume them."""
         path = self._location.path
         if self._seen.paused:
             agent_pause.resume(path)
@@ -219,7 +219,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._look()
 
     def action_mute(self) -> None:
-        """Keep the facts of the text under the cursor out of every context."""
+        """Mute the facts of the text under the cursor."""
         if numbers := _facts(self._row()):
             self._mute(numbers)
 
@@ -236,7 +236,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
 
 
 def _facts(row: Row | None) -> list[int]:
-    """The facts of a text that was sent."""
+    """Return the facts of a text that was sent."""
     if not isinstance(row, Injection):
         return []
     cited = (parse_citation(citation) for citation in row.why)
@@ -244,7 +244,7 @@ def _facts(row: Row | None) -> list[int]:
 
 
 def more(row: Row, now: str) -> list[Line]:
-    """All of a row."""
+    """Describe a row in full."""
     if isinstance(row, AgentActivity):
         known = ", ".join(row.clients)
         return [[(line, "")] for line in activity_lines(row, now)] + [

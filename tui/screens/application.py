@@ -1,4 +1,4 @@
-"""What a screen needs of the application that shows it."""
+"""The interface that screens need of the application."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Application(Protocol):
-    """The application, as its screens know it."""
+    """The application, as its screens see it."""
 
     config: Config
     modeller: ModelWorker

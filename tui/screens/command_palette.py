@@ -1,4 +1,4 @@
-"""The palette: every key and every verb by its name, from their tables; first what is about the list one is in."""
+"""The palette: every key and verb by name, from their tables; first those of the current list."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tui.input.key_table import HITS, KEYS, RECORDS
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
-HIDDEN = ("palette.open", "mark.range")  # of no use from a palette
+HIDDEN = ("palette.open", "mark.range")  # useless from a palette
 GENERAL = ("memory.undo", "search.open", "command.open", "help.open")  # always in the footer
 NAME, KEY = 16, 5  # cells of the name and of the key
-EDGE = 8  # cells that the palette takes for itself
+EDGE = 8  # cells of the palette's border and padding
 
 
 def entries(remapped: dict[str, str], place: str = "") -> list[tuple[str, str, str, str]]:
-    """(name, key, help, what `action_palette` takes) of every key and verb; first what is about the records of the
-    list `place`."""
+    """List (name, key, help, argument of `action_palette`) of every key and verb; first those that apply to records of
+    the list `place`."""
     keys = [key for key in KEYS if key.id not in HIDDEN]
     keys.sort(key=lambda key: not _about(key, place))
     return [
@@ -33,13 +33,13 @@ def entries(remapped: dict[str, str], place: str = "") -> list[tuple[str, str, s
 
 
 def _about(key: Key, place: str) -> bool:
-    """Whether a key is about the records of the list `place`; what is found may be anything."""
+    """Return whether a key applies to the records of the list `place`; search hits may be of any kind."""
     places = RECORDS if place == HITS else (place,)
     return key.id not in GENERAL and any(name in key.panes for name in places)
 
 
 class Everything(Provider):
-    """Finds keys by what they do and verbs by their names. Nothing in them is markup, whatever a key is called."""
+    """Search keys by description and verbs by name. Their texts contain no markup, whatever a key is called."""
 
     async def startup(self) -> None:
         if self.app.animation_level == "none":

@@ -1,5 +1,5 @@
-"""The doctor: what is being looked at, what was found, and below it more about the finding under the cursor. Enter does
-its next step, where one of our verbs does it."""
+"""The doctor: the current check, the findings, and below them details of the finding under the cursor. Enter runs its
+next step, if that is one of our verbs."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from store import Clock, Location
 
 SIGNS = {OK: ("✓ ", "added"), NOTE: ("· ", "warning"), WRONG: ("✕ ", "removed")}
-SUBJECT = 11  # cells of what was looked at
-OFTEN = 0.1  # seconds between two words about how far it is
+SUBJECT = 11  # cells of the check's subject
+OFTEN = 0.1  # minimum seconds between two progress updates
 
 
 class FindingRows(NumberedRows):
@@ -56,7 +56,7 @@ class FindingRows(NumberedRows):
 
 
 class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
-    """Looks at a memory on a thread of its own. Ends with the line of a verb to be run, or None."""
+    """Checks a memory on a thread of its own. Dismisses with the line of a verb to run, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="doctor.close", tooltip="Close the doctor"),
@@ -125,7 +125,7 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self.query_one("#findings", RecordList).set_rows(FindingRows(list(self._found)))
 
     def _end(self) -> None:
-        """Say what it came to, and go to the first thing that is wrong, unless the person went somewhere."""
+        """Show the summary, and select the first problem unless the user moved the cursor."""
         self._say(verdict(self._found))
         shown = self.query_one("#findings", RecordList)
         first = next((number for number, one in enumerate(self._found) if one.state == WRONG), None)
@@ -138,7 +138,7 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self.query_one("#doctor-keys", Bar).put(*does, (" esc", key, "dismiss"), (" closes ", "", "dismiss"))
 
     def action_choose(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         self.query_one("#findings", RecordList).action_choose()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
@@ -154,7 +154,7 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
 
 
 def _more(found: Finding) -> list[Line]:
-    """All of a finding."""
+    """Describe a finding in full."""
     lines: list[Line] = [[(f"{found.subject}  {found.state}", "title")], [(found.says, "")]]
     if found.next:
         lines += [[], [("Next  ", "label"), (found.next, "")]]

@@ -1,4 +1,4 @@
-"""Help: every key and every verb, from their tables. Enter, or a click on the key, does it."""
+"""Help: every key and verb, from their tables. Enter, or a click on the key, runs it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
-# a heading: ("", its text, ""); else (what `palette` takes, the key or the verb, what it does)
+# a heading: ("", its text, ""); else (argument of `palette`, the key or the verb, its description)
 Entry = tuple[str, str, str]
 
 
 def entries(remapped: Mapping[str, str]) -> list[Entry]:
-    """All that the help lists."""
-    first = sorted(KEYS, key=lambda key: FACTS not in key.panes)  # what one needs where one begins
+    """Return all entries of the help."""
+    first = sorted(KEYS, key=lambda key: FACTS not in key.panes)  # the most useful for beginners
     keys = [(f"key:{key.id}", key.shown(remapped), key.help) for key in first]
     moves = [(f"move:{key.id}", key.shown(remapped), key.help) for key in MOVES]
     plan = [(f"plan:{key.id}", key.shown(remapped), key.help) for key in PLAN_KEYS]
@@ -44,7 +44,7 @@ def entries(remapped: Mapping[str, str]) -> list[Entry]:
     ]
 
 
-NAME = 16  # cells of the cursor and the key or verb, to be clicked
+NAME = 16  # cells of the cursor and the key or verb, which can be clicked
 
 
 class HelpRows:
@@ -76,7 +76,7 @@ class HelpRows:
 
 
 class HelpScreen(ResponsiveScreen["str | None"]):
-    """All keys, all verbs, and below them more about the one under the cursor. Ends with what is to be done."""
+    """All keys, all verbs, and below them details of the one under the cursor. Dismisses with the action to run."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
@@ -119,13 +119,13 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         found.focus()
 
     def action_rekey(self) -> None:
-        """Ask for another key for what the cursor is on."""
+        """Prompt for another key for the selected action."""
         kind, _, name = str(self.query_one("#help-list", RecordList).cursor_key).partition(":")
         if kind in ("key", "move", "plan"):
             self.dismiss(f"verb:config keys.{name}")
 
     def action_choose(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         self.query_one("#help-list", RecordList).action_choose()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
@@ -148,7 +148,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         ]
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        """A click on the key itself; nothing is marked here."""
+        """Handle a click on the key itself; there are no marks here."""
         found = event.record_list
         if found.marks:
             found.unmark()

@@ -1,4 +1,4 @@
-"""The agent's model: which is asked and why, which there are, fetching one, trying one; or how to get Ollama."""
+"""The agent's model: which is used and why, which are available, pull and trial; or how to install Ollama."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 KEY = "$footer-key-foreground bold"
 ASKING = "It is being asked something small. A cold model is loaded first, which may take a minute …"
-LEAST, MOST = 6, 40  # cells of the bar that shows how far a pull is …
+LEAST, MOST = 6, 40  # cells of a pull's progress bar …
 AGAIN = 0.5  # seconds
-WORDS = 60  # … and of what is said beside it
+WORDS = 60  # … and of the text beside it
 
 
 class ModelScreen(SaysDefects, ResponsiveScreen[None]):
-    """Shows how it stands, and does what is asked of it; a pull goes on when it is left."""
+    """Shows the status and runs the choices; a pull continues after the screen is closed."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,18 +69,18 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     """
 
     def __init__(self, location: Location, fared: ModelStats, pull: str = "", trying: str | None = None) -> None:
-        """`fared` is how the model fared in this memory. With `pull` it begins with the pull of that model; with
-        `trying`, with a trial."""
+        """`fared` is the model's statistics in this memory. With `pull` start with a pull of that model; with `trying`,
+        with a trial."""
         super().__init__()
         self._location = location
         self._fared = fared
         self._pull_first = pull
-        self._trial_due = trying  # the model that is to be tried once it is known which there are; "" the one asked
+        self._trial_due = trying  # the model to try once the list of models is known; "" for the current one
         self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
-        self._asking = False  # for a model's name
-        self._listed: ModelStatus | None = None  # what the rows tell
+        self._asking = False  # whether it prompts for a model's name
+        self._listed: ModelStatus | None = None  # the status that the rows show
         self._at: Hashable = None  # the key of the row under the cursor
-        self._told: Pull | None = None  # the last pull whose end was told
+        self._told: Pull | None = None  # the last pull whose end was shown
 
     @property
     def _app(self) -> Application:
@@ -104,18 +104,18 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         yield Bar(id="model-keys")
 
     def on_mount(self) -> None:
-        self.app.clear_notifications()  # what was said before would cover what is told here
+        self.app.clear_notifications()  # toasts would cover this screen
         self.query_one("#model", RecordList).focus()
         self._modeller.look(self._app.config)
         if self._pull_first:
             self._pull(self._pull_first)
         self.model_told()
-        self.set_interval(AGAIN, self._draw_pull)  # while nothing comes, what is left grows
+        self.set_interval(AGAIN, self._draw_pull)  # update the remaining time while no data arrives
 
-    # what is told
+    # drawing
 
     def model_told(self) -> None:
-        """Show what is known by now."""
+        """Show the current status."""
         found = self._standing
         if found is not None and found is not self._listed:
             listed = self.query_one("#model", RecordList)
@@ -191,11 +191,11 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.query_one("#model-keys", Bar).put(*pieces)
 
     def _row(self) -> ModelRow | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         listed = self.query_one("#model", RecordList)
         return listed.rows.row(listed.cursor_key) if isinstance(listed.rows, ModelRows) else None
 
-    # the preview
+    # preview
 
     def _show_row(self, stay: bool = False) -> None:
         row = self._row()
@@ -204,7 +204,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
             self.query_one("#model-preview", Preview).show(row.more, stay=stay)
 
     def _show_failure(self) -> None:
-        """What kept a model from being fetched, where something did."""
+        """Show why a pull failed, if it did."""
         pull = self._modeller.pull
         if pull is None or pull.trouble is None or pull.trouble.kind == "stopped":
             self._show_row(stay=True)
@@ -227,15 +227,15 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.query_one("#model-preview", Preview).show(lines)
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        if event.key != self._at:  # rows that were listed again take away nothing that is being read
+        if event.key != self._at:  # refreshed rows must not replace what is being read
             self._at = event.key
             self._show_row()
         self._draw_keys()
 
-    # what is done
+    # actions
 
     def action_choose(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         self.query_one("#model", RecordList).action_choose()
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
@@ -284,7 +284,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.app.notify(visible(sentence), severity=severity, timeout=6, markup=False)  # type: ignore[arg-type]
 
     def _kept(self, name: str, value: str, now: Value | None) -> None:
-        """Say what came of a choice, and look how it stands with it."""
+        """Show the effect of a choice, and check the status again."""
         self._app.configure_again()
         self.action_look()
         if other := overruled(now, value):
@@ -295,7 +295,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
             off = self._app.config["agent.mode"] == "off"
             self._say(f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on.")
 
-    # fetching
+    # pulls
 
     def action_pull_named(self) -> None:
         self._asking = True
@@ -303,11 +303,11 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.query_one(AskBar).ask("pull", USUAL, self._pull, over=True)
 
     def action_answer(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         self.query_one(AskBar).submit()
 
     def action_leave_bar(self) -> None:
-        """Escape, for a mouse."""
+        """Escape, for a click."""
         self.query_one(AskBar).leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
@@ -326,15 +326,15 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self._draw_pull()
 
     def action_stop(self) -> None:
-        """Stop the pull, or a trial; of a pull that is over, take away what is told of it."""
+        """Stop the pull or the trial; clear the message of a finished pull."""
         if not (self._modeller.stop_pull() or self._modeller.stop_trial()):
             self._modeller.pull = None
             self._draw_pull()
 
-    # trying
+    # trials
 
     def action_try_out(self) -> None:
-        """Try the model under the cursor, else the one that is asked."""
+        """Try the model under the cursor, else the current one."""
         row = self._row()
         kind, _, name = str(row.key if row is not None else "").partition(" ")
         self._trial_due = name if kind == "model" else ""

@@ -1,5 +1,5 @@
-"""The model beside the search: its name, how it stands, how long its last answer took; in fewer words where there is
-less room."""
+"""The model's status beside the search: name, state, duration of the last answer; in fewer words if there is less
+room."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tui.theme.pieces import Piece
 from tui.workers.model_worker import ModelWorker
 
 ACTION = "model"
-NAME = 18  # cells of a model's name
+NAME = 18  # maximum cells of a model's name
 
 
 def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
-    """The ways to say it, the longest first. Empty while nothing is known."""
+    """Return the forms of the status, longest first. Empty while it is unknown."""
     pull, found = modeller.pull, modeller.standing
     if pull is not None and not pull.ended:
         far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
@@ -24,7 +24,7 @@ def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
     if found is None:
         return []
     if not found.model:
-        return [[("no model", "$dim", ACTION)]]  # what waits for a model that may never come is no news
+        return [[("no model", "$dim", ACTION)]]  # no count of waiting requests: there may never be a model
     name = short(found.model)
     state = "working" if faring.working or modeller.trying else found.state
     look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")
@@ -43,7 +43,7 @@ def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
 
 
 def short(name: str) -> str:
-    """A model's name without whose it is and what it was trained for: `qwen2.5:3b` of `qwen2.5:3b-instruct`."""
+    """Shorten a model's name by its owner and its training: `qwen2.5:3b-instruct` to `qwen2.5:3b`."""
     name = name.rpartition("/")[2]
     model, colon, size = name.partition(":")
     name = model if size in ("", "latest") else f"{model}{colon}{size.partition('-')[0]}"

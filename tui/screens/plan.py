@@ -1,7 +1,6 @@
-"""What would change, before it does: a restore, the undo of a step, all that one origin wrote; or what did change.
+"""Preview changes before applying them: a restore, an undo of a step or of all of an origin; or show past changes.
 
-Every record stands with a mark, and its two states in the preview. What is chosen is applied as one new step.
-"""
+Every record has a checkbox, and both of its states in the preview. The selection is applied as one new step."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ KINDS = {
 
 
 class PlanRows(NumberedRows):
-    """The records of a plan, one a line: its mark, what would happen to it, who made it what it is."""
+    """The records of a plan, one a line: checkbox, effect, author of its present state."""
 
     def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool) -> None:
         self._plan = plan
@@ -64,7 +63,7 @@ class PlanRows(NumberedRows):
         cited = visible(change.citation)
         says = visible(happened(change.then, change.now) if self._looking else change.says) if width >= 46 else ""
         cells = min(24, max(10, len(says)))
-        name = max(9, len(cited))  # a link's is longer
+        name = max(9, len(cited))  # links are wider
         taken = 2 + name + 1 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
         body = max(4, width - taken)
         chosen = index in self._chosen
@@ -89,14 +88,14 @@ def _box(change: PlannedChange, chosen: bool) -> tuple[str, str]:
 
 
 class PlanScreen(ChoosingScreen):
-    """Choose what of a plan is applied. Ends with what was applied, a citation to open, or None."""
+    """Select the records of a plan to apply. Dismisses with the result, a citation to open, or None."""
 
     NAME = "plan"
     EMPTY = "Nothing changed."
     BINDINGS: ClassVar[list[BindingType]] = bound(PLAN_KEYS)
 
     def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str, form: str) -> None:
-        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count."""
+        """`kind` is checkpoint, step, origin or since; `note` is shown in the bottom line beside the count."""
         super().__init__(engine, form)
         self._plan = self._whole = plan
         self._heading = title
@@ -104,12 +103,12 @@ class PlanScreen(ChoosingScreen):
         self._kind = kind
         self._strategy = "replace"
         self._only: str | None = None
-        self._by_hand: dict[int, bool] = {}  # what was chosen, or left, one by one: it holds whatever is proposed
+        self._by_hand: dict[int, bool] = {}  # selected or cleared by the user: overrides proposals
         self.chosen = engine.proposed(plan, self._strategy)
 
     @property
     def looking(self) -> bool:
-        """Whether nothing is to be applied: it only shows what did change."""
+        """Return whether the plan only shows past changes."""
         return self._kind == "since"
 
     @property
@@ -151,7 +150,7 @@ class PlanScreen(ChoosingScreen):
                 left.append((f"  [!] {clashes:,} {why}kept unless chosen", "$text-warning"))
             if stuck := sum(bool(change.blocked) for change in changes):
                 left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
-            if len(left) > 2 and narrow:  # of the note, at least how it is taken back
+            if len(left) > 2 and narrow:  # of the note, keep at least how to undo
                 note = note.rpartition("; ")[2]
         self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
 
@@ -187,7 +186,7 @@ class PlanScreen(ChoosingScreen):
         return [*lines, [], [(words, "heading")], *states]
 
     def toggle(self, index: int) -> None:
-        """Choose a record with all it needs, or leave it out with all that need it."""
+        """Select a record with its dependencies, or clear it with all that depend on it."""
         change = self._plan.changes[index]
         if change.blocked:
             self.tell(change.blocked)
@@ -243,12 +242,12 @@ class PlanScreen(ChoosingScreen):
                 )
         self.draw()
         if self._only is not None and self.chosen:
-            self.rows.select(min(self.chosen))  # they may be far down
+            self.rows.select(min(self.chosen))  # may be scrolled out
 
-    # the end
+    # apply
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
-        """A double click."""
+        """Handle a double click."""
         if self.looking:
             self.action_apply()
 

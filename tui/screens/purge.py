@@ -1,4 +1,4 @@
-"""Before a text goes for good: what goes, what else holds the same words, and which of that is scrubbed too."""
+"""Preview a purge: the records, other places with the same words, and which of those are scrubbed too."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from store import PurgeTraces as Traces
     from tui.workers.engine import Engine
 
-NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text
+NAME, WHY = 13, 18  # cells of a citation, and of the note behind the text
 
 
 class PurgeRows(NumberedRows):
-    """First the records that go, then the other places that hold their words, one a line."""
+    """First the records to purge, then the other places that contain their words, one a line."""
 
     def __init__(self, plan: PurgePlan, chosen: frozenset[int]) -> None:
         self._plan = plan
@@ -65,7 +65,7 @@ class PurgeRows(NumberedRows):
 
 
 class PurgeScreen(ChoosingScreen):
-    """Ask once, showing all of it. Ends with (what was done, the proof), or None."""
+    """Confirm a purge with everything listed. Dismisses with (the result, the proof), or None."""
 
     NAME = "purge"
     BINDINGS: ClassVar[list[BindingType]] = bound(PURGE_KEYS)
@@ -120,7 +120,7 @@ class PurgeScreen(ChoosingScreen):
         return [*lines, [(f"{_sentence(place.note)}.", "dim")]] if place.note else lines
 
     def toggle(self, index: int) -> None:
-        """Scrub a place too, or leave it as it is."""
+        """Toggle whether a place is scrubbed."""
         at = index - len(self._plan.going)
         if at < 0:
             self.tell("This record is erased. Leave, and choose other records, to keep it.")
@@ -130,16 +130,16 @@ class PurgeScreen(ChoosingScreen):
             self._choose(self.chosen ^ {at})
 
     def action_all(self) -> None:
-        """All places that can be scrubbed, or none."""
+        """Select all places that can be scrubbed, or none."""
         every = self._plan.proposed()
         self._choose(frozenset() if self.chosen == every else every)
 
     def _choose(self, chosen: frozenset[int]) -> None:
         self.chosen = chosen
         self.draw()
-        self.show(self.rows.cursor_key)  # it says what becomes of the place
+        self.show(self.rows.cursor_key)  # the preview shows the effect on the place
 
-    # the end
+    # apply
 
     def action_leave(self) -> None:
         if not self._working:
@@ -154,7 +154,7 @@ class PurgeScreen(ChoosingScreen):
 
     def _finish(self, result: object, error: MemorandaError | None) -> None:
         if error is None:
-            self._engine.subjects.clear()  # texts that were shown
+            self._engine.subjects.clear()  # cached texts of purged records
         super()._finish(result, error)
 
 
@@ -170,7 +170,7 @@ def _verb(why: str) -> str:
 
 
 def _becomes(place: RemainingMatch, chosen: bool) -> str:
-    """What a purge does to a place."""
+    """Describe the effect of a purge on a place."""
     if not place.can:
         return "Memoranda does not change it: it is named, so that you can."
     if place.table == "file":

@@ -1,4 +1,4 @@
-"""The memories that were open before, to open one of them again."""
+"""List recently opened memories, to open one of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tui.widgets.bars import Bar
 
 
 class RecentScreen(ModalScreen["str | None"]):
-    """Ends with the folder or file to open, with "" when another is to be named, with None when none is."""
+    """Dismisses with the folder or file to open, "" to name another, None to open none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Leave", show=False, id="recent.leave", tooltip="Stay in this memory"),
@@ -56,7 +56,7 @@ class RecentScreen(ModalScreen["str | None"]):
         self.query_one(OptionList).focus()
 
     def action_open(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         self.query_one(OptionList).action_select()
 
     def action_move(self, step: int) -> None:

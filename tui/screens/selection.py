@@ -1,5 +1,5 @@
-"""The frame of a screen that shows what would be done before it is: a title, the rows with their marks and what is to
-be said of the one under the cursor, a count, the keys. What the rows are and what is done, a subclass says."""
+"""The base of screens that preview changes: a title, rows with checkboxes, details of the row under the cursor, a
+count, the keys. Subclasses define the rows and the work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def bound(keys: Sequence[Key]) -> list[BindingType]:
-    """The bindings of such a screen, which come before those of its list."""
+    """Return the bindings of such a screen, which precede those of its list."""
     return [
         Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
         for key in keys
@@ -35,11 +35,11 @@ def bound(keys: Sequence[Key]) -> list[BindingType]:
 
 
 class ChoosingScreen(ResponsiveScreen[object]):
-    """Choose among rows, and have done what is chosen. Ends with what was done, or None."""
+    """Select rows and apply the selection. Dismisses with the result, or None."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
-    NAME: ClassVar[str] = ""  # what its widgets' ids begin with
-    EMPTY: ClassVar[str] = ""  # what a list without rows says
+    NAME: ClassVar[str] = ""  # prefix of its widgets' ids
+    EMPTY: ClassVar[str] = ""  # text of an empty list
     DEFAULT_CSS = """
     ChoosingScreen {
         layout: vertical; overflow: hidden;
@@ -64,19 +64,19 @@ class ChoosingScreen(ResponsiveScreen[object]):
     @property
     @abstractmethod
     def keys(self) -> tuple[Key, ...]:
-        """What the footer names."""
+        """Return the keys of the footer."""
 
     @abstractmethod
     def draw(self) -> None:
-        """Show the rows as they are marked, the title and the count."""
+        """Show the rows with their checkboxes, the title and the count."""
 
     @abstractmethod
     def describe(self, index: int) -> list[Line]:
-        """What is to be said of a row."""
+        """Describe a row."""
 
     @abstractmethod
     def toggle(self, index: int) -> None:
-        """Choose a row, or leave it out."""
+        """Toggle the selection of a row."""
 
     def compose(self) -> ComposeResult:
         yield Split(id=f"{self.NAME}-title", classes="choosing-bar")
@@ -89,7 +89,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
         yield Footer(id=f"{self.NAME}-footer")
 
     def on_mount(self) -> None:
-        self.app.clear_notifications()  # what was said before would cover what is asked here
+        self.app.clear_notifications()  # toasts would cover the question
         footer = self.query_one(Footer)
         footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         footer.show_keys(self.keys)
@@ -102,13 +102,13 @@ class ChoosingScreen(ResponsiveScreen[object]):
         return self.query_one(f"#{self.NAME}", RecordList)
 
     def marks(self) -> bool:
-        """Whether the rows have boxes."""
+        """Return whether the rows have checkboxes."""
         return True
 
     def tell(self, sentence: str) -> None:
         self.app.notify(visible(sentence), severity="warning", markup=False)
 
-    # the preview
+    # preview
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         self.show(event.key)
@@ -122,7 +122,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
     def action_scroll_preview(self, step: int) -> None:
         self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
 
-    # choosing
+    # selection
 
     def action_choose(self) -> None:
         if isinstance(self.rows.cursor_key, int):
@@ -130,20 +130,20 @@ class ChoosingScreen(ResponsiveScreen[object]):
             self.rows.action_move(1)
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        """A click on the box, or with ctrl."""
+        """Handle a click on the checkbox, or with ctrl."""
         marks = event.record_list.marks
         event.record_list.unmark()
         for key in marks:
             if isinstance(key, int) and self.marks():
                 self.toggle(key)
 
-    # the end
+    # apply
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
     def work(self, task: Callable[[Memory], object]) -> None:
-        """Do it, on the writer's thread; the screen ends with what it gives."""
+        """Run it on the writer's thread, then dismiss with its result."""
         self._working = True
         self._engine.write(task, self._done)
 

@@ -1,1 +1,1 @@
-"""How text looks: escaping, glyphs, styles, filters of lines, pieces that can be clicked. No widget."""
+"""Text display: escaping, glyphs, styles, line filters, clickable pieces. No widgets."""

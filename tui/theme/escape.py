@@ -1,21 +1,20 @@
 """Make every character of a record visible: the first of the two layers against hostile text.
 
-Text in the memory was written by strangers: a web page an agent read, a commit message, another agent. A terminal obeys
-what it prints, and a reader trusts what he sees, so nothing that moves the cursor, sets the clipboard, reorders a line
-or hides in it may reach either. Nothing is dropped: what was hidden is shown as a mark.
+Text in the memory is untrusted: a web page that an agent read, a commit message, another agent. Terminals execute
+control sequences and readers trust what they see, so nothing that moves the cursor, sets the clipboard, reorders a line
+or is invisible may reach either. Nothing is dropped: hidden characters are shown as marks.
 
-The command line prints through here too and starts fast, so this module imports nothing but `re`.
-"""
+The command line prints through here too and starts fast, so this module imports nothing but `re`."""
 
 import re
 
-# What `str.isprintable` lets through although nobody sees it: grapheme joiner, Hangul fillers, inherent Khmer vowels,
+# Invisible characters for which `str.isprintable` is true: grapheme joiner, Hangul fillers, inherent Khmer vowels,
 # Mongolian selectors, variation selectors (U+FE0F among them: whether it may stay depends on its neighbour).
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
-# All that may become a mark; compiled by `re` at first need, for it takes 2 ms.
+# Everything that may become a mark; compiled by `re` on first use, since it takes 2 ms.
 _SUSPECT = (
     "["
     "\0-\x1f\x7f-\x9f"  # C0, DEL, C1
@@ -33,11 +32,11 @@ _TAB = "    "
 
 
 def _mark(match: re.Match[str]) -> str:
-    """A suspect's mark: its control picture or its code in brackets; itself where it holds an emoji or letter together.
+    """Return the mark of a suspect character: its control picture or its code in brackets; itself if it joins an emoji
+    or letter.
 
-    U+200D and U+FE0F belong after a symbol or an Indic or Arabic letter. After a Latin letter, another joiner or at the
-    start they hide something, but keycaps, © and ® may take U+FE0F.
-    """
+    U+200D and U+FE0F are valid after a symbol or an Indic or Arabic letter. After a Latin letter, another joiner or at
+    the start they hide something, but keycaps, © and ® may take U+FE0F."""
     char, start = match[0], match.start()
     if char in "\u200d\ufe0f" and start:
         before = match.string[start - 1]
@@ -52,11 +51,11 @@ def _mark(match: re.Match[str]) -> str:
 
 
 def visible(text: str, newlines: bool = False) -> str:
-    """`text` with everything a terminal would obey, or an eye would miss, as a visible mark.
+    """Replace everything that a terminal would execute, or a reader would not see, by a visible mark.
 
-    A newline stays only with `newlines`, else it is ` ⏎ `; `\\r\\n` is one newline; a tab is four spaces. Idempotent.
-    Ordinary text comes back as the same object, after 0.2 µs for 100 characters of ASCII and 0.7 µs of any script.
-    """
+    A newline stays only with `newlines`, else it becomes ` ⏎ `; `\\r\\n` is one newline; a tab becomes four spaces.
+    Idempotent. Ordinary text is returned as the same object, after 0.2 µs for 100 characters of ASCII and 0.7 µs of any
+    script."""
     if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
         return text
     text = text.replace("\t", _TAB)
@@ -66,5 +65,5 @@ def visible(text: str, newlines: bool = False) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` as the command line prints it: visible, with its own lines."""
+    """Return `text` as the command line prints it: visible, with its newlines."""
     return visible(text, newlines=True)

@@ -1,7 +1,6 @@
-"""Our own glyphs in plain letters: for poor fonts, and for terminals whose encoding has no others.
+"""ASCII replacements of our glyphs, for fonts and terminal encodings without them.
 
-The command line starts fast, so this module imports nothing; a text of ASCII never needs it.
-"""
+The command line starts fast, so this module imports nothing; ASCII text never needs it."""
 
 import os
 import sys
@@ -16,30 +15,29 @@ ASCII = str.maketrans(
         "●": "*", "◐": "+", "◌": "-", "○": "o", "★": "!", "↷": "/", "≠": "#", "✕": "x", "◆": "D", "·": ".",
         "↻": "I", "☐": "_", "◧": "~", "☑": "X", "▪": "K", "•": ".", "↶": "<", "▸": ">", "▹": ":", "✓": "v",
         "›": ")", "»": "}", "¶": "P", "▫": "k", "↺": "r",
-        # signs and signs of sentences
+        # signs and punctuation
         "…": ".", "−": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⌫": "<", "≡": "=", "“": '"', "”": '"', "«": "{",
         "‹": "<", "⟦": "[", "¦": "|", "¿": "?", "¡": "!",
         "⇧": "S", "⌥": "A", "⏎": "/", "×": "x", "◇": "%", "⚠": "!",
-        # the marks of what cannot be seen, see `visible`
+        # marks of invisible characters, see `visible`
         "⟨": "<", "⟩": ">", "␡": "?", "\ufffd": "?", **{chr(code): "?" for code in range(0x2400, 0x2421)},
-        # what rules, frames, thumbs and bars are made of, those of Textual's own widgets too
+        # rules, frames, scrollbar thumbs and bars, including those of Textual's widgets
         **{chr(code): "+" for code in range(0x2500, 0x2580)}, **{chr(code): "#" for code in range(0x2580, 0x25A0)},
         **dict.fromkeys("─━┄┅┈┉═╌╍╴╶╸╺▔▀", "-"), **dict.fromkeys("│┃┆┇┊┋║╎╏╵╷╹╻▏▎▍▌▕▐", "|"),
         **dict.fromkeys("▁▂▃▄", "_"), "🔎": "/ ", "❯": ">", "⭘": "o", "❌": "x ",
     }
 )  # fmt: skip
-"""Every glyph of ours, and of the widgets we use, as ASCII of the same width."""
+"""Every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width."""
 
 
 def plain_locale(environ: "Mapping[str, str]" = os.environ) -> bool:
-    """Whether the person's locale says in so many words that there are only plain letters: Python would write UTF-8 all
-    the same."""
+    """Return whether the locale explicitly is ASCII; Python would write UTF-8 all the same."""
     named = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
     return named.upper() in ("C", "POSIX")
 
 
 def only_plain(environ: "Mapping[str, str]" = os.environ) -> bool:
-    """Whether glyphs cannot be written here: the locale or the encoding of the terminal has none."""
+    """Return whether the locale or the terminal's encoding lacks the glyphs."""
     stream = sys.__stdout__
     try:
         "●◐…".encode(getattr(stream, "encoding", None) or "utf-8")
@@ -49,7 +47,7 @@ def only_plain(environ: "Mapping[str, str]" = os.environ) -> bool:
 
 
 def instead(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for `codecs`: our glyphs as letters, anything else that cannot be written as `?`, as wide."""
+    """An error handler for `codecs`: replace our glyphs by ASCII of the same width, anything else by `?`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     from unicodedata import east_asian_width

@@ -1,4 +1,4 @@
-"""What a record's text passes on its way to a widget, and the filter behind it: the two layers against hostile text."""
+"""Escape a record's text for widgets, and filter the rendered lines: the two layers against hostile text."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from tui.theme.glyphs import ASCII
 
 __all__ = ["Ascii", "Colourless", "OwnColours", "StripControls", "content", "fit", "plain", "visible"]
 
-# Control characters and what acts like one: bidi, line separators; a lone surrogate would end the writer thread.
+# Control characters and others with such an effect: bidi, line separators; a lone surrogate would end the writer
+# thread.
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def content(text: str, style: str = "") -> Content:
-    """A record's text for a widget: visible, with its own lines, and never read as markup."""
+    """Return a record's text for a widget: escaped, with its newlines, never parsed as markup."""
     return Content.styled(visible(text, newlines=True), style)
 
 
 def fit(text: str, width: int) -> str:
-    """`text`, which must be visible, in exactly `width` terminal cells: padded, or cut with an ellipsis."""
+    """Pad `text`, which must be escaped, to exactly `width` terminal cells, or truncate it with an ellipsis."""
     if text.isascii():
         return text.ljust(width) if len(text) <= width else text[: width - 1] + "…" if width > 0 else ""
     if width <= 0:
@@ -38,14 +39,13 @@ def fit(text: str, width: int) -> str:
 
 
 class StripControls(LineFilter):
-    """Deletes every control character still in a line's text, and links that hold one: the second layer.
+    """Deletes control characters left in a line's text, and links that contain one: the second layer.
 
-    Textual keeps a strip's filtered form by the identity of the filter, so an app makes one and always returns that:
-    `get_line_filters` builds a list, not a filter.
-    """
+    Textual caches a strip's filtered form by the identity of the filter, so an app creates one and always returns that
+    (`get_line_filters` returns a new list each time)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """`segments` itself when they are clean, which is nearly always; never changed in place, for it is shared."""
+        """Return `segments` itself if they are clean, the usual case; never modify it in place, since it is shared."""
         suspect = _CONTROL.search
         for text, style, control in segments:
             if (not text.isprintable() and not control and suspect(text)) or (style is not None and style.link):
@@ -54,7 +54,7 @@ class StripControls(LineFilter):
 
 
 def _without_controls(segment: Segment) -> Segment:
-    """`segment` as wide as before: deleted controls have no width, a surrogate's cell becomes a question mark."""
+    """Return `segment` with the same width: deleted controls have none, a surrogate becomes a question mark."""
     text, style, control = segment
     if control:
         return segment
@@ -64,7 +64,7 @@ def _without_controls(segment: Segment) -> Segment:
 
 
 class Ascii(LineFilter):
-    """Plain letters for our glyphs, for terminals and fonts without them."""
+    """Replaces our glyphs by ASCII, for terminals and fonts without them."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
@@ -76,8 +76,8 @@ class Ascii(LineFilter):
 
 
 class Colourless(LineFilter):
-    """Leaves bold, underlined and reversed text, and no colour: for NO_COLOR. What colour says, a glyph or a word says
-    too."""
+    """Removes colours, but keeps bold, underline and reverse: for NO_COLOR. A glyph or a word repeats what a colour
+    shows."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
@@ -87,8 +87,8 @@ class Colourless(LineFilter):
 
 
 class OwnColours(LineFilter):
-    """Leaves the terminal's own sixteen colours and its default: for the ANSI themes, in which widgets that blend
-    colours would write mixed ones."""
+    """Limits colours to the terminal's sixteen and its defaults: for the ANSI themes, in which widgets that blend
+    colours would emit others."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
@@ -100,13 +100,13 @@ class OwnColours(LineFilter):
 @lru_cache(1024)
 def _without_colour(style: Style) -> Style:
     bare = style.without_color
-    return bare + Style.from_meta(style.meta) if style.meta else bare  # where a click goes is kept there
+    return bare + Style.from_meta(style.meta) if style.meta else bare  # the meta holds the click action
 
 
 @lru_cache(1024)
 def _in_own_colours(style: Style) -> Style:
-    """`style` with every mixed colour as the nearest of the sixteen; a text that would be of its ground's colour is of
-    the default one, on the default ground."""
+    """Return `style` with every blended colour replaced by the nearest of the sixteen; if text and background become
+    equal, both become the defaults."""
     front, ground = _own(style.color), _own(style.bgcolor)
     if front is not None and front == ground and not front.is_default:
         front = ground = RichColor.default()

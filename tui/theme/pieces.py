@@ -1,4 +1,4 @@
-"""Pieces of a line that can be clicked."""
+"""Clickable pieces of a line."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from rich.cells import cell_len
 from tui.theme.escape import visible
 
 Piece = tuple[str, str] | tuple[str, str, str]
-"""A text, its style, and the screen's action that a click on it runs (or none)."""
+"""A text, its style, and the screen action of a click on it (or none)."""
 
 
 def width(pieces: Sequence[Piece]) -> int:
-    """How many cells pieces take."""
+    """Return the width of pieces in cells."""
     return sum(cell_len(visible(piece[0])) for piece in pieces)

@@ -1,13 +1,11 @@
-"""The looks that the lists and the preview share: one table, in the theme's own tokens; and what of a theme must be
-mended so that it can be read.
+"""The styles shared by lists and preview, in one table of the theme's tokens; and corrections of themes for
+readability.
 
-Not component classes: Textual works the style of each of them out again at every change of a class or a size, for each
-widget; 85 of them took a third of the time to first paint.
+Not component classes: Textual recomputes the style of each at every change of a class or a size, for each widget; 85 of
+them took a third of the time to first paint.
 
-A theme of mixed colours is blended here, and moved away from its ground until it can be read. An ANSI theme has the
-terminal's own colours, of which nobody knows what they look like: there dim text is the terminal's dim, and the
-cursor's row is reversed.
-"""
+Colours of a theme are blended here, and shifted away from their background until readable. ANSI themes use the
+terminal's colours, whose values are unknown: there dim text is the terminal's dim, and the cursor's row is reversed."""
 
 from __future__ import annotations
 
@@ -17,16 +15,16 @@ from functools import lru_cache
 from rich.style import Style
 from textual.color import Color
 
-READ, SEEN = 4.5, 3.0  # contrast of what must be read, and of what may stand back (WCAG 2.2)
-OWN_COLOURS = "ansi_"  # what the terminal's own colours are called
-# the tokens that text is written in, and what they are written on
+READ, SEEN = 4.5, 3.0  # minimum contrast of normal text, and of secondary text (WCAG 2.2)
+OWN_COLOURS = "ansi_"  # prefix of the terminal's colours
+# tokens that text is written in, and their backgrounds
 ON_PANES = ("background", "surface", "panel")
 TEXTS = {
     **dict.fromkeys(("foreground", "text-primary", "text-secondary", "text-accent"), ON_PANES),
     **dict.fromkeys(("text-success", "text-warning", "text-error"), ON_PANES),
     **dict.fromkeys(("footer-key-foreground", "footer-description-foreground"), ("footer-background",)),
 }
-# what Textual's own widgets need to be told apart in an ANSI theme, and without colours
+# makes Textual's own widgets distinguishable in an ANSI theme, and without colours
 IN_OWN_COLOURS = {
     "dim": "ansi_default dim", "faint": "ansi_default dim", "dim-colour": "ansi_default", "line": "ansi_default",
     "dim-text": "dim", "input-cursor-background": "ansi_default", "input-cursor-foreground": "ansi_default",
@@ -41,8 +39,8 @@ IN_OWN_COLOURS = {
 
 
 class Look:
-    """A colour and a ground, as `token` or `token 60%` of the theme, and a text style; empty where nothing changes.
-    `least` is the contrast it needs; `plain` the text style in its place where the colours are the terminal's own."""
+    """A colour and a background, as `token` or `token 60%` of the theme, and a text style; empty if unchanged. `least`
+    is the minimum contrast; `plain` the text style to use instead with the terminal's own colours."""
 
     __slots__ = ("colour", "ground", "least", "plain", "text")
 
@@ -84,7 +82,7 @@ LOOKS = {
     "glyph-contradicted": Look("foreground 45%", least=SEEN, plain="dim"),
     "glyph-forgotten": Look("foreground 45%", least=SEEN, plain="dim"),
     "glyph-record": Look("text-primary"),
-    # what a row is, whatever stands in it
+    # styles of whole rows
     "marked": Look("text-accent", "bold"),
     "cursor": Look(text="bold", ground="primary-muted", plain="bold reverse"),
     "cursor-blurred": Look(ground="foreground 10%"),
@@ -93,8 +91,8 @@ LOOKS = {
 
 
 def style(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
-    """The looks `names`, later ones over earlier ones, on a widget's own ground and colour; unknown names change
-    nothing. `variables` are the theme's. Transparent colours are blended here, with what lies below."""
+    """Combine the looks `names`, later ones over earlier ones, on a widget's background and colour; ignore unknown
+    names. `variables` are the theme's. Transparent colours are blended here with what is below."""
     if variables["foreground"].startswith(OWN_COLOURS):
         return _in_own_colours(names, variables)
     text, least = Style(), READ
@@ -120,9 +118,9 @@ def _in_own_colours(names: Iterable[str], variables: Mapping[str, str]) -> Style
                 colour = variables[look.colour.partition(" ")[0]]
             text += Style.parse(look.plain)
     if text.reverse and text.dim:
-        text += Style(dim=False)  # what is dim cannot be read as a ground
+        text += Style(dim=False)  # dim text is unreadable on a background
     default = Color.parse("ansi_default")
-    # on a reversed row a colour would be a patch of ground
+    # on a reversed row a colour would become a background
     front = default if text.reverse else Color.parse(colour)
     return Style.from_color(front.rich_color, default.rich_color) + text
 
@@ -135,7 +133,8 @@ def _colour(spec: str, variables: Mapping[str, str]) -> Color:
 
 @lru_cache(1024)
 def legible(colour: Color, grounds: tuple[Color, ...], least: float) -> Color:
-    """`colour`, or as little nearer to white or black as gives it a contrast of `least` to each of the grounds."""
+    """Return `colour`, moved towards white or black as little as gives it a contrast of `least` to each of the
+    backgrounds."""
     if all(contrast(colour, ground) >= least for ground in grounds):
         return colour
     ends = [Color(255, 255, 255), Color(0, 0, 0)]
@@ -148,7 +147,7 @@ def legible(colour: Color, grounds: tuple[Color, ...], least: float) -> Color:
 
 
 def contrast(one: Color, other: Color) -> float:
-    """The contrast of two opaque colours, from 1 to 21, as WCAG works it out."""
+    """Return the contrast of two opaque colours, from 1 to 21, as WCAG defines it."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -164,11 +163,10 @@ _mended: dict[str, dict[str, str]] = {}
 
 
 def mended(theme: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """A theme's variables so that what is written in them can be read, with our own: `dim` and `faint` text, the
-    `line`s between panes; `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
+    """Return a theme's variables corrected for readability, with our own: `dim` and `faint` text, the `line`s between
+    panes; `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
 
-    Worked out once: Textual asks several times for one start.
-    """
+    Cached, since Textual asks several times at a start."""
     if theme not in _mended:
         _mended[theme] = _mend(variables)
     return _mended[theme]

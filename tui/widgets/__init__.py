@@ -1,1 +1,1 @@
-"""The widgets of the screen: those that show records, in the order of the eye."""
+"""The widgets of the main screen."""

@@ -1,4 +1,4 @@
-"""The bars around the panes: the top line, a pane's title, the footer. What stands in them can be clicked."""
+"""The bars around the panes: the top line, a pane's title, the footer. Their parts can be clicked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tui.theme.line_filters import content
 from tui.theme.pieces import Piece, width
 from tui.widgets.cached_lines import Kept
 
-LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always has room for
+LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
 
 
 class Bar(Kept, Static):
-    """One line of text. It keeps its size, so changing it costs no layout."""
+    """One line of text of a fixed size, so that an update costs no layout."""
 
     ALLOW_SELECT = False
 
@@ -27,7 +27,7 @@ class Bar(Kept, Static):
         self._actions: list[tuple[int, int, str]] = []  # (first cell, cell after the last, action)
 
     def put(self, *pieces: Piece) -> None:
-        """Show pieces; texts may be anyone's."""
+        """Show pieces, with untrusted texts escaped."""
         self._actions = _spans(pieces, 0)
         self.update(_content(pieces), layout=False)
 
@@ -41,7 +41,7 @@ class Bar(Kept, Static):
 
 
 class Split(Bar):
-    """A line with a left and a right part; the right part gives way when both do not fit."""
+    """A line with a left and a right part; the right part is truncated first."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -62,15 +62,15 @@ class Split(Bar):
 
 
 class Footer(Bar):
-    """The keys that matter where the cursor is, from the table; as many as there is room for, help and
-    leaving always. Each can be clicked."""
+    """The keys that apply at the cursor, from the key table; as many as fit, help and quit always. Each can be
+    clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pane = ""
         self._keys: tuple[Key, ...] = KEYS
         self.remapped: Mapping[str, str] = {}
-        self.looking = False  # whether nothing can be changed here, so that keys that would are left out
+        self.looking = False  # whether the view is read-only, which omits keys that write
 
     def show_pane(self, pane: str) -> None:
         if pane != self._pane:
@@ -78,12 +78,12 @@ class Footer(Bar):
             self._draw()
 
     def show_keys(self, keys: tuple[Key, ...]) -> None:
-        """Show these keys, of a screen that has its own."""
+        """Show these keys, for a screen with keys of its own."""
         self._keys, self._pane = keys, PLAN
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
-        """Something else to read or to click here, until another pane is shown."""
+        """Show another text, until another pane is focused."""
         self._pane = ""
         self.put(*pieces)
 

@@ -1,4 +1,4 @@
-"""Lines that are kept until the widget asks to be drawn again."""
+"""Cache a widget's lines until its next refresh."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from textual.widget import Widget
 else:
-    Widget = object  # a widget takes its CSS from its first base that is one, and that must not be this
+    Widget = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
 
 
 class Kept(Widget):
-    """For one frame Textual asks every widget in sight for all of its lines, changed or not, and runs each through the
-    filters: with a dozen widgets that is half of a key press. What stands still answers with the lines it gave last.
+    """A mixin that caches rendered lines. For each frame Textual renders and filters all lines of every visible widget,
+    changed or not: with a dozen widgets that is half the time of a key press.
 
-    Whatever changes the look of a widget calls its `refresh`, or updates its style; both forget the lines.
-    """
+    Whatever changes the look of a widget must call its `refresh`, or update its style; both clear the cache."""
 
     _kept: tuple[Region, list[Strip]] | None = None
 
@@ -37,5 +36,5 @@ class Kept(Widget):
         return self._kept[1]
 
     def draw_lines(self, crop: Region) -> list[Strip]:
-        """The lines, drawn."""
+        """Render the lines."""
         return super().render_lines(crop)

@@ -1,4 +1,4 @@
-"""The librarian's pane: the conversation above, whose citations are links, and below it the line to ask in."""
+"""The librarian's pane: the conversation above, whose citations are links, and the input line below."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from tui.workers.librarian_worker import Exchange
 
 YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
-WORDS = "words"  # the style of what is no link, whatever stands in it
+WORDS = "words"  # style of text that is never a link
 
 
 class Talk(Preview):
-    """The exchanges, the newest at the end and in sight."""
+    """The exchanges, scrolled to the newest at the end."""
 
     def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[Line]) -> None:
-        """Show these exchanges, or without any what can be asked. Who reads further up stays there."""
+        """Show these exchanges, or if there are none examples of questions. Keep the scroll position unless it is at
+        the end."""
         at_end = self.at_end
         before = self.citations[self.selected] if 0 <= self.selected < len(self.citations) else None
         self.show([line for exchange in exchanges for line in lines_of(exchange)] or empty, stay=True)
@@ -44,7 +45,7 @@ class Talk(Preview):
             self.to_end()
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
-        """A citation with its brackets, so that no line ends between them."""
+        """Include the brackets in a citation, so that no line breaks between them."""
         if style == WORDS:
             return [(visible(text), "", -1)]
         pieces: list[tuple[str, str, int]] = []
@@ -60,14 +61,14 @@ class Talk(Preview):
 
     @property
     def at_end(self) -> bool:
-        """Whether the last line is in sight."""
+        """Return whether the last line is visible."""
         return round(self.scroll_offset.y) + self.size.height >= len(self._rows)
 
     def to_end(self) -> None:
         self.scroll_to(y=max(0, len(self._rows) - self.size.height), animate=False, force=True)
 
     def select_last(self) -> bool:
-        """Select the first citation of the last answer, which `enter` then opens. False if it has none."""
+        """Select the first citation of the last answer, which `enter` opens. Return False if it has none."""
         asked = [y for y, row in enumerate(self._rows) if row and row[0][0] == YOU]
         own = [index for row in self._rows[asked[-1] + 1 :] for _, _, index in row if index >= 0] if asked else []
         if own:
@@ -105,15 +106,15 @@ def _chips(filters: str) -> Line:
 
 
 def _pieces(told: CitedSentence) -> Line:
-    """A sentence, of which the citations that it makes are links; those that stand in what it quotes are words."""
+    """Split a sentence into pieces; its own citations are links, those inside quotations are plain text."""
     own = "|".join(re.escape(f"[{citation}]") for citation in told.citations)
     parts = re.split(f"({own})", told.text) if own else [told.text]
     return [(part, "" if place % 2 else WORDS) for place, part in enumerate(parts) if part]
 
 
 class Question(Field):
-    """The line to ask in: Enter asks, the arrows bring back what was asked before. Empty, Enter and down leave it for
-    what the last answer cites."""
+    """The input line: Enter asks, up and down browse earlier questions. If it is empty, Enter and down move to the
+    citations of the last answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "past(1)", "Older", show=False, id="question.older", tooltip="The question before"),
@@ -128,7 +129,7 @@ class Question(Field):
         self._typed = ""
 
     def keep(self, question: str) -> None:
-        """Remember what was asked, and be ready for the next."""
+        """Add the question to the input history, and clear the line."""
         self._past.append(question)
         self._place = 0
         self.value = ""
@@ -138,7 +139,7 @@ class Question(Field):
         self._past.append(text)
 
     def forget(self) -> None:
-        """Remember nothing of what was asked."""
+        """Clear the input history."""
         if self._place:
             self.value = ""
         self._past.clear()
@@ -157,7 +158,7 @@ class Question(Field):
 
 
 class TalkPane(Kept, Vertical):
-    """The whole pane."""
+    """The pane with the conversation and the input line."""
 
     DEFAULT_CSS = """
     TalkPane {
@@ -170,7 +171,7 @@ class TalkPane(Kept, Vertical):
 
     @dataclass
     class Asked(Message):
-        """A question was asked, or Enter pressed without one."""
+        """A question was submitted; empty if Enter was pressed without one."""
 
         question: str
 

@@ -7,11 +7,11 @@ from textual.widgets import Input
 
 
 class Field(Input):
-    """An input of one fixed line. Textual's lays the whole screen out again at every letter, because the text may have
-    outgrown it; here it scrolls, and a letter costs a letter."""
+    """An input of one fixed line. Textual's own input lays out the whole screen again at every letter, in case the text
+    outgrew it; this one scrolls instead."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     def on_focus(self, event: events.Focus) -> None:
-        """A cursor that blinks is motion."""
+        """Turn off the cursor's blinking: no motion."""
         self.cursor_blink = self.app.animation_level != "none"

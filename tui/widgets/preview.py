@@ -1,8 +1,7 @@
 """The preview: a record in full, with its citations as links.
 
-It draws by the Line API, so that following the cursor costs a few lines and not a layout. Texts become visible here
-(first layer against hostile text); a citation in a text is a link, and nothing else in a text ever is.
-"""
+It draws by the Line API, so that following the cursor costs a few lines and no layout. Texts are escaped here (the
+first layer against hostile text); only citations in a text become links."""
 
 from __future__ import annotations
 
@@ -35,11 +34,11 @@ if TYPE_CHECKING:
     from tui.render.field_diff import Line
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
-CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines, which hold no citations and break anywhere
+CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
 
 
 class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows lines of (text, style) pieces; `Opened` says that a citation in them was followed."""
+    """Shows lines of (text, style) pieces; posts `Opened` when a citation in them is followed."""
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,7 +58,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         citation: Citation
 
     selected: reactive[int] = reactive(-1)
-    """Which of the citations is selected; -1 for none."""
+    """The index of the selected citation; -1 for none."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -73,8 +72,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._ground = Color(0, 0, 0)
 
     def show(self, lines: Sequence[Line], own: str = "", stay: bool = False) -> None:
-        """Show these lines from the top, or with `stay` where it is scrolled to; the citation `own`, the record's own,
-        is not a link."""
+        """Show these lines from the top, or with `stay` at the current scroll position; `own`, the record's own
+        citation, is no link."""
         before, rows, top = self.citations, self._rows, round(self.scroll_offset.y)
         self.lines, self._own = list(lines), own
         self._wrap()
@@ -85,7 +84,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._refresh_changed(rows, top)
 
     def _refresh_changed(self, rows: list[Row], top: int) -> None:
-        """Draw again the lines that are not what they were: a record is mostly laid out like the one before."""
+        """Redraw only the lines that changed: most records have the same layout."""
         width, height = self.size
         if top != round(self.scroll_offset.y) or max(len(rows), len(self._rows)) > height:
             self.refresh()
@@ -96,7 +95,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(0, y, width, 1))
 
     def show_match(self) -> None:
-        """Scroll so that the first word that matched is in sight."""
+        """Scroll to the first matching word."""
         height = self.size.height
         for y, row in enumerate(self._rows):
             if any(matches(look) for _, look, _ in row):
@@ -105,13 +104,13 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def extend(self, lines: Sequence[Line]) -> None:
-        """Add lines at the end, as when a diff arrives; what is on the screen stays where it is."""
+        """Append lines, as when a diff arrives, keeping the scroll position."""
         self.lines += lines
         self._wrap()
         self.refresh()
 
     def select(self, step: int) -> None:
-        """Select the next citation, or the one before; it is scrolled into view."""
+        """Select the next or the previous citation, and scroll to it."""
         if not self.citations:
             return
         start = self.selected if self.selected >= 0 or step > 0 else 0
@@ -124,7 +123,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def select_visible(self) -> None:
-        """Select the first citation on the screen; none if all are scrolled away."""
+        """Select the first visible citation; none if all are scrolled out."""
         top = round(self.scroll_offset.y)
         for row in self._rows[top : top + self.size.height]:
             for _, _, index in row:
@@ -133,7 +132,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                     return
 
     def open_selected(self) -> bool:
-        """Follow the selected citation; False if there is none."""
+        """Follow the selected citation; return False if there is none."""
         if not 0 <= self.selected < len(self.citations):
             return False
         self.post_message(self.Opened(self.citations[self.selected]))
@@ -172,11 +171,11 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         if self.size.width != self._wrapped_at:
             self._wrap()
-            self.refresh()  # it was painted for its new size before it heard of it
+            self.refresh()  # it was rendered before the resize event arrived
 
     def _wrap(self) -> None:
-        """Lay the lines out for the width there is, and find their citations."""
-        width = max(8, self.size.width - 1)  # the last column is the thumb's
+        """Wrap the lines at the current width, and find their citations."""
+        width = max(8, self.size.width - 1)  # the last column is the scrollbar's
         self._wrapped_at = self.size.width
         self.citations = []
         self._rows = []
@@ -188,11 +187,11 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self._rows += [((part, line[0][1], -1),) for part in chop_cells(pieces[0][0], width)] or [()]
             else:
                 self._rows += map(tuple, _wrapped(pieces, width))
-        # without the layout of the whole screen that the reactive would ask for at every move of a cursor
+        # bypass the reactive, which would lay out the whole screen at every move of a cursor
         self.set_reactive(Preview.virtual_size, Size(1, len(self._rows)))
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
-        """A piece, cut where citations stand in it, each with its place among the citations."""
+        """Split a piece at its citations, each with its index."""
         text = visible(text)
         if "#" not in text or style in CODE or style == "cut":
             return [(text, style, -1)]
@@ -206,10 +205,10 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
     def draw_lines(self, crop: Region) -> list[Strip]:
-        """The visible lines, each kept with its filtered and encoded forms for as long as its text is the same.
+        """Return the visible lines; each is cached with its filtered and encoded forms until its text changes.
 
-        Straight from the cache, as `RecordList` does it: no border, padding or opacity here; a container has those.
-        """
+        It bypasses Textual's rendering, as `RecordList` does: no border, padding or opacity here; a container has
+        those."""
         if (ground := self.background_colors[1]) != self._ground:
             self._ground = ground
             self.notify_style_update()
@@ -227,7 +226,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return self._strip(self._row(y + top), y in self._thumb(height, top), width)
 
     def _strip(self, row: Row, thumb: bool, width: int) -> Strip:
-        """One line, the scrollbar's cell at its right edge."""
+        """Render one line, with the scrollbar's cell at the right edge."""
         selected = self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
         place = (row, selected, thumb, width)
         if (strip := self._strips.get(place)) is None:
@@ -244,7 +243,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return self._rows[index] if index < len(self._rows) else ()
 
     def _thumb(self, height: int, top: int) -> range:
-        """The lines beside which the scrollbar's thumb is; drawn here, so that its coming and going is no layout."""
+        """Return the lines that the scrollbar's thumb covers. It is drawn here, so that showing or hiding it costs no
+        layout."""
         rows = len(self._rows)
         if rows <= height:
             return range(0)
@@ -270,7 +270,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._strips.clear()
 
     def _style(self, name: str) -> Style:
-        """The style of a name, its transparency blended with the ground here; an unknown one is plain."""
+        """Return the style of a name, its transparency blended with the background; an unknown one is plain."""
         style = self._styles_of.get(name)
         if style is None:
             ground = self.background_colors[1]
@@ -280,7 +280,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:
-    """Pieces as rows of at most `width` cells, broken at spaces where there are some."""
+    """Wrap pieces into rows of at most `width` cells, at spaces if possible."""
     if sum(cell_len(text) for text, _, _ in pieces) <= width:
         return [pieces]
     rows: list[list[tuple[str, str, int]]] = [[]]
@@ -288,7 +288,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
     indent = 0
     for text, style, index in pieces:
         if not rows[0] and style == "label":
-            indent = min(cell_len(text), width // 2)  # what follows a label is wrapped beside it, not below it
+            indent = min(cell_len(text), width // 2)  # text after a label wraps beside it, not below
         for word in _words(text):
             size = cell_len(word)
             if size > left and word.strip():
@@ -298,7 +298,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
                 if rows[-1] and size <= width - indent:
                     rows.append([(" " * indent, "", -1)] if indent else [])
                     left = width - indent
-                else:  # a word longer than a row
+                else:  # a word wider than a row
                     for chunk in chop_cells(word, max(1, left)) if size > width - indent else [word]:
                         if cell_len(chunk) > left:
                             rows.append([])
@@ -312,7 +312,7 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
 
 
 def _words(text: str) -> list[str]:
-    """A text as words, each with the spaces that follow it."""
+    """Split a text into words, each with its trailing spaces."""
     words, start = [], 0
     for at in range(1, len(text)):
         if text[at - 1] == " " and text[at] != " ":

@@ -1,4 +1,4 @@
-"""The preview pane: the record under the cursor, and the trail of citations that were followed from it."""
+"""The preview pane: the record under the cursor, and the history of citations followed from it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from tui.render.field_diff import Line
     from tui.workers.engine import Engine
 
-DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
+DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
 
 
 class PreviewPane(SaysDefects, Kept, Vertical):
-    """Shows one record; `record` is it, None when there is none or when text was read out."""
+    """Shows `record`; None if there is none, or a text is shown instead."""
 
     @dataclass
     class Failed(Message):
@@ -39,12 +39,12 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
         self.record: Record | Step | None = None
-        self.reading_out = False  # whether a verb's text stands here
-        self._described: list[Line] | None = None  # how the record was described when it was shown
-        self._before: Sequence[Line] = ()  # what stands above the record
-        self._marker: Marker | None = None  # of the words that it was found by
-        self._trail: list[Record | Step] = []  # where the citations that were followed stood
-        self._ahead: list[Record | Step] = []  # what going back left
+        self.reading_out = False  # whether it shows a verb's output
+        self._described: list[Line] | None = None  # the description when it was shown
+        self._before: Sequence[Line] = ()  # lines above the record
+        self._marker: Marker | None = None  # of the search's words
+        self._trail: list[Record | Step] = []  # back: the records left by following citations
+        self._ahead: list[Record | Step] = []  # forward: the records left by going back
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -55,8 +55,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         return self.query_one("#preview", Preview)
 
     def follow(self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None) -> None:
-        """Show what a list's cursor came to, below the lines `before` it, with the words of `marker` marked and the
-        first of them in sight; the trail ends."""
+        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and the
+        first of them in view; clear the back history."""
         self._before, self._marker = before, marker
         self.reading_out = False
         self._trail.clear()
@@ -68,25 +68,25 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             self._show(record)
 
     def read_out(self, lines: list[str], focus: bool = True) -> None:
-        """Show a text, as a verb gave it; citations in it can be followed."""
+        """Show a verb's output; its citations can be followed."""
         self.tell([[(line, "")] for line in lines])
         if focus:
-            self.screen.set_focus(self.preview)  # at once, or what is under the list's cursor would take its place
+            self.screen.set_focus(self.preview)  # now, or the record at the list's cursor would replace it
 
     def tell(self, lines: list[Line]) -> None:
-        """Show lines that are no record's, until a cursor moves."""
+        """Show lines that belong to no record, until a cursor moves."""
         self.follow(None)
         self.reading_out = True
         self.preview.show(lines)
 
     def enter(self) -> None:
-        """Go into the preview, to the first citation that is on the screen: the record is opened."""
+        """Focus the preview and select the first visible citation; this counts as opening the record."""
         self._count()
         self.preview.focus()
         self.preview.select_visible()
 
     def _count(self) -> None:
-        """Count that the record was opened; not one of another moment."""
+        """Count that the record was opened, unless the view is of the past."""
         from store import Step
         from store import record_key as key
 
@@ -96,7 +96,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             engine.write(lambda memory: memory.search.accesses.add([number]), lambda result, error: None)
 
     def open(self, citation: Citation) -> None:
-        """Show the record of a citation, and remember where it was followed from."""
+        """Show the record of a citation, and add the previous one to the back history."""
         if self.engine is None:
             return
         try:
@@ -112,11 +112,11 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self.enter()
 
     def back(self) -> bool:
-        """Go back to the record before; False if there is none."""
+        """Go back to the previous record; return False if there is none."""
         return self._step(self._trail, self._ahead)
 
     def forward(self) -> bool:
-        """Go forward again, after going back; False if there is nothing ahead."""
+        """Go forward after going back; return False if there is nothing ahead."""
         return self._step(self._ahead, self._trail)
 
     def _step(self, source: list[Record | Step], other: list[Record | Step]) -> bool:
@@ -129,7 +129,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         return True
 
     def again(self) -> bool:
-        """Show the same record as it is now; False if it is gone."""
+        """Reload the record; return False if it is deleted."""
         if self.record is None or self.engine is None:
             return True
         found = self.engine.same(self.record)
@@ -150,13 +150,13 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self.record = record
         slow = isinstance(
             record, Checkpoint | Chunk | Proposal
-        )  # longer than a frame: all that changed since, or a file
+        )  # takes longer than a frame: reads all later changes, or a file
         if slow and again:
             self._describe(record)
             return
         lines = None if slow else self._all_of(record)
         if again and lines == self._described:
-            return  # and a commit's diff stays too
+            return  # a commit's diff stays as well
         self._described = lines
         if self._timer is not None:
             self._timer.stop()
@@ -175,8 +175,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
     def _all_of(self, record: Record | Step) -> list[Line]:
-        """What is known of a record. The lists may still show one that another process purged, or one of another
-        moment."""
+        """Describe a record. The lists may still show one that another process purged, or one of the past."""
         assert self.engine is not None
         try:
             return self.engine.describe(record)

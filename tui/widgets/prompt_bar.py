@@ -1,4 +1,4 @@
-"""The line at the bottom in which the app asks: for a verb after `:`, for a text, or for a yes."""
+"""The prompt line at the bottom: for a verb after `:`, for a text, or for a yes-or-no question."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tui.widgets.bars import Bar
 from tui.widgets.cached_lines import Kept
 from tui.widgets.field import Field
 
-ROOM = 16  # cells that a question leaves for its answer
+ROOM = 16  # minimum cells for the answer beside a question
 
 
 class Line(Field):
-    """The input of the ask bar: Escape leaves, Tab completes, the arrows bring back what was typed before."""
+    """The input of the prompt bar: Escape cancels, Tab completes, up and down browse the history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
@@ -37,15 +37,15 @@ class Line(Field):
         super().__init__(id="line", compact=True, select_on_focus=False)
         self._past: list[str] = []
         self._place = 0
-        self.verbs = False  # whether a verb is asked for, so that Tab completes and the past helps
-        self.live = False  # whether a question stands here that losing the focus leaves unanswered
+        self.verbs = False  # whether it takes a verb, with completion and history
+        self.live = False  # whether losing the focus cancels the question
 
     def put(self, text: str) -> None:
         self.value = text
         self.cursor_position = len(text)
 
     def keep(self) -> None:
-        """Remember the line that was just given."""
+        """Add the submitted line to the history."""
         if self.verbs and self.value.strip():
             self._past.append(self.value)
         self._place = 0
@@ -74,7 +74,7 @@ class Line(Field):
 
 
 class AskBar(Kept, Horizontal):
-    """Hidden until something is asked."""
+    """The prompt bar, hidden without a prompt."""
 
     DEFAULT_CSS = """
     AskBar {
@@ -86,7 +86,7 @@ class AskBar(Kept, Horizontal):
     """
 
     class Left(Message):
-        """The bar was left, with an answer or without; `answer` is to be called once the bar is gone."""
+        """The bar was closed, with an answer or without; call `answer` after it is hidden."""
 
         def __init__(self, answer: Callable[[], None] | None = None) -> None:
             super().__init__()
@@ -103,7 +103,7 @@ class AskBar(Kept, Horizontal):
         super().__init__(id=id)
         self._answer: Callable[[str], None] = lambda text: None
         self._one_key = False
-        self._start = ""  # what the text was when it was asked for
+        self._start = ""  # the initial text of the prompt
 
     def compose(self) -> ComposeResult:
         yield Bar("", id="label")
@@ -111,7 +111,7 @@ class AskBar(Kept, Horizontal):
 
     @property
     def verbs(self) -> bool:
-        """Whether a verb is asked for."""
+        """Return whether the prompt takes a verb."""
         return self.query_one("#line", Line).verbs
 
     def ask(
@@ -123,51 +123,50 @@ class AskBar(Kept, Horizontal):
         one_key: bool = False,
         over: bool = False,
     ) -> None:
-        """Wait for one line under `label`, starting from `value`, or with `one_key` for a single letter; `answer` gets
-        it. With `over` what is typed takes the place of `value`. Nothing is asked before start.
+        """Prompt for one line under `label`, starting from `value`, or with `one_key` for a single letter; pass it to
+        `answer`. With `over` typing replaces `value`. Must not be called before the first frame.
 
-        `value` is made visible to be edited, so that nothing hides in it; left as it was, it is given back as it was.
-        """
+        `value` is shown with control characters made visible; unchanged, it is returned as it was."""
         if not self.query("#line"):
             return
         shown, room = visible(label), self.app.size.width - ROOM
-        if cell_len(shown) > room:  # of a long question the end is what asks; of one for y or n the verb as well
+        if cell_len(shown) > room:  # of a long question show the end; for y or n the verb as well
             first = room * 3 // 5 if one_key else 0
             last = set_cell_size(shown[::-1], room - 1 - first)[::-1]
             shown = f"{set_cell_size(shown, first)}…{last}"
         self.query_one("#label", Bar).update(content(shown))
         self.add_class("-asking")
         line = self.query_one("#line", Line)
-        line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # its events may still come
+        line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # for late events
         self._start = value
         self._one_key = False
         line.put(visible(value))
         self._one_key = one_key
         if over:
             line.selection = Selection(0, len(line.value))
-        self.screen.set_focus(line)  # at once: the next keys are for it
+        self.screen.set_focus(line)  # now: the next keys are for it
         if verbs:
             self.post_message(self.Typed(value))
 
     def submit(self, text: str | None = None) -> None:
-        """Answer as Enter does, with `text` or with what stands in the line."""
+        """Submit as Enter does, with `text` or the text of the line."""
         line = self.query_one("#line", Line)
         if text is not None:
             line.value = text
         line.post_message(Input.Submitted(line, line.value))
 
     def complete(self) -> None:
-        """Complete a verb's word, as Tab does."""
+        """Complete a verb, as Tab does."""
         self.query_one("#line", Line).action_complete()
 
     def leave(self) -> None:
-        """Leave without an answer, as Escape does."""
+        """Cancel, as Escape does."""
         self.query_one("#line", Line).action_leave()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self._one_key and event.value:
-            self.submit()  # yes or no: one key says it
+            self.submit()  # yes or no: a single key
         if self.query_one("#line", Line).verbs and self.has_class("-asking"):
             self.post_message(self.Typed(event.value))
 
@@ -185,7 +184,7 @@ class AskBar(Kept, Horizontal):
 
 
 def completed(text: str) -> str:
-    """What Tab makes of a line: the verb, option or value it begins, or as far as all that fit agree."""
+    """Complete the verb, option or value at the end of a line, or the common prefix of all candidates."""
     from tui.input.completion import agreed, complete, split
 
     words, current = split(text)

@@ -1,8 +1,7 @@
-"""The list every long thing is shown in: facts, timeline, search hits, history. A million rows cost what forty cost.
+"""The list for facts, timeline, search hits, history and all else. Its cost is independent of the number of rows.
 
-It draws by the Line API and asks its `Rows` for the lines on screen only. A cursor move repaints two lines. Nothing
-jumps: when the rows are replaced, the selected one keeps its line on the screen.
-"""
+It draws by the Line API and asks its `Rows` only for visible lines. A cursor move repaints two lines. When the rows are
+replaced, the selected one keeps its line on the screen."""
 
 from __future__ import annotations
 
@@ -32,34 +31,36 @@ from tui.widgets.cached_lines import Kept
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
 RIGHT = 3  # the mouse's right button
-_HEADINGS = 8  # more headings than this in a row are not looked across, so that no key walks a million rows
+_HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
 
 
 class Rows(Protocol):
-    """A snapshot of what a list shows. It loads its own pages; the list asks for lines that are, or come, on screen."""
+    """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
+    ones."""
 
     def __len__(self) -> int:
-        """How many rows there are, headings among them."""
+        """Return the number of rows, including headings."""
 
     def segments(self, index: int, width: int) -> list[tuple[str, str]]:
-        """One row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.theme.styles`, or ""."""
+        """Render one row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.theme.styles`, or
+        "" for none."""
 
     def selectable(self, index: int) -> bool:
-        """Whether the cursor may stand there; a day's heading says no."""
+        """Return whether the cursor can select the row; False for headings."""
 
     def key(self, index: int) -> Hashable:
-        """What tells this row from all others, in the next snapshot too; never None."""
+        """Return a key that identifies the row in later snapshots too; never None."""
 
     def index_of(self, key: Hashable) -> int | None:
-        """Where the row of `key` is in this snapshot, None if it is not in it."""
+        """Return the index of the row of `key` in this snapshot, None if it is not in it."""
 
     def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        """Those of these keys whose rows are in this snapshot."""
+        """Return those of the keys that are in this snapshot."""
 
 
 class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
-    """A list of records with one cursor; `Highlighted` says where it is, `Chosen` that a record was opened."""
+    """A list of records with one cursor; posts `Highlighted` when it moves and `Chosen` when a record is opened."""
 
     ALLOW_SELECT = False
     BINDING_GROUP_TITLE = "List"
@@ -73,7 +74,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
     GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "›", "»")
-    """The cell at the left edge: none, a cursor where the focus is not, the cursor; the same of a marked row."""
+    """The cell at the left edge: none, a cursor without focus, the cursor; the same for a marked row."""
 
     @dataclass
     class RowMessage(Message):
@@ -85,7 +86,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             return self.record_list
 
     class Highlighted(RowMessage):
-        """The cursor came to the row of `key`; None when no row is left. Held keys leave only the last one."""
+        """The cursor moved to the row of `key`; None if no row is left. Held keys post only the last move."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RecordList.Highlighted) and message.record_list is self.record_list
@@ -94,28 +95,28 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         """The row of `key` was opened, by Enter or a double click."""
 
     class Asked(RowMessage):
-        """What can be done with the row of `key` was asked, by the right button."""
+        """The context menu of the row of `key` was requested, by the right button."""
 
     class Marked(RowMessage):
-        """Other rows are marked than before."""
+        """The marked rows changed."""
 
     mark_cells = 1
-    """How many cells at the left edge a click marks in, the gutter among them."""
+    """Cells at the left edge in which a click marks, including the gutter."""
 
     empty_text: reactive[str] = reactive("")
-    """What stands here while there are no rows: what will live here, and the key that adds the first one."""
+    """The text without rows: what the list is for, and the key that adds the first one."""
 
     def __init__(
         self, rows: Rows | None = None, *, empty_text: str = "", id: str | None = None, classes: str | None = None
     ) -> None:
         super().__init__(id=id, classes=classes)
         self.set_reactive(RecordList.empty_text, empty_text)
-        # To be read by the application, and changed by `set_rows` and `select`.
+        # Read by the application; changed only by `set_rows` and `select`.
         self.rows = rows
         self.cursor_index = self._selectable_from(0, 1) if rows else None
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
         self._marks: frozenset[Hashable] = frozenset()
-        self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # where a range began, what was marked then
+        self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # (start of a range, the marks before it)
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)
@@ -136,22 +137,22 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def marking(self) -> bool:
-        """Whether a range is being marked."""
+        """Return whether a range is being marked."""
         return self._anchor is not None
 
     def unmark(self) -> None:
-        """No marks, and no range under way."""
+        """Clear the marks, and end the range."""
         self._anchor, self.marks = None, frozenset()
 
     def mark(self) -> None:
-        """Mark the row under the cursor, or take its mark away, and move on."""
+        """Toggle the mark of the row under the cursor, and move to the next."""
         if self.cursor_key is not None:
             self._anchor = None
             self.marks = self._marks ^ {self.cursor_key}
             self.action_move(1)
 
     def mark_range(self) -> None:
-        """Mark from here to wherever the cursor goes; called again, the range stays as it is."""
+        """Start a range that follows the cursor; called again, end it and keep its marks."""
         if self._anchor is not None:
             self._anchor = None
             self.post_message(self.Marked(self, self.cursor_key))
@@ -160,7 +161,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.marks = self._marks | {self.cursor_key}
 
     def mark_all(self) -> bool:
-        """Mark every row, or none if every row is marked; False if there are more than marks can hold."""
+        """Mark every row, or none if all are marked; return False if there are too many."""
         self._anchor = None
         rows = self.rows or ()
         if len(rows) > MOST_MARKS:
@@ -170,12 +171,12 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return True
 
     def _keys(self, first: int, end: int) -> list[Hashable]:
-        """The keys of the rows between that the cursor may stand on."""
+        """Return the keys of the selectable rows of a range."""
         rows = self.rows
         return [rows.key(index) for index in range(first, end) if rows.selectable(index)] if rows else []
 
     def _extend(self) -> None:
-        """Let the range reach to the cursor."""
+        """Extend the range to the cursor."""
         if self._anchor is None or self.rows is None or self.cursor_index is None:
             return
         start = self.rows.index_of(self._anchor[0])
@@ -187,11 +188,9 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.marks = self._anchor[1] | frozenset(self._keys(first, last + 1))
 
     def set_rows(self, rows: Rows, keep: bool = True) -> None:
-        """Show another snapshot. With `keep` nothing jumps: the selected row stays on its line of the screen.
+        """Show another snapshot. With `keep` the selected row stays on its line of the screen.
 
-        If that row is gone, the one that took its place is selected; if it is scrolled out of sight, the row at the top
-        stays where it is instead.
-        """
+        If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead."""
         old, before, top = self.rows, self.cursor_key, self._top
         drawn = self._drawn() if old else []
         self.rows, self._generation = rows, self._generation + 1
@@ -205,10 +204,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 anchor = rows.index_of(old.key(top)) if top < len(old) else None
                 scroll = top if anchor is None else anchor
         if top == 0 and cursor < max(1, self._height):
-            scroll = 0  # at the top one sees what comes in there
+            scroll = 0  # at the top, show new rows as they arrive
         self.cursor_index = self._selectable_from(cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
-        if self._marks:  # what is not seen here any more is not acted on
+        if self._marks:  # actions must not apply to rows that are no longer shown
             self.marks = rows.among(self._marks)
         if self.is_mounted:
             self.virtual_size = Size(1, len(rows))
@@ -218,12 +217,12 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(self.Highlighted(self, self.cursor_key))
 
     def _drawn(self) -> list[Strip]:
-        """The lines as they stand on the screen."""
+        """Return the lines as drawn."""
         return [self.render_line(y) for y in range(self._height)]
 
     def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
-        """Draw again what is not as it was drawn: who writes beside us all the time changes hardly a line, and a whole
-        list is kilobytes for the terminal."""
+        """Redraw only changed lines: while another process writes continuously few lines change, and a whole list is
+        kilobytes for the terminal."""
         now = self._drawn()
         if not drawn or len(now) != len(drawn):
             self.refresh()
@@ -233,19 +232,20 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self.refresh(Region(0, y, self._width, 1))
 
     def refresh_rows(self) -> None:
-        """Draw again what is on screen: the same rows with new content, as when a page came."""
+        """Redraw the visible rows with new content, as after a page is loaded."""
         self._generation += 1
         self.refresh()
 
     def select(self, key: Hashable) -> bool:
-        """Put the cursor on the row of `key`; False if there is none."""
+        """Move the cursor to the row of `key`; return False if there is none."""
         index = self.rows.index_of(key) if self.rows else None
         if index is not None:
             self._move_to(index)
         return index is not None and self.cursor_key == key
 
     def flash(self, key: Hashable) -> None:
-        """Light the row of `key` once, as when another process changed it; without motion, until the cursor moves."""
+        """Highlight the row of `key` briefly, as after another process changed it; without animations, until the cursor
+        moves."""
         self._flashing.add(key)
         self._refresh_keys({key})
         if self.app.animation_level != "none":
@@ -279,7 +279,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(self.Asked(self, self.cursor_key))
             elif event.shift:
                 self._anchor = None
-            elif event.ctrl or (offset is not None and offset.x < self.mark_cells):  # the cell where marks stand
+            elif event.ctrl or (offset is not None and offset.x < self.mark_cells):  # the cell of the mark
                 self.marks = self._marks ^ {self.rows.key(index)}
             elif event.chain == 2:
                 self.action_choose()
@@ -290,7 +290,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     on_blur = on_focus
 
     def _selectable_from(self, index: int, step: int) -> int | None:
-        """The selectable row at `index` or next to it in the direction of `step`, else in the other one."""
+        """Return the selectable row at `index` or the next one in the direction of `step`, else in the other."""
         rows = self.rows or ()
         index = max(0, min(index, len(rows) - 1))
         for direction in (step, -step):
@@ -300,14 +300,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return None
 
     def _move_to(self, index: int, step: int = 1, scroll: int | None = None) -> None:
-        """Move the cursor to `index`, or past the headings there; scroll to `scroll`, or as little as shows it."""
+        """Move the cursor to `index`, skipping headings; scroll to `scroll`, or as little as necessary."""
         if not self.rows or (target := self._selectable_from(index, step)) is None:
             return
         left, before = self.cursor_index, self.cursor_key
         self.cursor_index, self.cursor_key = target, self.rows.key(target)
         if self.app.animation_level == "none":
             self._end_flash(self._flashing.copy())
-        above = target  # headings come into view with the first row under them
+        above = target  # show the headings above the first row too
         while above > 0 and target - above < _HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
         top = self._top if scroll is None else max(0, min(scroll, len(self.rows) - self._height))
@@ -338,7 +338,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._move_to(cursor)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        # A scrollbar repaints at every step, at the price of half the list; its thumb moves by eighths of a cell.
+        # The scrollbar repaints at every step, which costs as much as half the list; its thumb moves by eighths of a
+        # cell.
         eighth = max(1.0, self.virtual_size.height / (8 * max(1, self._height)))
         if old_value // eighth != new_value // eighth:
             self.vertical_scrollbar.position = new_value
@@ -352,7 +353,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(Region(0, index - self._top, self._width or self.size.width, 1))
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:
-        """Repaint the rows of `keys`, looking at the screen's rows only: a million may be marked."""
+        """Repaint the rows of `keys`. Checks the visible rows only, since a million may be marked."""
         if keys and self.rows:
             for index in range(self._top, min(self._top + self._height, len(self.rows))):
                 if self.rows.key(index) in keys:
@@ -368,11 +369,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._strips.clear()
 
     def draw_lines(self, crop: Region) -> list[Strip]:
-        """The visible lines, straight from the cache, where each keeps its filtered and encoded forms.
+        """Return the visible lines from the cache, where each keeps its filtered and encoded forms.
 
-        Textual's own way makes a new strip of every line after a scroll; so a line that only moved costs nothing. The
-        price: no border, padding or opacity here. A container has those.
-        """
+        Textual's own rendering creates new strips after a scroll; here a line that only moved costs nothing. Therefore
+        no border, padding or opacity here: a container has those."""
         self._width = self.scrollable_content_region.width
         if (ground := self.background_colors[1]) != self._ground:
             self._ground = ground
@@ -406,7 +406,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return Strip([line]).adjust_cell_length(self._width, line.style)
 
     def _style(self, state: int, name: str) -> Style:
-        """The style of class `name` in a row of `state`, blended here: a component knows nothing of its row."""
+        """Return the style of class `name` in a row of `state`, blended here, since component classes do not know their
+        row."""
         if (style := self._styles_of.get((state, name))) is None:
             bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
             layers = [layer for bit, layer in bits if state & bit]

@@ -1,9 +1,9 @@
-"""The search bar: what is typed is looked for a moment later; an answer to an older question is dropped.
+"""The search bar: searches shortly after typing; answers to an older query are dropped.
 
-While nothing is sought, the place of what is found tells how the memory and its model stand.
+Without a query it shows the status of the memory and its model.
 
-Keywords answer at once. Where meaning can add to them it is asked next, once the typing pauses, and joins them.
-"""
+Keywords answer at once. If embeddings can add hits, they are searched once typing pauses, and merged into the
+answer."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine
 
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts
-PAUSE = 0.15  # seconds after what keywords found before meaning is asked; Enter ends it
+PAUSE = 0.15  # seconds from the keyword answer to the embedding search; Enter skips them
 
 
 class SearchBar(SaysDefects, Kept, Horizontal):
-    """One line: the query, and how much was found. `ready` gives it the engine it searches with."""
+    """One line: the query, and the number of hits. `ready` sets the engine."""
 
     DEFAULT_CSS = """
     SearchBar {
@@ -50,43 +50,43 @@ class SearchBar(SaysDefects, Kept, Horizontal):
 
     @dataclass
     class Found(Message):
-        """An answer to what stands in the bar now; `again` when only the memory changed, not the question; `late` when
-        meaning joined what keywords had found."""
+        """An answer to the current query; `again` if only the memory changed, not the query; `late` if embeddings were
+        merged into the keyword hits."""
 
         answer: Answer
         again: bool = False
         late: bool = False
         offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-        """Other spellings of words, where nothing was found."""
+        """Alternative spellings of words, if nothing was found."""
 
     class Cleared(Message):
-        """Nothing is sought any more; `left` when the person left the bar by it."""
+        """The query is empty; `left` if the bar was closed with it."""
 
         def __init__(self, left: bool) -> None:
             super().__init__()
             self.left = left
 
     class Entered(Message):
-        """The person goes on to what was found."""
+        """The user moves on to the hits."""
 
     @dataclass
     class Failed(Message):
         error: MemorandaError
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, classes="-idle")  # a class added later would cost all styles once more
+        super().__init__(id=id, classes="-idle")  # a class added later would restyle everything
         self._engine: Engine | None = None
-        self._number = 0  # of the question; the answer to an older one is not shown
-        self._answered = 0  # the number of the newest question whose answer is shown
+        self._number = 0  # of the query; answers with a lower number are dropped
+        self._answered = 0  # the number of the newest query with a visible answer
         self._debounce: Timer | None = None
-        self._hurry = Event()  # nobody types on: meaning need not wait
+        self._hurry = Event()  # typing ended: search embeddings now
         self.past: Sequence[str] = ()
-        """What was asked before, the newest first; up and down go through it."""
-        self._place = 0  # in the past; 0 is what is being typed
-        self._typed = ""  # what was being typed when the past was gone to
+        """Earlier queries, newest first; up and down browse them."""
+        self._place = 0  # in the query history; 0 is the current text
+        self._typed = ""  # the current text while browsing the history
         self.thinking = False
-        """Whether keywords have answered, and meaning is still to come."""
-        self._shown = ""  # the figures of the newest answer
+        """Whether keywords have answered and embeddings are pending."""
+        self._shown = ""  # the count and time of the newest answer
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
 
@@ -95,7 +95,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         yield Split(id="found")
 
     def ready(self, engine: Engine) -> None:
-        """Search with this engine from now on. The input comes only now: it is no part of the first frame."""
+        """Set the engine. The input is mounted only later, not in the first frame."""
         self._engine = engine
 
     def add_input(self) -> None:
@@ -108,12 +108,12 @@ class SearchBar(SaysDefects, Kept, Horizontal):
 
     @property
     def waiting(self) -> bool:
-        """Whether the answer to what stands here is still to come."""
+        """Return whether the answer to the current query is pending."""
         return bool(self.query_text.strip()) and self._answered != self._number
 
     @property
     def number(self) -> int:
-        """What tells this question from all others."""
+        """Return the number that identifies the query."""
         return self._number
 
     @property
@@ -132,8 +132,8 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         field.focus()
 
     def tell(self, figures: Sequence[Piece], ways: Sequence[Sequence[Piece]]) -> None:
-        """Show this at the right while nothing is sought: the figures, and the first of the ways to tell of the model
-        that there is room for beside them; where there is room for neither, the last of the figures, the worst."""
+        """Show this at the right while there is no query: the figures, and the longest form of the model's status that
+        fits beside them; if none fits, only the last figure, the most severe one."""
         self._figures, self._ways = figures, ways
         self._show_idle()
 
@@ -144,7 +144,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         idle = not self.query_text.strip()
         if idle and not self.has_class("-idle"):
             self.add_class("-idle")
-            self.call_after_refresh(self._show_idle)  # once there is room for it
+            self.call_after_refresh(self._show_idle)  # after the layout, when its width is known
         elif idle:
             found = self.query_one("#found", Split)
             tries = [[*self._figures, ("  ", ""), *way] for way in self._ways if way]
@@ -152,13 +152,13 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             found.put_both((), next((pieces for pieces in tries if width(pieces) < found.size.width), ()))
 
     def start(self, past: Sequence[str] = ()) -> None:
-        """Let the person type; `past` is what was asked before, the newest first."""
+        """Focus the input; `past` are earlier queries, the newest first."""
         self.past, self._place = past, 0
         if self.query("#query"):
-            self.screen.set_focus(self._input)  # at once: the next keys are for it
+            self.screen.set_focus(self._input)  # now: the next keys are for it
 
     def clear(self) -> None:
-        """Empty the bar, without a message."""
+        """Clear the bar, without a message."""
         self._turn()
         if self.query("#query"):
             field = self._input
@@ -182,7 +182,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             self.post_message(self.Cleared(left=False))
 
     def _turn(self) -> None:
-        """Another question: what is on its way to the last one comes to nothing."""
+        """Start a new query: pending answers to the last one are dropped."""
         self._number += 1
         self.thinking = False
         self._hurry.set()
@@ -193,7 +193,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         self._hurry.set()
         if self.waiting and self._debounce is not None:
             self._debounce.stop()
-            self._seek()  # nothing more will be typed
+            self._seek()  # typing has ended
         self.post_message(self.Entered())
 
     def on_key(self, event: events.Key) -> None:
@@ -209,7 +209,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             self.post_message(self.Cleared(left=True))
 
     def _go_back(self, step: int) -> None:
-        """Bring an earlier question back, or a later one."""
+        """Browse to an earlier or a later query."""
         place = self._place + step
         if 0 <= place <= len(self.past):
             if not self._place:
@@ -218,7 +218,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             self.ask(self.past[place - 1] if place else self._typed)
 
     def again(self) -> None:
-        """Search for the same once more, for the memory has changed."""
+        """Repeat the search, because the memory has changed."""
         if self.query_text.strip():
             self._search(self.query_text, self._number, self._hurry, again=True)
 
@@ -256,7 +256,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
                 self.app.call_from_thread(self._end, number)
 
     def _end(self, number: int) -> None:
-        """Wait no longer for meaning: also where the search failed, or was interrupted, on the way."""
+        """Stop waiting for embeddings, also after a search failed or was interrupted."""
         if number == self._number and self.thinking:
             self.thinking = False
             self._say(self._shown)
@@ -274,4 +274,4 @@ class SearchBar(SaysDefects, Kept, Horizontal):
     def _say(self, figures: str) -> None:
         found = self.query_one("#found", Split)
         found.put_both((), ((f"{figures}  ", "$dim"), ("✕", "bold", "leave_search")))
-        found.refresh()  # also when the figures are the same: each answer is seen to arrive
+        found.refresh()  # even if the figures are equal: every answer must be seen to arrive

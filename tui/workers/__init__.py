@@ -1,1 +1,1 @@
-"""Work beside the screen: connections and threads of the application. No widget."""
+"""Background work: the application's connections and threads. No widgets."""

@@ -10,12 +10,12 @@ from store import Clock, Location, Memory
 
 
 class Worker:
-    """Works on one memory, on whatever thread calls it."""
+    """The work on one memory, on the thread that calls it."""
 
-    close_seconds = 1.0  # that `close` waits for an exclusive run to end
+    close_seconds = 1.0  # maximum wait of `close` for an exclusive run
 
     def __init__(self, location: Location, clock: Clock, door: str = "app") -> None:
-        """`door` is recorded with what this worker writes (vocabulary.DOORS)."""
+        """`door` is recorded with this worker's writes (vocabulary.DOORS)."""
         self._location = location
         self._clock = clock
         self._door = door
@@ -23,12 +23,13 @@ class Worker:
         self._closed = Event()
 
     def memory(self, door: str = "") -> Memory:
-        """Open the memory for the calling thread, which closes it; by another `door` if given. Raises StorageError."""
+        """Open the memory for the calling thread, which must close it; with another `door` if given. Raises
+        StorageError."""
         return Memory(self._location, door or self._door, self._clock, create=False)
 
     @contextmanager
     def exclusive(self, wait: bool = True) -> Iterator[bool]:
-        """Hold the lock of this worker; yield whether it is held. Where another thread holds it: wait, or yield False
+        """Hold the lock of this worker; yield whether it is held. If another thread holds it: wait, or yield False
         without `wait`."""
         held = self._lock.acquire(blocking=wait)
         try:
@@ -39,15 +40,15 @@ class Worker:
 
     @property
     def running(self) -> bool:
-        """Whether an exclusive run is under way."""
+        """Return whether an exclusive run is in progress."""
         return self._lock.locked()
 
     def closing(self) -> bool:
-        """Whether `close` was called; long work asks it between two pieces."""
+        """Return whether `close` was called; long work checks it between two steps."""
         return self._closed.is_set()
 
     def close(self) -> None:
-        """Let what is under way end soon, and wait for it, at most `close_seconds`."""
+        """Ask the current run to end soon, and wait for it, at most `close_seconds`."""
         self._closed.set()
         if self._lock.acquire(timeout=self.close_seconds):
             self._lock.release()

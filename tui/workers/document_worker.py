@@ -1,4 +1,4 @@
-"""Indexes documents: at the start, when one changes, and now and then; never on the screen's thread."""
+"""Index documents at the start, when one changes, and periodically; never on the event loop's thread."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from store import DocumentScan as Scan
     from store import DocumentWatch as Watch
 
-LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans where nothing tells of changes, and where the system does
+LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans without a file watcher, and with one
 
 
 def _quiet(done: int, total: int) -> None:
-    """Nobody listens."""
+    """Ignore progress."""
 
 
 class DocumentWorker(Worker):
-    """Keeps the index true to the documents of one memory."""
+    """The indexer of one memory's documents."""
 
     def __init__(self, location: Location, clock: Clock) -> None:
         super().__init__(location, clock)
         self._watch: Watch | None = None
         self._scanned = 0.0
-        self._watched = False  # whether the configuration wants it
-        self._problems: list[tuple[str, str]] | None = None  # that were told
+        self._watched = False  # whether the configuration enables watching
+        self._problems: list[tuple[str, str]] | None = None  # already reported
 
     def close(self) -> None:
-        """Stop; what is being written finishes, and what is being read is read at the next start."""
+        """Stop: finish the current write; documents being read are read again at the next start."""
         self._closed.set()
         if self._watch is not None:
             self._watch.end()
@@ -41,7 +41,7 @@ class DocumentWorker(Worker):
     def scan(
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = lambda said: None
     ) -> Scan | None:
-        """Read what changed; None once closed. `trouble` is told what is new of what cannot be read. Raises
+        """Index changed documents; return None once closed. Call `trouble` with new read errors. Raises
         StorageError."""
         with self.exclusive():
             if self.closing():
@@ -59,7 +59,7 @@ class DocumentWorker(Worker):
         return result
 
     def watch(self, trouble: Callable[[str], None]) -> None:
-        """Scan whenever a document changes from now on, if the configuration wants it."""
+        """Scan whenever a document changes from now on, if the configuration enables it."""
         with self.memory() as memory:
             self._watched = bool(memory.config["sync.watch"]) and not memory.database.read_only
             places = memory.documents.places
@@ -72,21 +72,21 @@ class DocumentWorker(Worker):
                 self.scan(trouble=trouble)
             except MemorandaError as error:
                 trouble(f"The documents could not be read: {error}")
-            except Exception as error:  # the watch outlives it
+            except Exception as error:  # must not end the watcher
                 trouble(str(understood(error, self._location.path)))
 
         self._watch = Watch(places, changed, trouble)
         self._watch.start()
-        if self.closing():  # meanwhile
+        if self.closing():  # closed meanwhile
             self._watch.end()
 
     def due(self) -> bool:
-        """Whether it is time to look by oneself: no system tells of what changes on another machine's disk."""
+        """Return whether a periodic scan is due: file watchers miss changes made on another machine's disk."""
         told = self._watch is not None and self._watch.working
         return self._watched and monotonic() - self._scanned > (RARE_LOOK if told else LOOK)
 
     def path_of(self, chunk: Chunk) -> str:
-        """Where a chunk's document is, to be opened by another program. Raises InvalidInput, NotFound, StorageError."""
+        """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""
         with self.memory() as memory:
-            memory.documents.read(chunk.path, 1, 1)  # through no link, and there
+            memory.documents.read(chunk.path, 1, 1)  # raises if it is missing or behind a symlink
             return memory.documents.places.named(chunk.path).path

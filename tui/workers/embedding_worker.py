@@ -1,4 +1,4 @@
-"""Embeds what waits for its vector, on a thread that gives way to whoever presses keys."""
+"""Embed pending texts on a thread that yields to key presses."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import EmbeddingRun as Indexed
 
-QUIET = 0.3  # seconds without a key before a model works on
-LONGEST_PAUSE = 2.0  # seconds, well below what a lease lives
-AGAIN, LATER = 5.0, 600.0  # seconds before another try: where another process is at it; where no model answered
-THREADS = "OMP_NUM_THREADS"  # read by a model's library when it is loaded
+QUIET = 0.3  # seconds without a key before embedding continues
+LONGEST_PAUSE = 2.0  # seconds, well below the duration of a lease
+AGAIN, LATER = 5.0, 600.0  # seconds before a retry: while another process embeds; after no model responded
+THREADS = "OMP_NUM_THREADS"  # read by the model's library when it loads
 
 
 def _quiet(*told: object) -> None:
-    """Nobody listens."""
+    """Ignore progress."""
 
 
 class EmbeddingWorker(Worker):
-    """Embeds what waits in one memory, each time `run` is called. `close` keeps what was embedded; the batch under way
-    is made again at the next start."""
+    """Embeds the pending texts of one memory, each time `run` is called. `close` keeps finished batches; the current
+    one is repeated at the next start."""
 
     def __init__(self, location: Location, clock: Clock, pace: Pace) -> None:
         super().__init__(location, clock)
         self._share = Share(pace)
         self._stopped = False
         self._not_before = 0.0
-        self._pressed = 0.0  # the moment of the last key
-        self.trouble = ""  # what kept it from working, in a sentence
-        # one core stays free for the screen
+        self._pressed = 0.0  # the time of the last key
+        self.trouble = ""  # why it cannot work, as a sentence
+        # leave one core for the interface
         os.environ.setdefault(THREADS, str(max(1, (os.cpu_count() or 2) - 1)))
 
     def stop(self) -> bool:
-        """Let the run that is under way end here, and begin no other by oneself; False if there is none."""
+        """End the current run and start no other until `resume`; return False if there is none."""
         if not self.running:
             return False
         self._stopped = True
         return True
 
     def resume(self) -> None:
-        """Work again, after `stop` or after trouble."""
+        """Continue after `stop` or after an error."""
         self._stopped, self._not_before = False, 0.0
 
     def pressed(self) -> None:
-        """A key was pressed: give way."""
+        """Record a key press, which pauses the work."""
         self._pressed = monotonic()
 
     def due(self, memory: Memory) -> bool:
-        """Whether something waits that may be worked on now; a cheap look, with a memory of the caller's."""
+        """Return whether texts are pending that may be embedded now; a cheap query on the caller's memory."""
         if self.closing() or self._stopped or self.running or monotonic() < self._not_before or without("model"):
             return False
         if self._share.resting():
@@ -67,7 +67,7 @@ class EmbeddingWorker(Worker):
     def run(
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = _quiet
     ) -> Indexed | None:
-        """Embed what waits; None when somebody else is at it. `trouble` is told what keeps it from being done."""
+        """Embed the pending texts; return None if another process does it. Call `trouble` with what prevents it."""
         from store import background_embedding
 
         if without("model"):
@@ -94,15 +94,15 @@ class EmbeddingWorker(Worker):
         return result
 
     def _ends(self) -> bool:
-        """Between two batches: whether to end."""
+        """Return whether to end, between two batches."""
         return self.give_way() or self._stopped or self._share.spent()
 
     def unwanted(self) -> bool:
-        """Whether a work that can be broken off anywhere is to be: keys are pressed, or the app is closing."""
+        """Return whether interruptible work must stop: keys are pressed, or the app is closing."""
         return self.closing() or monotonic() - self._pressed < QUIET
 
     def give_way(self) -> bool:
-        """Between two pieces of any work: wait while keys are pressed, for a moment; whether the app is closing."""
+        """Between two steps of any work: pause briefly while keys are pressed; return whether the app is closing."""
         start = monotonic()
         while not self.closing() and monotonic() - self._pressed < QUIET and monotonic() - start < LONGEST_PAUSE:
             sleep(0.05)

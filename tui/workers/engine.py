@@ -1,10 +1,8 @@
-"""Owns the application's connections and threads: every read and write of the memory happens here, on threads that are
-not the screen's.
+"""Own the application's connections and threads: all reads and writes of the memory run here, off the event loop.
 
-One thread writes and runs the commands (`tui/workers/writer.py`); others seek, read the order of the lists,
-read git (`tui/workers/maintenance_worker.py`), embed. Each has its own connection, opened in it. What the screen reads
-itself, a page or a record at a time, takes a fraction of a millisecond, on a connection of its own.
-"""
+One thread writes and runs the commands (`tui/workers/writer.py`); others search, read the order of the lists, read git
+(`tui/workers/maintenance_worker.py`), and embed. Each opens its own connection. The screen's own reads, of a page or a
+record at a time, take a fraction of a millisecond, on a separate connection."""
 
 from __future__ import annotations
 
@@ -67,15 +65,15 @@ if TYPE_CHECKING:
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
-CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
+CACHE = -256  # kB of page cache while an order is read: each page is needed once
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
-MEASURED_REST = 10  # times what measuring the health took: the pause before it is measured again
-LARGE = 1 << 19  # bytes of a block that is given back by itself
+MEASURED_REST = 10  # pause before the health is measured again, as a multiple of the last duration
+LARGE = 1 << 19  # bytes from which a block is returned to the system when freed
 
 
 @dataclass(frozen=True)
 class Lists:
-    """A reading of both lists; `whole` once the order of everything is known."""
+    """One load of both lists; `whole` once their order is complete."""
 
     facts: FactRows
     timeline: TimelineRows
@@ -83,7 +81,7 @@ class Lists:
     entries: int
     whole: bool
     view: View
-    step: int  # of history, that was the newest before they were read
+    step: int  # the newest step of history before the load
     journal: tuple[tuple[int, int], ...]  # of the timeline, see there
 
 
@@ -94,18 +92,18 @@ class Engine:
         self.location = location
         self.cwd = cwd
         self.clock = self._clock = clock
-        self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
+        self._present = self.screen = Memory(location, "app", clock)  # for the screen's own reads
         self.created = self.screen.created
-        self.past: PastState | None = None  # what is looked at in the place of now
+        self.past: PastState | None = None  # the past state shown; None for the present
         self.writer = Writer(location, cwd, clock)
         self.upkeep = MaintenanceWorker(location, cwd, clock)
-        # always the same thread: each would keep the memory that it once needed for a million keys
+        # a single thread, since each would keep the memory it allocated for a million keys
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
         self.seeker = SearchWorker(location, clock)
         self._closed = False
-        self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
-        self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
-        self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
+        self._measured: tuple[Measures, float] | None = None  # the last figures, and how long they are valid
+        self.subjects: LRUCache[int, str] = LRUCache(4096)  # subjects of the visible steps of history
+        self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
@@ -114,7 +112,7 @@ class Engine:
         self.learner = LearningWorker(location, clock, self.embedder.give_way, self.embedder.unwanted, self.pace)
 
     def close(self) -> None:
-        """Let what is being written finish, then close."""
+        """Finish the current write, then close."""
         self._closed = True
         for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.seeker):
             worker.close()
@@ -127,18 +125,18 @@ class Engine:
 
     @property
     def present(self) -> Memory:
-        """The memory as it is now, for the screen to read, also while another moment is looked at."""
+        """Return the present memory for the screen to read, also in a past view."""
         return self._present
 
     @property
     def now(self) -> str:
-        """This moment, also while another is looked at."""
+        """Return the present time, also in a past view."""
         return self._present.now
 
-    # the past
+    # past views
 
     def look_back(self, text: str) -> tuple[PastState, PastMemory]:
-        """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
+        """Return the memory as of a moment; call on a worker thread. Raises InvalidInput, NotFound, Conflict."""
         from store import PastMemory
         from store import point_in_time as moment
         from store import read_past as read
@@ -154,7 +152,7 @@ class Engine:
         self.seeker.look(past)
 
     def come_back(self) -> None:
-        """Let the screen read the memory of now again."""
+        """Let the screen read the present memory again."""
         if self.past is not None:
             self.screen.close()
             self.past, self.screen = None, self._present
@@ -162,14 +160,14 @@ class Engine:
         self.subjects.clear()
 
     def _open(self, past: PastState | None) -> Memory:
-        """The memory, for another thread to read: as it is, or as it stood."""
+        """Open the memory for another thread: the present or the past."""
         if past is None:
             return Memory(self.location, "app", self._clock, create=False)
         from store import PastMemory
 
         return PastMemory(self.location, "app", past)
 
-    # the screen's own reading: a fraction of a millisecond each
+    # the screen's own reads: a fraction of a millisecond each
 
     def read_facts(self, numbers: Sequence[int]) -> dict[int, Record]:
         return {fact.id: fact for fact in self.screen.facts.many(list(numbers))}
@@ -184,7 +182,7 @@ class Engine:
         return steps
 
     def read_marked(self, name: str, marks: Iterable[Hashable]) -> list[Record | Step]:
-        """The records that are marked in the list `name`, the oldest first."""
+        """Return the marked records of the list `name`, oldest first."""
         keys = sorted(key for key in marks if isinstance(key, int))
         found: Mapping[int, Record | Step]
         if name == HISTORY:
@@ -194,11 +192,11 @@ class Engine:
         return [found[key] for key in keys if key in found]
 
     def waiting(self) -> int:
-        """How many proposals wait for a person."""
+        """Return the number of pending proposals."""
         return self.screen.inbox.count()
 
     def at_day(self, name: str, text: str, view: View) -> int | None:
-        """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
+        """Return the key of the newest entry of a day, or of the first before it, in timeline or history. Raises
         InvalidInput."""
         start = typed_moment(text, self.screen.now)
         end = from_ms(to_ms(start) + DAY_MS)
@@ -208,7 +206,7 @@ class Engine:
         return next((key for key, _ in self.screen.timeline.stream(view.kinds, before=end, limit=1)), None)
 
     def same(self, record: Record | Step) -> Record | Step | None:
-        """A record as it is now."""
+        """Reload a record."""
         if isinstance(record, Step):
             return next(iter(self.screen.history.many([record.seq])), None)
         if isinstance(record, Chunk):
@@ -217,8 +215,8 @@ class Engine:
         return found[0] if found else None
 
     def _same_lines(self, chunk: Chunk) -> Chunk:
-        """A document's lines as the index has them now: where the chunk went, or what stands in its place; else as they
-        were, and their description says what became of them."""
+        """Return a document's lines as indexed now: the chunk's new position, or the chunk that replaced it; else the
+        old lines, whose description tells that they are outdated."""
         documents = self.screen.documents
         moved = [found for found in documents.many([chunk.id]) if found.text == chunk.text]
         try:
@@ -227,12 +225,12 @@ class Engine:
             return chunk
 
     def newest_step(self, memory: Memory | None = None) -> int:
-        """The number of history's newest step."""
+        """Return the number of history's newest step."""
         return (memory or self.screen).database.value("SELECT max(seq) FROM history") or 0
 
     def changed_elsewhere(self, since: int) -> tuple[int, set[int]]:
-        """(the newest step, the keys of what others changed after step `since`: other doors, and other windows of this
-        application; at most 200)."""
+        """Return (the newest step, the keys of records that others changed after step `since`: other doors, and other
+        windows of this application; at most 200)."""
         rows = self.screen.database.rows(
             f"SELECT seq, tbl, json_extract(pk, '$[0]') FROM {every_row(self.screen.database)}"
             " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks', 'proposals') ORDER BY seq DESC LIMIT 200",
@@ -244,7 +242,7 @@ class Engine:
         return newest, changed
 
     def links(self, record: Record) -> str:
-        """The decisions a commit is linked to, for its line in the timeline."""
+        """Return the decisions that a commit is linked to, for its line in the timeline."""
         if not isinstance(record, Commit):
             return ""
         rows = self.screen.database.rows(
@@ -253,30 +251,29 @@ class Engine:
         return " ".join(cite("decision", number) for (number,) in rows)
 
     def describe(self, record: Record | Step) -> list[Line]:
-        """Everything the memory knows of a record, or of a step of history."""
+        """Describe a record, or a step of history, in full."""
         return describe_step(self.screen, record) if isinstance(record, Step) else describe(self.screen, record)
 
     def lookup(self, citation: Citation) -> Record:
-        """The record a citation means. Raises NotFound, Conflict, Unsupported."""
+        """Return the record of a citation. Raises NotFound, Conflict, Unsupported."""
         return records.lookup(self.screen.database, citation)
 
     def welcome(self) -> list[str]:
-        """What the first start found and did, and what can be done now."""
+        """Return the lines that describe what the first start found and did, and the next steps."""
         return queries.welcome(self.screen, self.cwd)
 
     # on worker threads
 
     def describe_apart(self, record: Record) -> list[Line]:
-        """`describe`, for a record whose description takes longer than a frame."""
+        """Describe a record whose description takes longer than a frame."""
         with self._open(self.past) as memory:
             return describe(memory, record, coloured=True)
 
     def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
-        """Read the order of facts and timeline, the first `limit` rows of each or all.
+        """Load the order of facts and timeline, the first `limit` rows of each or all.
 
-        Of the `last` reading, the order of what did not change since is kept; `aged` when time has passed, which moves
-        facts from state to state by itself. What is written meanwhile may be read, and is read again next time.
-        """
+        Reuse the order of unchanged tables from the `last` load; `aged` if time has passed, which changes the facts'
+        states. Rows written meanwhile may be included, and are loaded again next time."""
         return self._reader.submit(self._lists, view, limit, last, aged).result()
 
     def _lists(self, view: View, limit: int, last: Lists | None, aged: bool) -> Lists:
@@ -312,12 +309,12 @@ class Engine:
             return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
-        """Read the order of those of the other lists that are named."""
+        """Load the order of those of the other lists that are named."""
         with self._open(view.past) as memory:
             return {name: BY_NAME[name].load(BY_NAME[name].rows)(self, memory, view) for name in names}
 
     def measured(self, memory: Memory, past: bool) -> HealthRows:
-        """The figures; those of now not measured more often than takes a small part of the time."""
+        """Return the figures; measure those of the present only as often as takes a small part of the time."""
         from store import measure
 
         if past:
@@ -332,8 +329,8 @@ class Engine:
         return queries.health(memory, found, False)
 
     def step_order(self, memory: Memory, actor: str | None) -> array[int]:
-        """The numbers of the steps of history, newest first. Only what came since the last reading is read: a step
-        stays where it is."""
+        """Return the numbers of the steps of history, newest first. Only new steps are read, since old ones never
+        change."""
         known = self._steps[1] if self._steps[0] == actor else array("I")
         newer = memory.history.keys(actor=actor, after_seq=known[0] if known else 0)
         if newer.typecode != known.typecode:
@@ -342,7 +339,7 @@ class Engine:
         return self._steps[1]
 
     def origins(self, name: str) -> list[str]:
-        """Who wrote facts, or who made steps of history; those who wrote most first."""
+        """Return the origins of facts, or the actors of steps; those who wrote most first."""
         with self._open(self.past) as memory:
             if name == INBOX:
                 return [origin for origin, _ in memory.inbox.origins()]
@@ -352,20 +349,20 @@ class Engine:
             return [origin for (origin,) in rows]
 
     def plan(self, kind: str, target: Target) -> tuple[Plan, str, str]:
-        """What would change, or did, and what to say about it; see `readings.plan`."""
+        """Return a plan with its title and note; see `queries.plan`."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
             return queries.plan(memory, kind, target)
 
     def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
-        """Which changes of a plan are chosen at first."""
+        """Return which changes of a plan are selected at first."""
         return self.screen.plans.proposed(plan, strategy)
 
     def keeping_mine(self, plan: Plan) -> Plan:
-        """A plan of going back to a checkpoint, with what a person changed since kept, field by field."""
+        """Return a plan of restoring a checkpoint that keeps the user's later changes, field by field."""
         return self.screen.plans.keeping_mine(plan)
 
     def diff(self, commit: Commit) -> list[Line]:
-        """A commit's diff, as coloured lines. Raises GitError."""
+        """Return a commit's diff as coloured lines. Raises GitError."""
         from store import maintenance
         from tui.render.diff import coloured
 
@@ -379,10 +376,10 @@ class Engine:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
         return lines
 
-    # the writer
+    # writer
 
     def write(self, work: Callable[[Memory], object], done: Done) -> None:
-        """Do `work` with the writer's memory, or with the past that is looked at: `Writer.write`."""
+        """Call `work` with the writer's memory, or with the past state shown: `Writer.write`."""
         self.writer.write(work, done, self.past)
 
     def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done) -> None:
@@ -391,8 +388,8 @@ class Engine:
 
 
 def _give_back() -> None:
-    """Tell the C library, where it is GNU's, to give large blocks back to the system as soon as they are free. By
-    itself it keeps them once the first was freed: the orders of a million rows, read twenty times, took 120 MB."""
+    """Make glibc return large blocks to the system when they are freed. By default it keeps them after the first is
+    freed: loading the orders of a million rows twenty times took 120 MB."""
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError, TypeError):
@@ -402,13 +399,13 @@ def _give_back() -> None:
 
 
 def _changed(memory: Memory, since: int) -> set[str]:
-    """The recorded tables that were changed after step `since`."""
+    """Return the recorded tables that were changed after step `since`."""
     source = every_row(memory.database)
     return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
 
 
 def touched(step: Step, memory: Memory, kind: str = "") -> int | None:
-    """The key of the first record that a step changed, to show it; of this `kind`, if it changed one."""
+    """Return the key of the first record that a step changed, to show it; of this `kind`, if it changed one."""
     found = [change for change in memory.history.changes(step.seq, limit=64) if change.table in KINDS]
     for change in sorted(found, key=lambda change: KINDS[change.table] != kind):
         return pack(KINDS[change.table], int(change.key[0]))

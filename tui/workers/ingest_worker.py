@@ -1,4 +1,4 @@
-"""Ingests conversations: in another process, when files that the configuration names grew."""
+"""Ingest conversations in a child process, when files that the configuration names have grown."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class IngestWorker(Worker):
-    """Ingests what grew for one memory, each time `run` is called."""
+    """Ingests the new turns of one memory's conversations, each time `run` is called."""
 
-    close_seconds = 0.0  # another process reads: what it has read stays
+    close_seconds = 0.0  # no wait: the child process commits as it reads
 
     def __init__(self, location: Location, clock: Clock, unwanted: Callable[[], bool]) -> None:
         super().__init__(location, clock, "worker")
@@ -23,8 +23,8 @@ class IngestWorker(Worker):
         self._process: IngestProcess | None = None
 
     def run(self) -> dict[str, object]:
-        """What came of it; empty where nothing was due, or it is under way already. Then sessions that are under way
-        are summarised and flushed, whoever told their turns: by a model, where there is one."""
+        """Return the result of the child process; empty if nothing is due or a run is in progress. Then summarise and
+        flush open sessions, from any source, with a model if there is one."""
         from store import auto_ingest
 
         with self.exclusive(wait=False) as held:
@@ -50,7 +50,7 @@ class IngestWorker(Worker):
             session_flush.flush_due(memory, by)
 
     def close(self) -> None:
-        """End it; what was read stays."""
+        """End the child process; what it committed is kept."""
         super().close()
         if (process := self._process) is not None:
             process.end()

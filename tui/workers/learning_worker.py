@@ -1,5 +1,5 @@
-"""Learns from conversations: what was said in them is read, and what was remembered compared with the rest, by rules
-on one thread that gives way to whoever presses keys; and, where there is one, by a model on another."""
+"""Learn from conversations: extract facts from turns and compare new facts with the rest, by rules on one thread that
+yields to key presses; with a model, if there is one, on another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import ModelPassResult, RulePassResult
 
-OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
+OFTEN = 3  # consecutive requests interrupted by keys, after which one is allowed to complete
 
 
 class LearningWorker(Worker):
-    """Reads what was said in one memory, as often as it is asked to. `give_way` waits while keys are pressed, and tells
-    whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks."""
+    """Learns from the conversations of one memory. `give_way` waits while keys are pressed and returns whether the app
+    is closing; `unwanted` returns at once whether a model's request must be interrupted."""
 
     def __init__(
         self,
@@ -33,12 +33,11 @@ class LearningWorker(Worker):
         self._share = Share(pace)
         self._give_way = give_way
         self._unwanted = unwanted
-        self._broken_off = 0  # questions, since the last that came to its end
-        self._waiting = 0  # people who wait for the model themselves
+        self._broken_off = 0  # requests, since the last complete one
+        self._waiting = 0  # users' own requests to the model in progress
 
     def due(self, memory: Memory) -> bool:
-        """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
-        caller's."""
+        """Return whether turns or facts are still to be processed; a cheap query on the caller's memory."""
         from store import extraction_queue, new_fact_check
 
         if self._share.resting():
@@ -49,15 +48,15 @@ class LearningWorker(Worker):
         return not database.read_only and extraction_queue.due(database, memory.now)
 
     def due_for_model(self, memory: Memory) -> bool:
-        """Whether a model has something to read now; as cheap a look."""
+        """Return whether a model has something to process; equally cheap."""
         from store import model_due
 
         return not self._give_up() and model_due.due(memory)
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
-        """Ask the model nothing as long as a person waits for it: what it thinks is broken off, for
-        otherwise it would turn from one question to the other, and read both anew each time."""
+        """Send the model no background requests while a user waits for it, and interrupt the current one: the server
+        would alternate between the two and process both prompts again each time."""
         with self.exclusive():
             self._waiting += 1
         try:
@@ -70,7 +69,8 @@ class LearningWorker(Worker):
         return self._waiting > 0 or self._unwanted()
 
     def run(self) -> tuple[RulePassResult, int]:
-        """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
+        """Process pending turns and facts by rules: return what was learned from turns, and how many questions new
+        facts raised."""
         from store import new_fact_check, rule_pass
 
         def ends() -> bool:
@@ -81,9 +81,9 @@ class LearningWorker(Worker):
             return rule_pass.run(memory, cancelled=ends), len(asked)
 
     def run_model(self) -> ModelPassResult:
-        """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
-        would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry, unless
-        somebody waits for it."""
+        """Let the model process what the rules have processed. A key interrupts its request. Since a key every second
+        would keep it from ever loading or finishing, after OFTEN interruptions one request completes, unless a user
+        waits for the model."""
         from store import model_pass
 
         patient = self._broken_off >= OFTEN

@@ -1,4 +1,4 @@
-"""The Librarian's questions: each is answered on a thread of its own, with a connection and a model of its own."""
+"""Answer the librarian's questions, each on a thread with its own connection and model client."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from store import CitedSentence
     from store import LibrarianAnswer as Answer
 
-KEPT = 30  # exchanges of one conversation
+KEPT = 30  # maximum exchanges of one conversation
 
 Told = Callable[[str], None]  # what is waited for, in words
 First = Callable[["tuple[CitedSentence, ...]"], None]
@@ -35,7 +35,7 @@ class Exchange:
 
     @property
     def open(self) -> bool:
-        """Whether more is to come."""
+        """Return whether the answer is incomplete."""
         return self.answer is None and not self.error
 
     @property

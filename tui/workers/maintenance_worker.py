@@ -1,5 +1,5 @@
-"""Maintenance while the application is open: git, backups, checkpoints, unfinished work. On worker threads, each
-with a memory of its own."""
+"""Maintenance while the application is open: git, backups, checkpoints, unfinished work. Runs on worker threads, each
+with its own connection."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class MaintenanceWorker(Worker):
         super().__init__(location, clock)
         self._cwd = cwd
         self._reading_git = self._stop_git = False
-        self._fingerprint = ""  # of the repository, when it was last looked at
+        self._fingerprint = ""  # of the repository at the last check
 
     def catch_up(
         self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
     ) -> int | None:
-        """Retention, then the commits the timeline lacks; None when another process is at it. `trouble` is told what
-        of git's history is broken. Raises GitError."""
+        """Apply retention, then read the commits that the timeline lacks; return None if another process does it. Call
+        `trouble` with errors in git's history. Raises GitError."""
         from store import maintenance
 
         with self.memory() as memory:
@@ -33,21 +33,21 @@ class MaintenanceWorker(Worker):
                 self._reading_git = False
 
     def keep_backups(self) -> None:
-        """Make the daily backup, if it is due. Raises StorageError."""
+        """Create the daily backup if it is due. Raises StorageError."""
         from store import maintenance
 
         with self.memory() as memory:
             maintenance.keep_backups(memory, self.closing)
 
     def backups_trouble(self) -> str:
-        """What is wrong with the backups, in three words; empty if nothing is."""
+        """Return what is wrong with the backups, in three words; empty if nothing is."""
         from store import backup_status as standing
 
         with self.memory() as memory:
             return standing(memory.database, memory.now)[2]
 
     def clean_up(self) -> None:
-        """Finish unfinished work, such as a purge, as far as it can be by now."""
+        """Finish unfinished work, such as a purge, as far as possible."""
         from store import maintenance
 
         with self.memory() as memory:
@@ -55,21 +55,21 @@ class MaintenanceWorker(Worker):
                 maintenance.clean_up(memory)
 
     def take_due_checkpoint(self) -> None:
-        """Take the checkpoint that is due by its age, if no other process does."""
+        """Create the periodic checkpoint that is due, unless another process does."""
         from store import automatic_checkpoints
 
         with self.memory("worker") as memory:
             automatic_checkpoints.take_due_checkpoint(memory)
 
     def offered_checkpoint(self) -> Checkpoint | None:
-        """The checkpoint to resume an interrupted session from; offered once."""
+        """Return the checkpoint to resume an interrupted session from; only once."""
         from store import automatic_checkpoints
 
         with self.memory("worker") as memory:
             return automatic_checkpoints.offer(memory)
 
     def git_changed(self) -> bool:
-        """Whether the repository changed since it was last looked at; takes well below a millisecond."""
+        """Return whether the repository changed since the last check; takes well below a millisecond."""
         from store import maintenance
 
         with self.memory() as memory:
@@ -78,6 +78,6 @@ class MaintenanceWorker(Worker):
         return changed is not None
 
     def stop_reading_git(self) -> bool:
-        """Let the reading of git end here, if one is under way; what was read stays."""
+        """Stop reading git, if that is in progress; what was read is kept."""
         self._stop_git = self._reading_git
         return self._reading_git

@@ -1,7 +1,6 @@
 """Status, pulls and trials of the model, each on a thread of its own.
 
-Threads that nobody joins: a server that hangs is not felt, not even when the app is left.
-"""
+The threads are daemons and never joined: a hanging server blocks neither the interface nor the exit."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import ModelStatus, ProbeResult, PullResult, RateMeter
 
-OFTEN = 0.1  # seconds between two words about how far a pull is
+OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
 
 
 @dataclass
 class Pull:
-    """A model that is being fetched, or was: how far it is; `ended` with `trouble`, or without once it is there."""
+    """The state of a model's pull: its progress; `ended` with `trouble`, or without once the model is complete."""
 
     name: str
     far: PullResult
@@ -34,7 +33,7 @@ class Pull:
 
 @dataclass
 class Trial:
-    """A model that is being tried, or was: what came of it, or why nothing did."""
+    """The state of a model's trial: its result, or why there is none."""
 
     name: str
     tried: ProbeResult | None = None
@@ -46,20 +45,20 @@ class Trial:
 
 
 class ModelWorker:
-    """`told` is called whenever something changed, on whatever thread that is."""
+    """Calls `told` after each change, on any thread."""
 
     def __init__(self, told: Callable[[], None]) -> None:
         self._told = told
         self._closed = Event()
         self._stop_pull, self._stop_trial = Event(), Event()
         self._looking = False
-        self._asked: Config | None = None  # to look again with, after the look that is under way
+        self._asked: Config | None = None  # to check next, after the current check
         self.standing: ModelStatus | None = None
         self.pull: Pull | None = None
         self.trial: Trial | None = None
 
     def close(self) -> None:
-        """Let everything end."""
+        """End all threads."""
         self._closed.set()
         self._stop_pull.set()
         self._stop_trial.set()
@@ -72,10 +71,10 @@ class ModelWorker:
     def trying(self) -> bool:
         return self.trial is not None and not self.trial.ended
 
-    # looking
+    # status
 
     def look(self, config: Config) -> None:
-        """Look how it stands; `told` when that is known. Switched off there is nothing to look at: it is known at
+        """Check the server and its models, then call `told`. If the model is switched off, the status is known at
         once."""
         from store import MODEL_SWITCH as SWITCH
         from store import model_status as standing
@@ -100,10 +99,10 @@ class ModelWorker:
         if again is not None:
             self.look(again)
 
-    # pulling
+    # pulls
 
     def start_pull(self, config: Config, name: str) -> bool:
-        """Let the server fetch a model; False if it fetches one already."""
+        """Start pulling a model; return False if a pull is running."""
         if self.pulling:
             return False
         from store import PullResult, RateMeter
@@ -114,7 +113,7 @@ class ModelWorker:
         return True
 
     def stop_pull(self) -> bool:
-        """Stop it; what was fetched stays. False if nothing is being fetched."""
+        """Stop the pull, keeping what was downloaded; return False if there is none."""
         self._stop_pull.set()
         return self.pulling
 
@@ -133,16 +132,16 @@ class ModelWorker:
                         self._tell()
         except ModelFailed as failed:
             pull.trouble = failed
-        except Exception as defect:  # it would end in a thread that nobody hears
+        except Exception as defect:  # otherwise lost in an unjoined thread
             pull.trouble = ModelFailed("broken", Defect(defect).message, Defect(defect).next)
         pull.ended = True
         self._tell()
         self.look(config)
 
-    # trying
+    # trials
 
     def start_trial(self, config: Config, name: str) -> bool:
-        """Ask a model something small; False if one is being tried, or it is not known yet which there are."""
+        """Start a trial; return False if one is running, or the list of models is not known yet."""
         if self.trying or self.standing is None:
             return False
         self._stop_trial = Event()
@@ -151,7 +150,7 @@ class ModelWorker:
         return True
 
     def stop_trial(self) -> bool:
-        """Take the question back; False if there is none."""
+        """Cancel the trial; return False if there is none."""
         self._stop_trial.set()
         return self.trying
 

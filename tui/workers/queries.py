@@ -1,5 +1,4 @@
-"""What is read of an open memory for a screen of its own: a plan and its heading, a context, the welcome of a first
-start."""
+"""Read an open memory for screens of their own: a plan and its title, a context, the welcome of a first start."""
 
 from __future__ import annotations
 
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from store import Measures
     from store import RestorePlan as Plan
 
-SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
+SideRows = KeyedRows | ContextRows | HealthRows  # the side lists beside facts and timeline
 ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
 Target = int | str | tuple[str | PointInTime, str]  # a checkpoint or a step; an origin; two moments to compare
 
 
 def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
-    """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
-    origin wrote; or what did change from one moment to another. Raises NotFound, Conflict, InvalidInput."""
+    """Return (the changes, a title, a note) of restoring a checkpoint, of undoing a step or all of an origin, or the
+    changes between two moments. Raises NotFound, Conflict, InvalidInput."""
     if isinstance(target, tuple):
         return _compared(memory, *target)
     plans, later = memory.plans, f"{named('memory.undo')} undoes it all"
@@ -40,14 +39,14 @@ def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
         step = memory.history.step(int(target))
         title = f"UNDO step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
         later = f"{named('memory.undo')} undoes it"
-        if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
+        if step.undoes is not None:  # undoing an undo is the redo, and u continues with the step before
             later = f"{named('step.undo')} on the new step undoes it"
         return plans.step(step.seq), title, later
     return plans.origin(str(target)), f"UNDO all that {target} wrote", f"a checkpoint is taken first; {later}"
 
 
 def _compared(memory: Memory, start: str | PointInTime, end: str) -> tuple[Plan, str, str]:
-    """What changed from one moment to another, `now` or an earlier one."""
+    """Return the changes between two moments, the second `now` or an earlier one."""
     first = moment(memory, start) if isinstance(start, str) else start
     if end.strip() in ("", "now"):
         return memory.plans.since(first.seq), f"CHANGED since {first.words}", "before and after"
@@ -57,34 +56,34 @@ def _compared(memory: Memory, start: str | PointInTime, end: str) -> tuple[Plan,
 
 
 def context(memory: Memory, question: str, session: str) -> ContextRows:
-    """What an agent would be sent, with the records that are in it."""
+    """Return the context that an agent would be sent, with its records."""
     built = memory.context(question, session)
     found = {}
     for citation in cited(built):
         try:
             found[citation] = lookup.lookup(memory.database, parse(citation))
         except MemorandaError:
-            continue  # a document that the index does not have yet
+            continue  # a document not indexed yet
     if memory.config["agent.mode"] == "smart":
         built = replace(built, notes=(*built.notes, ORDER))
     return ContextRows(built, found, memory.now)
 
 
 def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> HealthRows:
-    """The figures, with the records that they name."""
+    """Return the metrics, with the records that they name."""
     shown = sections(found, past)
     named = {}
     for citation in (one.record for _, figures in shown for one in figures if one.record):
         try:
             named[citation] = lookup.lookup(memory.database, parse(citation))
         except MemorandaError:
-            continue  # it went since it was counted
+            continue  # deleted since the count
     notes = ("the rest is of now: the past has none of it",) if past else ()
     return HealthRows(shown, named, found.at, due, notes)
 
 
 def welcome(memory: Memory, cwd: str) -> list[str]:
-    """What the first start found and did, and what can be done now."""
+    """Return the lines that describe what the first start found and did, and the next steps."""
     commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
     add, days = named("record.add"), named("pane.timeline")
     lines = [f"A memory for {memory.location.name}", ""]
@@ -110,7 +109,7 @@ def welcome(memory: Memory, cwd: str) -> list[str]:
 
 
 def _lines(path: str) -> int:
-    """How many lines a small text file has; 0 if there is none."""
+    """Count the lines of a small text file; 0 if there is none."""
     try:
         if os.path.getsize(path) > 1 << 20:
             return 0

@@ -1,7 +1,6 @@
-"""Searches for the application: keywords at once, and beside them the whole search, which may wait for a model.
+"""Search for the application: by keywords at once, and in parallel the full search, which may wait for a model.
 
-Two connections, so that no letter ever waits for the model that answers the letters before it.
-"""
+Two connections, so that a keyword search never waits for the model's answer to an earlier one."""
 
 from __future__ import annotations
 
@@ -19,32 +18,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import PastState
 
-HITS = 100  # of a search, that are shown
+HITS = 100  # maximum hits of a search
 
 
 class SearchWorker(Worker):
-    """Searches one memory; each of the two ways one at a time."""
+    """Searches one memory; each of the two kinds one at a time."""
 
     def __init__(self, location: Location, clock: Clock) -> None:
         super().__init__(location, clock)
         self._quick, self._whole = _Connection(), _Connection()
-        self._past: PastState | None = None  # what is searched in the place of now
+        self._past: PastState | None = None  # the past state to search; None for the present
 
     def look(self, past: PastState | None) -> None:
-        """Search this past from now on; None for the memory as it is."""
+        """Search this past state from now on; None for the present."""
         self._past = past
         self.interrupt()
 
     def keywords(self, query: str, limit: int = HITS) -> Answer | None:
-        """What keywords find; None when `interrupt` stopped it."""
+        """Search by keywords; return None if `interrupt` stopped it."""
         return self._search(self._quick, query, limit, False, lambda: True)
 
     def everything(self, query: str, wanted: Callable[[], bool], limit: int = HITS) -> Answer | None:
-        """What keywords and meaning find together; None when `interrupt` stopped it or nobody wants it any more."""
+        """Search by keywords and meaning; return None if `interrupt` stopped it or it is no longer wanted."""
         return self._search(self._whole, query, limit, True, wanted)
 
     def adds(self, query: str) -> bool:
-        """Whether meaning can add to what keywords find: vectors serve here, and more than a letter was asked."""
+        """Return whether meaning can add hits: embeddings are usable here, and the query is longer than one letter."""
         with self._quick.busy:
             memory = self._open(self._quick)
             asked = parse(query, memory.now)
@@ -52,11 +51,11 @@ class SearchWorker(Worker):
             return bool((len(asked.text) > 1 or asked.related) and serves is not None and serves.serves)
 
     def spellings(self, query: str) -> dict[str, list[str]]:
-        """Other spellings of the words of a query that nothing holds."""
+        """Return alternative spellings for the words of a query that occur in no record."""
         from store import FullTextIndex, spellings
 
         if self._past is not None:
-            return {}  # the words that are known are those of today
+            return {}  # the vocabulary is that of the present
         with self._quick.busy:
             database = self._open(self._quick).database
             try:
@@ -65,12 +64,12 @@ class SearchWorker(Worker):
                 return {}
 
     def close(self) -> None:
-        """Stop the searches that are running."""
+        """Stop the running searches, for good."""
         super().close()
         self.interrupt()
 
     def interrupt(self) -> None:
-        """Stop the searches that are running."""
+        """Stop the running searches."""
         for connection in (self._quick, self._whole):
             if connection.memory is not None:
                 connection.memory.database.interrupt()
@@ -103,9 +102,9 @@ class SearchWorker(Worker):
 
 
 class _Connection:
-    """A connection, and who may use it."""
+    """A connection and its lock."""
 
     def __init__(self) -> None:
         self.busy = Lock()
         self.memory: Memory | None = None
-        self.past: PastState | None = None  # that its memory is of
+        self.past: PastState | None = None  # the past state of its memory

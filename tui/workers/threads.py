@@ -1,4 +1,4 @@
-"""Threads whose unforeseen errors are told to the person."""
+"""Threads whose unexpected errors are shown to the user."""
 
 from typing import TYPE_CHECKING
 
@@ -7,11 +7,12 @@ from textual.worker import Worker, WorkerState
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 else:
-    MessagePump = object  # a widget takes its CSS from its first base that is one, and that must not be this
+    MessagePump = object  # a widget takes its CSS from its first MessagePump base, which must not be this one
 
 
 class SaysDefects(MessagePump):
-    """What runs workers: what ended one is said in a toast. Textual tells it only to who started the worker."""
+    """A mixin for what starts Textual workers: shows a toast when one fails. Textual reports a failure only to the
+    starter."""
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:

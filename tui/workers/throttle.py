@@ -1,26 +1,25 @@
-"""How much of the time background work may take: all of it, or a small part while others write one thing after another.
+"""Limit background work to a small share of the time while other processes write continuously.
 
-What others write makes such work (vectors, questions about what is alike), so it would never be done with, and whoever
-writes at the same machine needs the time. Once they have paused, it is caught up with at full speed.
-"""
+Their writes cause the work (embeddings, questions about similar facts), so it would never end, and they need the CPU.
+After a pause in their writes it catches up at full speed."""
 
 from __future__ import annotations
 
 from time import monotonic
 
-OTHERS = 2.0  # seconds: who writes twice within them writes a lot, and has paused once they passed without a write
+OTHERS = 2.0  # seconds: two writes within them count as continuous; a pause is this long without a write
 PIECE = 0.3  # seconds of work at a time meanwhile
-REST = 30  # times what a piece took: the pause after it
+REST = 30  # the pause after a piece, as a multiple of its duration
 
 
 class Pace:
-    """Whether others write a lot; told by whoever looks."""
+    """Whether other processes write continuously; call `written` after each write seen."""
 
     def __init__(self) -> None:
         self._wrote = self._busy_until = 0.0
 
     def written(self) -> None:
-        """Something was written since the last look."""
+        """Record that something was written since the last check."""
         now = monotonic()
         if now - self._wrote < OTHERS:
             self._busy_until = now + OTHERS
@@ -31,20 +30,20 @@ class Pace:
 
 
 class Share:
-    """One work's share of the time. A context manager around each run of it, of one thread at a time."""
+    """The share of the time for one kind of work. A context manager around each run, for one thread at a time."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
         self._started = self._resumes = 0.0
-        self._first: float | None = None  # when the run under way began its first batch
+        self._first: float | None = None  # when the current run began its first batch
 
     def resting(self) -> bool:
-        """Whether it is to be left for later."""
+        """Return whether to postpone the work."""
         return self._pace.busy() and monotonic() < self._resumes
 
     def spent(self) -> bool:
-        """Whether a run that is under way is to end here, and go on later. Asked between two batches, and before the
-        first: until then it only made itself ready, which may take long, and a run does at least one."""
+        """Return whether the current run must end here and continue later. Checked between two batches and before the
+        first: loading may take long and does not count, and each run processes at least one batch."""
         if self._first is None:
             self._first = monotonic()
         return self._pace.busy() and monotonic() - self._first > PIECE

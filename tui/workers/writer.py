@@ -1,4 +1,4 @@
-"""The one thread that writes to the memory and runs commands, with a connection of its own."""
+"""The single thread that writes to the memory and runs commands, with its own connection."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from store import PastState
     from tui.input.argument_parser import ParsedArguments
 
-OWN = 200  # steps made here that are remembered as such
+OWN = 200  # latest steps of this application to remember
 
 Done = Callable[[object, "MemorandaError | None"], None]
 
 
 class Writer:
-    """Works with one memory, a piece of work at a time, in the order in which they come."""
+    """Works with one memory, on one task at a time, in the order of the calls."""
 
     def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
         self._location = location
         self._cwd = cwd
         self._clock = clock
         self._memory: Memory | None = None
-        self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
+        self._own: list[int] = []  # the last steps written here: not announced as changes
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for processes of their own
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for child processes
 
     def close(self) -> None:
-        """Let what is being written finish."""
+        """Finish the current write."""
         self.beside.shutdown(wait=False, cancel_futures=True)
         self.thread.shutdown(wait=True)
 
     @property
     def own(self) -> set[int]:
-        """The last steps of history that were made here."""
-        return set(self._own[-OWN:])  # of a copy: the writer may be adding one
+        """Return the last steps of history written here."""
+        return set(self._own[-OWN:])  # a copy: the writer may be adding one
 
     def write(self, work: Callable[[Memory], object], done: Done, past: PastState | None) -> None:
-        """Do `work` with the memory, then call `done` with its result or its error, on this thread. While a `past` is
-        looked at there is only that to work with, and every change of it is an error."""
+        """Call `work` with the memory, then `done` with its result or its error, on this thread. With a `past` state
+        `work` gets that instead, and any write raises."""
         self.thread.submit(_told, lambda: self._worked(work, past), done, self._location.path)
 
     def _worked(self, work: Callable[[Memory], object], past: PastState | None) -> object:
@@ -62,7 +62,7 @@ class Writer:
         return result
 
     def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done, past: PastState | None) -> None:
-        """Run a verb. What asks first raises `Asks` with the question, unless it was `agreed` to."""
+        """Run a verb. A verb that needs a confirmation raises `Asks` with the question, unless it was `agreed` to."""
 
         def ask(question: str, lines: Sequence[str] = ()) -> bool:
             if not agreed:
@@ -80,16 +80,16 @@ class Writer:
 
 
 def _told(work: Callable[[], object], done: Done, path: str) -> None:
-    """Do work, and call `done` with its result or its error."""
+    """Run work, and call `done` with its result or its error."""
     try:
         result, error = work(), None
-    except Exception as failure:  # the thread outlives a defect, and says so; it would swallow it
+    except Exception as failure:  # the thread must survive a defect, and report it
         result, error = None, understood(failure, path)
     done(result, error)
 
 
 class Asks(InvalidInput):
-    """A verb wants an answer first: `message` is its question, `lines` are to be read before."""
+    """Raised by a verb that needs a confirmation: `message` is its question, `lines` are to be read before."""
 
     code = "asks"
 

@@ -120,7 +120,7 @@ class Describer:
         fields = {**self.fields(record, text), **more}
         notes = [fields["kind"], fields["when"][:10]]
         if "score" in more:
-            notes.append(f"score {more['score']:g}")
+            notes += [f"score {more['score']:g}", more["level"]]
         notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]
         if "by" in fields and "unconfirmed" not in fields:
             notes.append(f"by {fields['by']}")

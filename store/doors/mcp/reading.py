@@ -65,9 +65,10 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         why = ", ".join(f"{name} {value:.2g}" for name, value in hit.why.items())
         if sources == "on" or (sources == "auto" and isinstance(hit.record, Chunk)):
             snippet = f"{snippet}\nSource: {hit.citation}"
-        items.append(describe.item(hit.record, snippet, number, score=round(hit.score, 3), why=why))
+        items.append(describe.item(hit.record, snippet, number, score=round(hit.score, 3), level=hit.level, why=why))
     signals = ", ".join(found.signals)
-    said = f"{total:,} found by {signals}." if items else "Nothing found in memory: say so, and do not guess."
+    exact = "" if found.exact else "; none holds it word for word"
+    said = f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
     return listed(
         "results",
         items,
@@ -75,7 +76,7 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         limit=limit,
         total=max(total, start),
         said=said,
-        more={"signals": list(found.signals)},
+        more={"signals": list(found.signals), "model": found.provider},
         notes=found.notes,
     )
 

@@ -1,1 +1,1 @@
-"""What works beside the main screen, a task each: git and documents, embedding, learning, the model, checkpoints."""
+"""The main screen's background tasks: git and documents, embedding, learning, the model, checkpoints."""

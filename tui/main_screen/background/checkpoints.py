@@ -1,4 +1,4 @@
-"""Checkpoints that time makes due, the offer after a session that broke off, and conversations that grew."""
+"""Periodic checkpoints, the offer to resume an interrupted session, and the import of conversations that grew."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
 
 AGAIN = 4  # seconds until the offer is tried again
-TICK = 60  # looks after which it is asked whether a checkpoint is due
+TICK = 60  # polls between two checks for a due checkpoint
 
 
 class CheckpointController:
-    """Takes due checkpoints and imports what conversations gained."""
+    """Creates due checkpoints and imports new turns of conversations."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -49,7 +49,7 @@ class CheckpointController:
             self.host.later(self.offer, found)
 
     def offer(self, found: Checkpoint) -> None:
-        """Say that a session broke off; not while the past is looked at, for it is about now."""
+        """Offer to resume an interrupted session; not in a past view, since the offer is about now."""
         if self.host.view.past is not None:
             self.host.after(AGAIN, lambda: self.offer(found))
             return

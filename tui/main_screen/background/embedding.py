@@ -1,4 +1,4 @@
-"""Embedding: makes the vectors of new texts, and shows how far it is in the top line."""
+"""Embed new texts, and show the progress in the top line."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from tui.theme.escape import visible
 if TYPE_CHECKING:
     from tui.theme.pieces import Piece
 
-FEW = 64  # texts, as many as are embedded in a moment
-REASON = 48  # cells for why there is no search by meaning
+FEW = 64  # texts: as many are embedded at once, without progress
+REASON = 48  # cells for the reason why there is no search by meaning
 
 
 class EmbeddingHost(Host, Protocol):
-    """What embedding needs of the screen."""
+    """The interface that embedding needs of the screen."""
 
     def vectors_came(self, all_of_them: bool) -> None: ...
 
 
 class EmbeddingController:
-    """Embeds after the first rows, and whenever a text waits."""
+    """Embeds after the first rows, and whenever a text is pending."""
 
     def __init__(self, host: EmbeddingHost) -> None:
         self.host = host
-        self._status = ("", "")  # how embedding goes, and what a click on it does
-        self._progress = (0, 0)  # texts that have their vectors, of so many
+        self._status = ("", "")  # (status text, action of a click on it)
+        self._progress = (0, 0)  # (embedded texts, all texts)
 
     def start(self) -> None:
         self.embed()
@@ -54,7 +54,7 @@ class EmbeddingController:
         return True
 
     def embed(self) -> None:
-        """Make the vectors of the texts that wait."""
+        """Embed the pending texts."""
         self.host.in_background(self._embed, "embedding", "embed what waits")
 
     def _embed(self) -> None:
@@ -74,15 +74,15 @@ class EmbeddingController:
 
     @property
     def under_way(self) -> str | None:
-        """How far it is, for the middle of a sentence; None while nothing is embedded."""
+        """Return the progress as part of a sentence; None while nothing is embedded."""
         if self.host.engine is None or not self.host.engine.embedder.running:
             return None
         done, total = self._progress
         return f" ({done:,} of {total:,})" if done < total else ""
 
     def announces(self, step: int) -> bool:
-        """Whether only vectors can have come since this step of history: they come in batches, and `vectors_came` says
-        when."""
+        """Return whether only embeddings can have been added since this step of history: they arrive in batches,
+        reported by `vectors_came`."""
         engine = self.host.engine
         return engine is not None and engine.embedder.running and engine.newest_step() == step
 

@@ -1,4 +1,4 @@
-"""Facts from conversations: reads waiting turns by rules, then by the model, and says what was learned."""
+"""Learn facts from conversations: process pending turns by rules, then by the model, and report what was learned."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from tui.panes.host import Host
     from tui.theme.pieces import Piece
 
-LOOKS = 4  # after which it is looked whether turns wait
+LOOKS = 4  # polls between two checks for pending turns
 
 
 class LearningController:
-    """Reads waiting turns after the first rows, and whenever there are new ones."""
+    """Processes pending turns after the first rows, and whenever there are new ones."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._rules_run = False  # whether the rules are at work
+        self._rules_run = False  # whether the rules are running
         self._model_runs = False
 
     def start(self) -> None:
@@ -82,7 +82,8 @@ class LearningController:
 
 
 def summary(facts: Sequence[int], proposed: Sequence[int]) -> str:
-    """What was learned, in a sentence; empty if nothing was. Facts that were only confirmed are not named."""
+    """Summarise what was learned in a sentence; empty if nothing was. Facts that were merely confirmed are not
+    counted."""
     parts = []
     if facts:
         parts.append(f"Learned {len(facts)} fact{'' if len(facts) == 1 else 's'} from what was said")

@@ -1,4 +1,4 @@
-"""The state of the model beside the search bar; a screen of its own sets the model up."""
+"""Show the model's status beside the search bar; a separate screen sets the model up."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
     from tui.workers.model_worker import ModelWorker, Pull
 
-FIGURES = 3  # looks after which the figures are read
-OFTEN = 60  # looks after which the server is asked: a model that nobody uses is unloaded by itself
+FIGURES = 3  # polls between two reads of the figures
+OFTEN = 60  # polls between two requests to the server: it unloads an idle model by itself
 
 
 class ModelHost(Host, Protocol):
-    """What the model's state needs of the screen."""
+    """The interface that the model's status needs of the screen."""
 
     @property
     def location(self) -> Location: ...
@@ -29,12 +29,12 @@ class ModelHost(Host, Protocol):
 
 
 class ModelStatusController:
-    """Asks the model server after the first rows, and now and then."""
+    """Queries the model server after the first rows, and periodically."""
 
     def __init__(self, host: ModelHost) -> None:
         self.host = host
         self._stats = ModelStats()
-        self._reported: Pull | None = None  # the last download whose end was said
+        self._reported: Pull | None = None  # the last pull whose end was reported
 
     @property
     def _app(self) -> Application:
@@ -61,11 +61,11 @@ class ModelStatusController:
         return False
 
     def forms(self) -> Sequence[Sequence[Piece]]:
-        """The state of the model in words, the longest first."""
+        """Return the forms of the model's status, longest first."""
         return forms(self.worker, self._stats)
 
     def _read_stats(self) -> None:
-        """Read what the model did since; one that has just worked is in memory."""
+        """Read the model's recent calls; one that has just answered is loaded."""
         engine = self.host.engine
         if engine is None:
             return
@@ -76,13 +76,13 @@ class ModelStatusController:
                 self.worker.look(self._app.config)
 
     def action_model(self, pull: str = "", trying: str | None = None) -> None:
-        """Show the screen of the model."""
+        """Show the model's screen."""
         from tui.screens.model import ModelScreen
 
         self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying))
 
     def changed(self) -> None:
-        """Show what is known of the model now; say the end of a download where its own screen does not."""
+        """Show the current status; report the end of a pull unless its own screen does."""
         pull = self.worker.pull
         if pull is not None and pull.ended and pull is not self._reported:
             self._reported = pull

@@ -1,4 +1,4 @@
-"""Documents, backups and git: reads what changed, makes the daily backup, keeps the timeline up to git."""
+"""Documents, backups and git: index changes, create the daily backup, keep the timeline up to date with git."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
 
-GIT = 4  # looks after which it is asked whether git has something new
-BACKUPS = 120  # looks after which it is asked whether a backup is due
-MANY = 200  # commits or documents from which on the progress is shown
+GIT = 4  # polls between two checks for git changes
+BACKUPS = 120  # polls between two checks for a due backup
+MANY = 200  # commits or documents; from this many on, progress is shown
 
 
 class UpkeepHost(Host, Protocol):
-    """What upkeep needs of the screen."""
+    """The interface that upkeep needs of the screen."""
 
     @property
     def counts(self) -> dict[str, int]: ...
@@ -29,11 +29,11 @@ class UpkeepHost(Host, Protocol):
 
 
 class UpkeepController:
-    """Reads documents and git, and makes backups, on worker threads."""
+    """Indexes documents, reads git and creates backups, on worker threads."""
 
     def __init__(self, host: UpkeepHost) -> None:
         self.host = host
-        self._git_is_read = True  # or looked at
+        self._git_is_read = True  # or checked
         self._welcomed = False
 
     def start(self) -> None:
@@ -62,18 +62,19 @@ class UpkeepController:
         return True
 
     def opened(self, engine: Engine) -> None:
-        """On the thread that opened the memory: read git for the first time, then welcome who started a memory."""
+        """Read git for the first time, then show the welcome if the memory is new. Runs on the thread that opened the
+        memory."""
         self._catch_up(engine)
         self.host.later(self._git_was_read)
         if engine.created:
             self.host.later(self._welcome, engine)
 
     def _quiet(self, engine: Engine) -> bool:
-        """Whether what was read is said by the welcome that is still to come."""
+        """Return whether the welcome, shown later, reports what was read."""
         return engine.created and not self._welcomed
 
     def read_documents(self, first: bool = False) -> None:
-        """Read what changed of the documents; `first`, from then on whenever they change."""
+        """Index changed documents; with `first`, also whenever they change from then on."""
         self.host.in_background(lambda: self._read_documents(first), "documents", "read the documents that changed")
 
     def _read_documents(self, first: bool) -> None:
@@ -103,7 +104,7 @@ class UpkeepController:
         self.host.in_background(lambda: self._backups(make), "backups", "make the daily backup, if it is due")
 
     def _backups(self, make: bool) -> None:
-        """Say what is wrong with the backups; with `make`, make the one that is due first."""
+        """Report what is wrong with the backups; with `make`, create a due one first."""
         engine = self.host.engine
         if engine is None:
             return
@@ -117,7 +118,7 @@ class UpkeepController:
         self.host.later(self.host.set_backups, trouble)
 
     def _catch_up(self, engine: Engine, watching: bool = False) -> None:
-        """On a worker thread: read the commits that the timeline lacks; `watching`, if git has changed."""
+        """Read the commits that the timeline lacks, on a worker thread; with `watching`, only if git has changed."""
 
         def progress(done: int, total: int) -> None:
             if total > MANY:
@@ -130,7 +131,7 @@ class UpkeepController:
         try:
             if watching:
                 engine.upkeep.clean_up()
-            changed = engine.upkeep.git_changed()  # first, so that nothing falls between this look and the reading
+            changed = engine.upkeep.git_changed()  # first, so that no change between this check and the read is missed
             if watching and not changed:
                 return
             new = engine.upkeep.catch_up(progress, trouble)
@@ -149,7 +150,7 @@ class UpkeepController:
         self._git_is_read = False
 
     def _welcome(self, engine: Engine) -> None:
-        """Say what the first start found and did."""
+        """Show what the first start found and did."""
         self._welcomed = True
         if not self.host.counts.get("active") and self.host.pane.record is None:
             self.host.pane.read_out(engine.welcome(), focus=False)

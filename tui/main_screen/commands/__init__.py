@@ -1,1 +1,1 @@
-"""What is started by its name: actions, commands of the `:` bar, the line that asks, plans of a restore or undo."""
+"""Everything started by name: actions, commands of the `:` bar, prompts, plans of a restore or undo."""

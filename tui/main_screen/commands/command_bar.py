@@ -1,5 +1,5 @@
-"""The `:` bar: runs a line as a command on the writer's thread, and shows its result where there is a better place
-than text."""
+"""The `:` bar: run a line as a command on the writer's thread, and show its result in a view of its own if there is
+one, else as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tui.commands import Outcome
 
 
-# what may be asked while the past is looked at: what only reads, and what is not about the memory
+# verbs allowed in a past view: read-only ones, and those that are not about the memory
 IN_THE_PAST = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
     " config completion model".split()
@@ -54,8 +54,8 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
 
 
 def hint(text: str) -> str:
-    """How the verb that is being typed is used, or what the word that is being typed may become, for the footer; empty
-    while no verb is known."""
+    """Return the usage of the verb being typed, or its possible completions, for the footer; empty without a known
+    verb."""
     found = find(text.split())
     if found is None:
         return ""
@@ -71,7 +71,7 @@ def hint(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """A line's words, quoted ones whole; an apostrophe that closes nothing is only an apostrophe."""
+    """Split a line into words, quoted ones whole; an apostrophe without a closing one is an ordinary character."""
     try:
         return shlex.split(text) or [text]
     except ValueError:
@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
-    """Do what the screen does better than text; False if it does not."""
+    """Run a verb that has a view of its own; return False for one that has none."""
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
     elif verb.name == "demo":
@@ -109,7 +109,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
         screen.go_to(verb.name)
-    elif verb.name == "stats" and screen.moment is None:  # how much there was then is counted, and read out
+    elif verb.name == "stats" and screen.moment is None:  # in the past, the counts are computed and shown as text
         screen.go_to("health")
     elif verb.name == "inbox" and given.state in (None, "", "waiting"):
         screen.change_view(asker=given.origin)

@@ -1,4 +1,5 @@
-"""What keys, the palette and the `:` bar start: actions on records, commands, and the screens that cover this one."""
+"""Dispatch keys, palette entries and lines of the `:` bar: actions on records, commands, and screens on top of this
+one."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StartHost(Host, CommandHost, Protocol):
-    """What starting actions and commands needs of the screen."""
+    """The interface that dispatching needs of the screen."""
 
     @property
     def location(self) -> Location: ...
@@ -27,40 +28,40 @@ class StartHost(Host, CommandHost, Protocol):
 
 
 class CommandController:
-    """Starts what has a name."""
+    """Runs actions and commands by name."""
 
     def __init__(self, host: StartHost) -> None:
         self.host = host
 
     def action_change(self, name: str) -> None:
-        """Do `module.function` of `tui.actions`; in the past, only what changes nothing."""
+        """Run `module.function` of `tui.actions`; in a past view, only if it is read-only."""
         module, _, function = name.partition(".")
         if not any(key.looks for key in KEYS if key.act == name) and self.host.refuses():
             return
         if self.host.engine is not None:
             getattr(import_module(f"tui.actions.{module}"), function)(self.host)
 
-    action_ask_for = action_change  # what asks for a line of text: see `screen.TYPING`
+    action_ask_for = action_change  # actions that prompt for a line of text: see `layout.TYPING`
 
     def action_command(self, line: str = "") -> None:
-        """Let a command be typed, starting from `line`."""
+        """Prompt for a command, starting from `line`."""
         self.host.ask(":", line, self.action_run, verbs=True)
 
     def action_run(self, text: str) -> None:
-        """Do what a line typed in the `:` bar does."""
+        """Run a line typed in the `:` bar."""
         if text.strip():
             from tui.main_screen.commands.command_bar import run_line
 
             run_line(self.host, text)
 
     def action_palette(self, name: str) -> None:
-        """Do what the palette's entry `key:id` or `verb:name` stands for."""
+        """Run the palette's entry `key:id` or `verb:name`."""
         kind, _, word = name.partition(":")
         if kind == "verb":
             self.action_command(f"{word} ")
         else:
             key = next(key for key in KEYS if key.id == word)
-            self.host.call_later(self.host.run_action, key.action)  # once the palette is gone
+            self.host.call_later(self.host.run_action, key.action)  # after the palette has closed
 
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
@@ -72,21 +73,21 @@ class CommandController:
         self.host.app.push_screen(HelpScreen(self.host.app.remapped), chosen)  # type: ignore[attr-defined]
 
     def action_doctor(self, quick: bool = False) -> None:
-        """Show what is wrong; Enter there does what mends it."""
+        """Show the findings of the doctor; Enter there runs the next step."""
         from tui.screens.doctor import DoctorScreen
 
         screen = DoctorScreen(self.host.location, self.host.clock, quick)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_agents(self) -> None:
-        """Show what agents did, read, wrote and were sent, live while they work."""
+        """Show agents' activity: what they did, read, wrote and were sent, refreshed while they work."""
         from tui.screens.agents import AgentsScreen
 
         screen = AgentsScreen(self.host.location, self.host.clock)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
     def action_open_memory(self) -> None:
-        """Choose among the memories that were open before, or name another."""
+        """Choose a recently opened memory, or name another."""
         from tui.screens.recent import RecentScreen
 
         def chosen(path: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What commands need of the screen on which they run."""
+"""The interface that commands need of their screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tui.actions.host import ActionHost
 
 
 class CommandHost(ActionHost, Protocol):
-    """A screen on which a line is run as a verb, and which shows what it gave."""
+    """A screen that runs a line as a verb, and shows the result."""
 
     @property
     def cwd(self) -> str: ...

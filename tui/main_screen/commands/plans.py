@@ -1,4 +1,4 @@
-"""What a restore or an undo would change, and what changed between two moments."""
+"""Show what a restore or an undo would change, and the changes between two moments."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 class PlanHost(Host, ActionHost, Protocol):
-    """What plans need of the screen."""
+    """The interface that plans need of the screen."""
 
     def refuses(self) -> bool: ...
     def open_citation(self, text: str) -> None: ...
 
 
 class PlanController:
-    """Works a plan out on a worker thread, and shows its screen."""
+    """Computes a plan on a worker thread, and shows its screen."""
 
     def __init__(self, host: PlanHost) -> None:
         self.host = host
 
     def show_plan(self, kind: str, target: int | str) -> None:
-        """Show what a restore, an undo or the undo of an origin would change; an undo of one record is done at once."""
+        """Show what a restore, an undo or the undo of an origin would change; undo a single record at once."""
         if self.host.engine is not None and not self.host.refuses():
             self._read(kind, target)
 
     def show_since(self, start: str | PointInTime, end: str = "now") -> None:
-        """Show what changed from one moment to another."""
+        """Show the changes between two moments."""
         if self.host.engine is not None and (not isinstance(start, str) or start.strip()):
             self._read("since", (start, end))
 
@@ -79,7 +79,7 @@ class PlanController:
 
 
 def applied_words(applied: AppliedPlan, undone_by: str) -> str:
-    """What was done, and how to undo it."""
+    """Return the message about what was applied, and how to undo it."""
     from tui.render.plurals import count
 
     before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""

@@ -1,4 +1,4 @@
-"""The line at the bottom that asks: for a command, for a text, or for a yes."""
+"""The prompt line at the bottom: for a command, for a text, or for a yes-or-no question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = "$footer-key-foreground bold"
 
 
 class PromptHost(Host, Protocol):
-    """What asking needs of the screen."""
+    """The interface that prompts need of the screen."""
 
     def ask_bar(self) -> AskBar | None: ...
     @property
@@ -25,7 +25,7 @@ class PromptHost(Host, Protocol):
 
 
 class PromptController:
-    """Asks in the bottom line, and gives the answer on."""
+    """Prompts in the bottom line, and passes the answer on."""
 
     def __init__(self, host: PromptHost) -> None:
         self.host = host
@@ -37,7 +37,7 @@ class PromptController:
         return bar
 
     def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None:
-        """Ask for one line; `how` is as in `AskBar.ask`. Nothing, before the memory is open."""
+        """Prompt for one line; `how` is as in `AskBar.ask`. Does nothing before the memory is open."""
         if self.host.engine is None or self.host.ask_bar() is None:
             return
         self._bar.ask(label, value, answer, **how)
@@ -45,7 +45,7 @@ class PromptController:
             self.host.footer.hint((" enter", KEY, "answer"), (" does it ", "", "answer"), *_leaving(" leaves"))
 
     def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
-        """Ask before something is replaced: `y` goes on, everything else leaves it."""
+        """Ask before overwriting: only `y` continues."""
 
         def answer(text: str) -> None:
             if text.strip().lower() in YES:
@@ -61,7 +61,7 @@ class PromptController:
             (" no, nothing changes", "", "leave_bar"),
         )
 
-    # the same by a click
+    # actions for clicks
 
     def action_answer(self) -> None:
         self._bar.submit()
@@ -76,21 +76,21 @@ class PromptController:
         self._bar.submit("y")
 
     def left(self, event: AskBar.Left) -> None:
-        """The line was left: give the keys back, then the answer."""
+        """The prompt was closed: restore the focus, then pass the answer on."""
         bar = self._bar
         if bar.has_class("-asking"):
             bar.remove_class("-asking")
             focused = self.host.focused
-            if focused is None or focused.id == "line":  # else a click has gone elsewhere already
-                # at once: the answer may ask the next question
+            if focused is None or focused.id == "line":  # else a click has moved the focus already
+                # now: the answer may open the next prompt
                 self.host.set_focus(self.host.list_of(self.host.place))
             self.host.draw_footer()
-        if event.answer is not None:  # only now: it may take the focus somewhere
+        if event.answer is not None:  # last: it may move the focus
             event.answer()
         self.host.app.release_keys()  # type: ignore[attr-defined]
 
     def typed(self, event: AskBar.Typed) -> None:
-        """Say in the footer how the command that is being typed is used."""
+        """Show the usage of the command being typed in the footer."""
         from tui.main_screen.commands.command_bar import hint
 
         usage = hint(event.text)

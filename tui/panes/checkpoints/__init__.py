@@ -1,1 +1,1 @@
-"""The pane `checkpoints`: its declaration, and what only it does."""
+"""The pane `checkpoints`: its declaration and its own code."""

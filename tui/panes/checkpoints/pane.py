@@ -1,4 +1,4 @@
-"""Checkpoints: named moments, and those taken by themselves."""
+"""Checkpoints: named ones and automatic ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the checkpoints, the newest first."""
+"""Rows of the checkpoints, newest first."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
 
 
 def counts(memory: Memory) -> dict[str, int]:
-    """How many checkpoints nobody asked for."""
+    """Count the automatic checkpoints."""
     return {"alone": memory.checkpoints.taken_by_itself()}

@@ -1,1 +1,1 @@
-"""The pane `context`: its declaration, and what only it does."""
+"""The pane `context`: its declaration and its own code."""

@@ -32,4 +32,4 @@ class ContextController(PaneController):
         self.host.set_size(CONTEXT, None)
         found = self.host.list_of(CONTEXT)
         if self.host.place == CONTEXT and self.host.focused is found:
-            self.host.follow(found)  # a reason may have changed where the cursor stayed
+            self.host.follow(found)  # the reason may have changed under an unmoved cursor

@@ -1,4 +1,4 @@
-"""The context: what an agent would be sent."""
+"""The context that an agent would be sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tui.input.pane import Pane
 if TYPE_CHECKING:
     from tui.lists.view_state import View
 
-LONGEST = 30  # cells of a question in the title
+LONGEST = 30  # maximum cells of a question in the title
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:

@@ -1,1 +1,1 @@
-"""The pane `facts`: its declaration, and what only it does."""
+"""The pane `facts`: its declaration and its own code."""

@@ -1,4 +1,4 @@
-"""Facts, as the lists' reading orders them."""
+"""Facts, in the order that the lists are loaded in."""
 
 from __future__ import annotations
 

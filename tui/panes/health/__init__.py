@@ -1,1 +1,1 @@
-"""The pane `health`: its declaration, and what only it does."""
+"""The pane `health`: its declaration and its own code."""

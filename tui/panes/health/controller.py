@@ -1,4 +1,4 @@
-"""The health pane: the preview explains a figure, and Enter goes where it leads."""
+"""The health pane: the preview explains a figure, and Enter opens its subject."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class HealthController(PaneController):
-    """Explains figures, and has them measured again when they may be."""
+    """Explains figures, and requests new measurements when they are due."""
 
     def __init__(self, host: PaneHost) -> None:
         super().__init__(host)
-        self._explained: list[Line] | None = None  # what the preview says of the figure under the cursor
-        self._timer: Timer | None = None  # until the figures may be measured again
+        self._explained: list[Line] | None = None  # the explanation in the preview
+        self._timer: Timer | None = None  # until the next measurement
 
     def preview(self, source: RecordList) -> bool:
         rows, index = source.rows, source.cursor_index
@@ -53,7 +53,7 @@ class HealthController(PaneController):
         index = found.cursor_index
         here = self.host.place == HEALTH and self.host.focused is found
         if here and index is not None and rows.told(index) != self._explained:
-            self.host.follow(found)  # the figure moved where the cursor stayed
+            self.host.follow(found)  # the figure may have changed under an unmoved cursor
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.host.after(rows.due, self.host.read_side) if rows.due else None

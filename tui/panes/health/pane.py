@@ -1,4 +1,4 @@
-"""Health: the state of the memory, in figures."""
+"""Health: figures on the state of the memory."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pane `history`: its declaration, and what only it does."""
+"""The pane `history`: its declaration and its own code."""

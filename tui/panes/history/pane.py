@@ -1,4 +1,4 @@
-"""The steps of history: every change, and who made it."""
+"""The steps of history: every change and its author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the history, the newest step first."""
+"""Rows of the history, newest step first."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pane `inbox`: its declaration, and what only it does."""
+"""The pane `inbox`: its declaration and its own code."""

@@ -1,4 +1,4 @@
-"""The inbox: proposals that wait for a person."""
+"""The inbox: proposals that wait for a decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the proposals, the newest first."""
+"""Rows of the proposals, newest first."""
 
 from __future__ import annotations
 

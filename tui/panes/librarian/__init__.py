@@ -1,1 +1,1 @@
-"""The pane `librarian`: its declaration, and what only it does."""
+"""The pane `librarian`: its declaration and its own code."""

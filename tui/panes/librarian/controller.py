@@ -1,4 +1,4 @@
-"""Questions to the Librarian, and answers whose citations open the records they rest on.
+"""Ask the librarian questions, and show answers whose citations open records.
 
 Nothing here waits for an answer: a worker hands over what the search found first, then the answer in its order.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
     from tui.widgets.preview import Preview
 
-PARTS = (LIBRARIAN, "question")  # the ids of the pane's widgets that can have the keys
+PARTS = (LIBRARIAN, "question")  # ids of the pane's focusable widgets
 FORGOTTEN = "The conversation with the librarian was erased with what was purged."
 EXAMPLES = (
     "why do we use SQLite?",
@@ -34,7 +34,7 @@ EXAMPLES = (
 
 
 class LibrarianController(PaneController):
-    """Keeps the conversation, and asks."""
+    """Keeps the conversation, and starts questions."""
 
     def __init__(self, host: PaneHost) -> None:
         super().__init__(host)
@@ -53,14 +53,14 @@ class LibrarianController(PaneController):
 
     @property
     def asking(self) -> Exchange | None:
-        """The exchange that is being answered and still wanted; None if none is."""
+        """Return the exchange that is being answered and not cancelled; None if none is."""
         return next((one for one in reversed(self._exchanges) if one.open and not one.stop.is_set()), None)
 
     @property
     def last_answer(self) -> Answer | None:
         return self._answer
 
-    # entering and leaving the pane
+    # focus
 
     def holds(self, focused: str | None) -> bool:
         return focused in PARTS
@@ -75,7 +75,7 @@ class LibrarianController(PaneController):
         return True
 
     def action_ask_librarian(self) -> None:
-        """Go to the line to ask in, from anywhere."""
+        """Focus the question's input, from anywhere."""
         if self.host.find(Talk) is not None and not self.host.refuses():
             self.host.end_search()
             self.host.show_pane(LIBRARIAN)
@@ -98,12 +98,12 @@ class LibrarianController(PaneController):
         )
 
     def action_sources(self) -> None:
-        """Go from the line to what the last answer cites, if it cites something."""
+        """Move the focus from the input to the citations of the last answer, if it has any."""
         if self.talk.select_last():
             self.host.set_focus(self.talk)
 
     async def action_submit_question(self) -> None:
-        """Enter, for a mouse."""
+        """Enter, for a click."""
         await self.question.action_submit()
 
     def leave(self) -> bool:
@@ -121,7 +121,7 @@ class LibrarianController(PaneController):
         return True
 
     def _reads_a_source(self) -> bool:
-        """Whether the preview has the keys, with a record that an answer cites."""
+        """Return whether the preview has the focus and shows a record that an answer cites."""
         return self.host.focused is self.host.pane.preview
 
     # citations
@@ -140,7 +140,7 @@ class LibrarianController(PaneController):
         return True
 
     def opened(self, event: Preview.Opened) -> None:
-        """Open a citation of an answer; going back from its record leads here again."""
+        """Open a citation of an answer; going back from its record returns here."""
         event.stop()
         self.host.pane.follow(None)
         self.host.pane.open(event.citation)
@@ -152,10 +152,10 @@ class LibrarianController(PaneController):
             self.host.set_focus(self.talk)
         return True
 
-    # asking
+    # questions
 
     def ask(self, question: str) -> None:
-        """Ask, as if it had been typed."""
+        """Ask a question, as if it had been typed."""
         self.question.keep(question)
         self.host.find(TalkPane).post_message(TalkPane.Asked(question))
 
@@ -247,8 +247,8 @@ class LibrarianController(PaneController):
         self.forget_if_purged()
 
     def forget_if_purged(self) -> bool:
-        """Forget the conversation once something was purged, here or elsewhere: an answer may quote it, a question name
-        it, and neither is on the disk any more. Whether there was one."""
+        """Clear the conversation after any purge, here or elsewhere, since it may quote purged text that is no longer
+        on the disk. Return whether there was one."""
         if self.host.engine is None:
             return False
         before, self._purges = self._purges, purged_times(self.host.engine.present.database)
@@ -263,11 +263,11 @@ class LibrarianController(PaneController):
         return True
 
     def close(self) -> None:
-        """Stop all answers: nobody will read them, and no model is to hold up the end."""
+        """Stop all answers, so that no model delays the exit."""
         for exchange in self._exchanges:
             exchange.stop.set()
 
     def show(self) -> None:
-        """Show the conversation, or how to begin one."""
+        """Show the conversation, or examples if there is none."""
         beginning = [[(empty(LIBRARIAN), "dim")], [], *([("  ", ""), (example, "accent")] for example in EXAMPLES)]
         self.talk.show_talk(self._exchanges, beginning)

@@ -1,4 +1,4 @@
-"""The Librarian: questions, and answers that cite records."""
+"""The librarian: questions, and answers that cite records."""
 
 from __future__ import annotations
 

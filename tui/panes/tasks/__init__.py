@@ -1,1 +1,1 @@
-"""The pane `tasks`: its declaration, and what only it does."""
+"""The pane `tasks`: its declaration and its own code."""

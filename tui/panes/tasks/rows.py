@@ -22,5 +22,5 @@ def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
 
 
 def counts(memory: Memory) -> dict[str, int]:
-    """How many tasks are done."""
+    """Count the tasks that are done."""
     return {"done": memory.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")}

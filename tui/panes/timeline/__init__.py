@@ -1,1 +1,1 @@
-"""The pane `timeline`: its declaration, and what only it does."""
+"""The pane `timeline`: its declaration and its own code."""

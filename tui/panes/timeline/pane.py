@@ -1,4 +1,4 @@
-"""What happened, day by day: decisions, commits, events."""
+"""The timeline by day: decisions, commits, events."""
 
 from __future__ import annotations
 

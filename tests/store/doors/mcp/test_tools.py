@@ -52,6 +52,7 @@ def test_a_search_cites_dates_scores_and_says_why_in_both_forms(memory: Memory, 
     assert not answer.failed and answer.data["total"] == 2 and answer.data["signals"] == ["keywords"]
     first = answer.data["results"][0]
     assert first["citation"] == "D#1" and first["title"] == "Cache" and first["score"] > 0 and "text" in first["why"]
+    assert first["level"] in ("exact", "near") and f"; {first['level']}" in answer.text and answer.data["model"] == ""
     assert first["when"].startswith("2026-11-21") and "Redis 7" in first["snippet"]
     for one in answer.data["results"]:
         assert f"[{one['citation']}]" in answer.text and one["snippet"].splitlines()[-1] in answer.text
