@@ -15,6 +15,7 @@ from store.doors.clients.client import NAME, Client, Place
 SECONDS = 120.0  # a client may take thirty to give a server up; OpenCode fetches packages at its first start
 OK, WAITS, FAILED, ABSENT = "ok", "waits", "failed", "absent"
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_CROSSES = {"\u2717", "\u2718"}  # what clients put before a server that failed
 _WAITING = ("Pending approval", "Disabled", "untrusted")
 
 
@@ -45,7 +46,7 @@ def look(client: Client, place: Place) -> list[Seen]:
     about = next((line for line in lines if client.health.line in line), "")
     if not about:
         return [Seen(FAILED, f"{client.title} does not see the server {NAME}.")]
-    if any(word in about for word in client.health.good) and "✗" not in about and "✘" not in about:
+    if any(word in about for word in client.health.good) and not _CROSSES & set(about):
         return [Seen(OK, f"{client.title} sees the server and it answers.")]
     if any(word in about for word in _WAITING):
         return [Seen(WAITS, f"{client.title} sees the server, and waits for your approval: {about}")]

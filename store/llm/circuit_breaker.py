@@ -53,7 +53,7 @@ class CircuitBreaker:
         if self._last is None or left <= 0:
             return None
         again = f"It is asked again in {max(1, round(left))} s."
-        return ModelFailed(self._last.kind, self._last.message, f"{self._last.next} {again}".strip())
+        return ModelFailed(self._last.kind, self._last.message, f"{again} {self._last.next}".strip())
 
 
 def of(address: str) -> CircuitBreaker:

@@ -82,7 +82,7 @@ class AgentRows(NumberedRows):
             ]
         if isinstance(row, AgentCall):
             return [("  ", ""), (_cut(f"{row.client}  {call_line(row, now)}", width), "dim" if not row.writes else "")]
-        return [("↦ ", "cite"), (_cut(f"{row.client}  {injection_line(row, now)}", width), "")]
+        return [("→ ", "cite"), (_cut(f"{row.client}  {injection_line(row, now)}", width), "")]
 
 
 def _cut(text: str, width: int) -> str:

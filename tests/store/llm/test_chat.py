@@ -262,7 +262,7 @@ def test_a_dead_server_is_left_alone_for_a_while_and_longer_each_time() -> None:
     dead = ModelFailed("absent", "Nothing answers.", "Start it.")
     server.failed(dead)
     told = server.tripped()
-    assert told is not None and (told.kind, told.next) == ("absent", "Start it. It is asked again in 30 s.")
+    assert told is not None and (told.kind, told.next) == ("absent", "It is asked again in 30 s. Start it.")
     now = 31.0
     assert server.tripped() is None
     server.failed(dead)
