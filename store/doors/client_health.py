@@ -15,7 +15,7 @@ from store.doors.clients.client import NAME, Client, Place
 SECONDS = 120.0  # a client may take thirty to give a server up; OpenCode fetches packages at its first start
 OK, WAITS, FAILED, ABSENT = "ok", "waits", "failed", "absent"
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_CROSSES = {"\u2717", "\u2718"}  # what clients put before a server that failed
+_CROSSES = {"✗", "✘"}  # what clients put before a server that failed
 _WAITING = ("Pending approval", "Disabled", "untrusted")
 
 
