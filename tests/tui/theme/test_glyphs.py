@@ -26,7 +26,7 @@ OTHERS = (
     "store/text/",
     "store/learning/grounding.py",
     "store/learning/request_markers.py",
-    "store/learning/request_content.py",
+    "store/learning/request_clauses.py",
     "store/doors/client_health.py",
     "store/learning/candidate_filter.py",
     "store/learning/quoted_text.py",
