@@ -6,7 +6,9 @@ from tui.demo.records import DemoSent, Read, Said
 IMPORT, TODAY = "faster-import", "importer"
 
 TALK = (
-    Said("+.165", IMPORT, "user", "La importación busca cada tipo de IVA mil veces. ¿Puedes hacerla más rápida?"),
+    Said(
+        "+.165", IMPORT, "user", "¿Por qué busca la importación cada tipo de IVA mil veces? ¿Puedes hacerla más rápida?"
+    ),
     Said(
         "+.17",
         IMPORT,
@@ -46,7 +48,7 @@ TALK = (
         "assistant",
         "Done: “line 1: no column `name`”. Three of their 312 rows had dashes; they are taken out before the check.",
     ),
-    Said(".054", TODAY, "user", "Perfecto. Usamos clientes inventados en la demo. ¿Queda algo para el jueves?"),
+    Said(".054", TODAY, "user", "Perfecto. Nunca usamos clientes de verdad en la demo. ¿Queda algo para el jueves?"),
     Said(
         ".05",
         TODAY,
