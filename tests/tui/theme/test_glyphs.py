@@ -27,6 +27,7 @@ OTHERS = (
     "store/learning/grounding.py",
     "store/learning/request_markers.py",
     "store/learning/request_clauses.py",
+    "store/learning/request_content.py",
     "store/doors/client_health.py",
     "store/learning/candidate_filter.py",
     "store/learning/quoted_text.py",
