@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store.base import token_count
-from store.base.clock import ago, whole_days
+from store.base.clock import how_long_ago, whole_days
 from store.base.record_keys import pack
 from store.context.reasons import Circumstances, judge
 from store.context.selection import accepted
@@ -153,7 +153,7 @@ def aged(now: str, fact: "Fact") -> str:
         return f"not confirmed for {whole_days(now, fact.last_confirmed_at)} days: ask the person"
     if fact.pinned:
         return "pinned"
-    age = f"confirmed {ago(now, fact.last_confirmed_at)} ago".replace("now ago", "now")
+    age = f"confirmed {how_long_ago(now, fact.last_confirmed_at)}"
     return f"{age}, {'aging' if old == 'aging' else 'low priority'}" if old in ("aging", "low") else age
 
 
@@ -252,7 +252,7 @@ def _recovery(memory: Memory) -> str:
     if last is None or point is None:
         return ""
     title = token_count.cut(" ".join(point.title.split()), 40)
-    return RECOVER.format(citation=point.citation, since=f"{ago(memory.now, last.at)} ago", title=item("", title))
+    return RECOVER.format(citation=point.citation, since=how_long_ago(memory.now, last.at), title=item("", title))
 
 
 def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[PackLine]:

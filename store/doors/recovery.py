@@ -4,7 +4,7 @@ it since. What no person confirmed, and what was said with another agent, stays 
 from dataclasses import replace
 
 from store.base.citations import parse
-from store.base.clock import ago
+from store.base.clock import how_long_ago
 from store.doors.pack import RECOVERY, Pack, PackLine, client_of, packed
 from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory
@@ -44,7 +44,7 @@ def recovery_pack(memory: Memory, client: str, session: str, number: int | None 
             lines.append(
                 PackLine(turn["citation"], 0, start, turn["text"], "", "" if turn["role"] == "user" else "agent")
             )
-    heading = HEADING.format(citation=point.citation, since=f"{ago(memory.now, point.created_at)} ago")
+    heading = HEADING.format(citation=point.citation, since=how_long_ago(memory.now, point.created_at))
     made = packed(lines, heading, TOKENS, RECOVERY)
     return replace(made, lines=tuple(line for line in made.lines if line.key))
 

@@ -74,12 +74,14 @@ class Searches:
 
 @dataclass(frozen=True, slots=True)
 class IndexMetrics:
-    """The indexes of search: whether SQLite's full text (FTS5) is available, `indexed` of `records` in it, the `model`
-    that made vectors ("" without any), its `dimension`, and of how many texts vectors were made (`embedded`)."""
+    """The indexes of search: whether SQLite's full text (FTS5) is available, `indexed` of `passages` in it, the `model`
+    that made vectors ("" without any), its `dimension`, and of how many of the `embeddable` passages (all but code)
+    vectors were made (`embedded`)."""
 
     full_text: bool
     indexed: int
-    records: int
+    passages: int
+    embeddable: int
     model: str
     dimension: int | None
     embedded: int
@@ -211,15 +213,16 @@ def _index(database: Database) -> IndexMetrics:
 
     modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
     serving = model_registry.serving(database)
-    records: int = database.value("SELECT count(*) FROM corpus")
-    waiting = database.value("SELECT count(*) FROM embedding_queue")
+    embeddable: int = database.value("SELECT count(*) FROM passage_ranks") if serving else 0
+    waiting = database.value("SELECT count(*) FROM embedding_queue q JOIN passages p ON p.id = q.id") if serving else 0
     return IndexMetrics(
         full_text="fts5" in modules,
         indexed=FullTextIndex(database).total(),
-        records=records,
+        passages=database.value("SELECT count(*) FROM passages"),
+        embeddable=embeddable,
         model=[*serving.fingerprint.split(" "), ""][1] if serving else "",
         dimension=serving.dimension if serving else None,
-        embedded=max(0, records - waiting) if serving else 0,
+        embedded=max(0, embeddable - waiting),
     )
 
 

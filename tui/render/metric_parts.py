@@ -71,15 +71,15 @@ def index(found: "IndexMetrics") -> "Iterator[Figure]":
     if not found.full_text:
         yield Figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
     else:
-        whole = found.indexed == found.records
+        whole = found.indexed == found.passages
         yield Figure(
             "full text",
             "full text",
             "FTS5",
-            f"SQLite's full text (FTS5) holds {found.indexed:,} of {count(found.records, 'text')}.",
+            f"SQLite's full text (FTS5) holds {found.indexed:,} of {count(found.passages, 'passage')}.",
             *([] if whole else ["memoranda index rebuild makes it again, from nothing."]),
-            share=min(1.0, found.indexed / found.records) if found.records else None,
-            note=f"{found.indexed:,} of {count(found.records, 'text')}",
+            share=min(1.0, found.indexed / found.passages) if found.passages else None,
+            note=f"{found.indexed:,} of {count(found.passages, 'passage')}",
             state=GOOD if whole else POOR,
             leads="index",
             to="the state of the index",
@@ -99,8 +99,8 @@ def index(found: "IndexMetrics") -> "Iterator[Figure]":
         "model",
         f"{found.dimension}",
         f"Vectors are made by {found.model}, with {found.dimension} dimensions, of {found.embedded:,} of "
-        f"{count(found.records, 'text')}.",
-        share=found.embedded / found.records if found.records else None,
+        f"{count(found.embeddable, 'passage')}.",
+        share=found.embedded / found.embeddable if found.embeddable else None,
         note=found.model,
         leads="index",
         to="the state of the index",

@@ -293,7 +293,7 @@ def test_stats_tells_the_index_the_requests_and_the_recoveries(
         assert any(line.strip().startswith(start) for line in lines), start
     assert run(["--db", str(lived.path), "stats", "--json"]) == 0
     health = json.loads(capsys.readouterr().out)["health"]
-    assert health["index"]["full_text"] is True and health["index"]["indexed"] == health["index"]["records"] > 0
+    assert health["index"]["full_text"] is True and health["index"]["indexed"] == health["index"]["passages"] > 0
     assert health["requests"] == {"asked": 0, "kept": 0} and health["recoveries"]["checkpoints"] > 0
     assert 0 < health["mean_tokens"] < 3_050
 

@@ -37,7 +37,7 @@ def notes(story: Story) -> Story:
         story.decisions["notes"] = memory.decisions.decide("From the notes", "paper", actor=NOTES)
     with story.open() as memory:
         memory.facts.confirm([facts["confirmed"]])
-        facts["right"] = memory.facts.correct(facts["corrected"], "Not from the notes")
+        facts["right"] = memory.facts.correct(facts["corrected"], "Written by hand instead")
     return story
 
 
