@@ -113,7 +113,11 @@ def looks_like_code(block: str) -> bool:
     if not lines:
         return False
     alike = sum(_formed(line) for line in lines)
-    return alike > len(lines) / 2 if len(lines) > 1 else alike == 1 and not _SENTENCE.search(block + " ")
+    return (
+        alike > len(lines) / 2
+        if len(lines) > 1
+        else alike == 1 and not _SENTENCE.search(block.strip().rstrip(";") + " ")
+    )
 
 
 def _formed(line: str) -> bool:

@@ -257,7 +257,7 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
         if found := re.fullmatch(r"Remembered F#(\d+)\.", line):
             promised[f"remember F#{found[1]}"] += 1
             assert same(written["facts", int(found[1])]["fact"], text)
-        elif found := re.fullmatch(r"F#(\d+) supersedes F#(\d+)\.", line):
+        elif found := re.fullmatch(r"F#(\d+) replaces F#(\d+)\.", line):
             promised[f"correct F#{found[2]}"] += 1
             fact = written["facts", int(found[1])]
             assert same(fact["fact"], text) and fact["supersedes"] == int(found[2])

@@ -323,11 +323,11 @@ print(json.dumps(report))
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system with room for 1.2 MB, where this machine lets us mount one."""
+    """A real file system with room for 1.8 MB, where this machine lets us mount one."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = shutil.which("mount") and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1200k", "tmpfs", str(folder)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=1800k", "tmpfs", str(folder)], capture_output=True, check=False
     )
     if not mounted or mounted.returncode:
         pytest.skip("only root may mount a disk to fill")

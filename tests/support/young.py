@@ -28,6 +28,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "before": ("2026-11-20", "1d", "2001-01-01", "nonsense"),
     "iteration": ("1", "I#1", "999", "nonsense"),
     "related": (*(f"{letter}#1" for letter in LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
+    "linked": (*(f"{letter}#1" for letter in LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
+    "in": ("code", "nonsense"),
 }
 FILTERED = [f"{name}:{value}" for name, values in VALUES.items() for value in values]
 VECTORS = ("no vectors", "some", "all")

@@ -17,6 +17,7 @@ from support.writing import writing
 
 from store.base.errors import Conflict, NotFound, StorageError
 from store.conversations.turns import NewTurn
+from store.database import sql_functions
 from store.database.lease import Lease
 from store.database.tables import RECORDED
 from store.database.values import Verbatim
@@ -144,6 +145,7 @@ def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     """Somebody edited the backup with SQLite itself: it is whole, and not what it was made of."""
     found = made(full)
     connection = apsw.Connection(found.path)
+    sql_functions.register(connection)
     connection.execute("UPDATE turns SET text = 'goodbye'")
     connection.close()
     assert backup.verify(full.database) == (found.path, "turns differs from what it was made of")

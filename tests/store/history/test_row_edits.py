@@ -83,6 +83,7 @@ def test_a_step_is_taken_back_though_the_table_has_other_columns_now(memory):
     memory.facts.pin([2])
     with memory.database.write("agent", "migrate") as write:
         write.execute("ALTER TABLE facts ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'")
+        write.execute("DROP INDEX facts_pinned")  # it orders by the column that goes
         write.execute("ALTER TABLE facts DROP COLUMN importance")
     for _ in range(3):
         memory.history.undo()

@@ -16,6 +16,7 @@ from store.base.location import Location, locate
 from store.base.vocabulary import DOORS
 from store.config.configuration import load
 from store.conversations import hook_spool
+from store.database import sql_functions
 from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.memory import Memory
@@ -57,6 +58,7 @@ def say(path: Path, text: str) -> None:
 
 def raw(path: Path, sql: str) -> None:
     connection = apsw.Connection(str(path))
+    sql_functions.register(connection)
     connection.execute(sql)
     connection.close()
 
