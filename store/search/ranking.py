@@ -158,30 +158,35 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     every = [one for record in pool for one in record.passages]
     scaled = dict(zip((one.id for one in every), _scaled([one.near for one in every]), strict=True))
     most = max(one.bm25 for one in every) or 1.0
-    newest = max(to_ms(record.at) for record in pool)
+    moments = [to_ms(record.at) for record in pool]
+    newest = max(moments)
     named: dict[str, bool] = {}
     text: dict[int, float] = {}
     meaning: dict[int, float] = {}
     shown: dict[int, Passage] = {}
     near_session: dict[str, float] = {}
     for record in pool:
-        best = -1.0
+        best, by_text, by_meaning = -1.0, 0.0, 0.0
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
             words = left * one.bm25 / most * (ACROSS if foreign(question.language, one.language) else 1.0)
             near = left * scaled[one.id]
-            text[record.key] = max(text.get(record.key, 0.0), words)
-            meaning[record.key] = max(meaning.get(record.key, 0.0), near)
+            by_text = words if words > by_text else by_text
+            by_meaning = near if near > by_meaning else by_meaning
             value = one.tier + WEIGHTS["text"] * words + WEIGHTS["meaning"] * near
             if value > best:
                 best, shown[record.key] = value, one
-        if record.session is not None:
-            near_session[record.session] = max(near_session.get(record.session, 0.0), meaning[record.key])
+        text[record.key], meaning[record.key] = by_text, by_meaning
+        if record.session is not None and by_meaning >= near_session.get(record.session, 0.0):
+            near_session[record.session] = by_meaning
     places = {(record.session, record.place): record.key for record in pool}
     order = []
-    for record in pool:
+    for record, moment in zip(pool, moments, strict=True):
         key = record.key
-        beside = [places.get((record.session, record.place + step)) for step in (-1, 1)]
+        beside = meaning[key]
+        if record.session:
+            around = (places.get((record.session, record.place + step)) for step in (-1, 1))
+            beside = sum(meaning[other] for other in around if other is not None)
         if record.title and record.title not in named:
             named[record.title] = not stems(record.title).isdisjoint(question.idf)
         turn = record.kind == "turn"
@@ -190,12 +195,12 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "meaning": meaning[key],
             "speaker": float((question.own and record.own) or (turn and named.get(record.title, False))),
             # what belongs to nothing, as a fact, stands for its neighbours and its session
-            "beside": sum(meaning[other] for other in beside if other is not None) if record.session else meaning[key],
+            "beside": beside,
             "session": near_session[record.session] if record.session is not None else meaning[key],
             # a long text names some time nearly always
             "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),
             "date": question.dates.fits(record.at),
-            "new": 0.5 ** (max(0.0, (newest - to_ms(record.at)) / DAY_MS) / HALF_LIFE),
+            "new": 0.5 ** (max(0.0, (newest - moment) / DAY_MS) / HALF_LIFE),
         }
         why = {name: WEIGHTS[name] * value for name, value in parts.items() if value}
         order.append(Place(record, shown[key], sum(why.values()), why))

@@ -33,9 +33,9 @@ _TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code 
 def language(text: str) -> str:
     """Return the language with the most function words, `en`, `es`, …; empty if two have as many."""
     found = LETTERS.findall(text[:_LOOKED_AT].lower())
-    counts = {code: sum(word in telltale for word in found) for code, telltale in _TELLTALE.items()}
-    best = max(counts, key=lambda code: counts[code])
-    return best if list(counts.values()).count(counts[best]) == 1 else ""
+    counts = [sum(map(telltale.__contains__, found)) for telltale in _TELLTALE.values()]
+    most = max(counts)
+    return tuple(_TELLTALE)[counts.index(most)] if counts.count(most) == 1 else ""
 
 
 def foreign(one: str, other: str) -> bool:
