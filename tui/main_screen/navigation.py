@@ -39,6 +39,7 @@ class NavigationController:
         self._second, self._third = TIMELINE, HISTORY  # the last panes in the other slots: see `view_state.slots`
         self.seen: tuple[str, ...] = (FACTS, TIMELINE)
         self.place: str = FACTS  # the list focused last
+        self._behind: str = FACTS  # the one before the hits
 
     def focus_moved(self) -> None:
         """Handle a change of the focus."""
@@ -51,6 +52,7 @@ class NavigationController:
         elif isinstance(focused, RecordList) and name:
             self.place = name
             if name != HITS:
+                self._behind = name
                 self.show(name)
             self.host.follow(focused)
         self.host.set_class(held is not None, "-talking")
@@ -58,9 +60,9 @@ class NavigationController:
         self.host.draw_footer()
 
     def leave_hits(self) -> None:
-        """Make the current pane's list the current one again, after a search."""
+        """Make the list before the hits the current one again; a pane such as the Librarian has no list."""
         if self.place == HITS:
-            self.place = self.current
+            self.place = self.current if self.host.found(self.current) is not None else self._behind
 
     def show(self, name: str) -> None:
         """Assign a slot to a pane, and hide panes without one."""

@@ -76,6 +76,19 @@ async def test_a_citation_opens_its_record_and_backspace_comes_back(story: Story
         assert person.at == "facts"
 
 
+@SIZES
+async def test_a_search_that_is_left_comes_back_to_the_conversation(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as person:
+        await ask(person, "why do we use SQLite?")
+        await person.press("escape", "slash", *"sqlite")
+        await person.settle()
+        await person.press("escape")
+        await person.press("escape")
+        assert "[D#1]" in talk(person) and not person.main.search.active
+        await person.press("1")
+        assert person.at == "facts"
+
+
 @pytest.mark.parametrize("key", ["down", "enter"])
 async def test_from_the_empty_line_what_the_last_answer_cites_is_one_key_away(story: Story, key: str) -> None:
     async with opened(story.folder, NARROW) as person:
