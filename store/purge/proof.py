@@ -84,22 +84,27 @@ def trace(
     if words and hook_spool.holding(database.path, words):
         places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", ""))
     places += files.places(database, documents.places, words)
-    sought = [*texts, *names]
-    verdicts = _prove_all(sought, database, documents)
+    verdicts = _prove_all(texts, names, database, documents)
     if erased and not stored and any(one.found for one in verdicts if one.file == database.path):
         database.vacuum()
-        verdicts = _prove_all(sought, database, documents)
+        verdicts = _prove_all(texts, names, database, documents)
     return Traces(tuple(verdicts), tuple(places))
 
 
-def _prove_all(sought: Sequence[str], database: Database, documents: Documents) -> list[Verdict]:
-    """Return a verdict on every file. Other programs write beside the memory meanwhile: a file that was deleted holds
-    nothing, and one that it was renamed to is read too. Raise StorageError."""
+def _prove_all(texts: Sequence[str], names: Sequence[str], database: Database, documents: Documents) -> list[Verdict]:
+    """Return a verdict on every file. Names are not looked for where no record is copied to, as in the list of
+    memories, which contains the names of folders: one of those is not taken from a record. Other programs write beside
+    the memory meanwhile: a file that was deleted holds nothing, and one that it was renamed to is read too. Raise
+    StorageError."""
     verdicts: dict[str, Verdict] = {}
+    base = documents.places.base
+    others = {file for file, files in of_person(database.path, base) if not files.derived} if names else set()
     for _ in range(LOOKS):
         if not (new := [file for file in files_of(database, documents) if file not in verdicts]):
             break
-        verdicts |= {one.file: one for one in prove(sought, new)}
+        verdicts |= {one.file: one for one in prove([*texts, *names], [file for file in new if file not in others])}
+        if not others.isdisjoint(new):
+            verdicts |= {one.file: one for one in prove(texts, [file for file in new if file in others])}
     return [one for one in verdicts.values() if one.size >= 0 or os.path.lexists(one.file)]
 
 

@@ -146,11 +146,13 @@ def tables(database: Database) -> Iterator[tuple[str, Table]]:
 @dataclass(frozen=True, slots=True)
 class Files:
     """Files that may keep text: `find` returns their paths for the memory at a path, of a project's folder or of none.
-    `reach` describes how a purge changes them, empty where it cannot: then they are only named."""
+    `reach` describes how a purge changes them, empty where it cannot: then they are only named. `derived` is whether
+    they are written from records: a single word in any other file is not taken from a record."""
 
     what: str
     reach: str
     find: Callable[[str, str | None], Iterator[str]]
+    derived: bool = False
 
 
 def of_store(path: str) -> list[str]:
@@ -203,8 +205,8 @@ def _recent(path: str, base: str | None) -> Iterator[str]:
 
 
 FILES = (
-    Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store),
-    Files("an export: export again, and delete it", "", _exports),
+    Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store, True),
+    Files("an export: export again, and delete it", "", _exports, True),
     Files("your settings: edit them", "", _settings),
     Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
     Files("the list of memories that were open before: open others", "", _recent),

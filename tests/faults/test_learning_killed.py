@@ -27,7 +27,7 @@ KILLS = pytest.mark.parametrize("kills", [3, pytest.param(16, marks=pytest.mark.
 
 SAID = (
     "Recordá que el deploy se hace los martes.",
-    "We use Bazel for all our builds.",
+    "Correction: we use Bazel for everything.",
     "The API freeze starts in May.",
     "The budget is capped at 45k now.",
     "gracias, genial",

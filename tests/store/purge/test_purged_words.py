@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
+from store.base import installation
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
 from store.database import purged_words
@@ -75,6 +76,22 @@ def copied(memory: Memory) -> str:
     target.pragma("journal_mode", "delete")
     target.close()
     return path
+
+
+def test_the_name_of_a_folder_is_no_trace(memory: Memory, tmp_path: Path):
+    """The list of memories on this computer contains the names of folders: a word of a purged record that is one of
+    those too was not taken from it. The text itself is looked for there."""
+    with Memory.open(str(tmp_path / "the-zebrafish-team" / ".memoranda" / "memory.db")) as other:
+        other.facts.remember("unrelated")
+    memory.facts.remember("Our zebrafish team is five")
+    plan = memory.purge.plan([("fact", 1)])
+    assert "zebrafish" in plan.names
+    memory.purge.run(plan)
+    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+    entry = Path(installation.folder()) / "note"
+    entry.write_text("our zebrafish team is five")
+    found = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).found
+    assert [one.file for one in found] == [str(entry)]
 
 
 def test_a_word_within_another_that_stays_is_no_name(memory: Memory):
