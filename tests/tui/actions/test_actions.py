@@ -306,7 +306,7 @@ class TestDecisions:
                 "instead of (| between several)",
                 "because",
             ]
-            assert person.toasts == ["Recorded D#6, u to undo"] and "Supersedes   D#4" in person.preview
+            assert person.toasts == ["Recorded D#6, u to undo"] and "Replaces     D#4" in person.preview
             with story.open() as memory:
                 assert memory.decisions.get(4).status == "superseded"
                 assert memory.decisions.get(6).alternatives == ("PDF/A-3",)

@@ -88,7 +88,7 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) ->
     async with opened(asked.folder) as person:
         shown = await at_inbox(person)
         assert [row[1] for row in shown] == ["⚠", "◇", "◇"], "newest first; what looks like an order is warned of"
-        assert any("reads like an order" in line for line in person.preview)
+        assert "⚠ looks like an instruction to agents" in " ".join(person.preview)
         await person.press("j")
         text = "\n".join(person.preview)
         assert "place of F#" in text and "Somebody joined" in text
