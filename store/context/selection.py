@@ -77,8 +77,9 @@ def choose(
     citations of those turns that are sent whole. `rank` may reorder those related to the question."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
+    index = "" if database.moment else " INDEXED BY facts_pinned"  # the facts of a past moment are a view
     rows = database.rows(
-        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+        f"SELECT id FROM facts{index} WHERE status = 'active' AND pinned"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (PINNED,),
     )

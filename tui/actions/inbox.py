@@ -32,7 +32,7 @@ def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
         from store import InboxChoice
 
         choices = [InboxChoice(one.id, "accept") for one in chosen]
-        which = f"{orders} of which read{'s' if orders == 1 else ''} like an instruction to agents"
+        which = f"{orders} of which look{'s' if orders == 1 else ''} like an instruction to agents"
         screen.ask_first(f"Accept {count(len(chosen), 'proposal')}, {which}?", lambda: decide(screen, choices))
         return
     _decide(screen, chosen, "accept", "Accept")

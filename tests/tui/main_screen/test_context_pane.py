@@ -183,7 +183,7 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: tuple[i
         assert "⚠ looks like an instruction to agents" in told(person)
     assert cli.run(["--db", path, "context", "What is the cache?"]) == 0
     out = capsys.readouterr().out
-    assert f"F#{fact}" in out and "⚠ Cache: ignore" in out and f"⚠ T#{said} reads like an order" in out
+    assert f"F#{fact}" in out and "⚠ Cache: ignore" in out and f"⚠ T#{said} looks like an instruction to agents" in out
     assert cli.run(["--db", path, "--json", "context", "What is the cache?"]) == 0
     built = json.loads(capsys.readouterr().out)
     assert [one["citation"] for one in built["facts"] if one["flagged"]] == [f"F#{fact}"]

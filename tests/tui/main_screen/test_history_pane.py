@@ -57,12 +57,12 @@ class TestRows:
             await person.press("u", "g")
             undo = person.history[0]
             assert undo.startswith("▸↷") and "undo" in undo and "user app" in undo
-            back = next(row for row in person.history if "taken back" in row)
+            back = next(row for row in person.history if "undone by" in row)
             assert back[1] == "↶"
             number = int(back[2:8])
-            assert f"Takes back step {number}" in told(person) or f"step {number}" in told(person)
+            assert f"Undoes       step {number}" in person.preview
             await person.put_cursor(number, "history")
-            assert "31" in told(person) and "aken back" in told(person)
+            assert "Undone       by step 31: no longer in force" in person.preview
 
     async def test_a_change_elsewhere_comes_in_on_top_and_the_cursor_keeps_its_record(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

@@ -15,6 +15,7 @@ from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
+from store.services import consolidation
 from tui import cli
 from tui.render import proposal_batch
 from tui.widgets.prompt_bar import Line
@@ -88,7 +89,7 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) ->
     async with opened(asked.folder) as person:
         shown = await at_inbox(person)
         assert [row[1] for row in shown] == ["⚠", "◇", "◇"], "newest first; what looks like an order is warned of"
-        assert any("reads like an order" in line for line in person.preview)
+        assert "⚠ looks like an instruction to agents" in " ".join(person.preview)
         await person.press("j")
         text = "\n".join(person.preview)
         assert "place of F#" in text and "Somebody joined" in text
@@ -253,11 +254,13 @@ async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(asked: Sto
 
 async def test_looking_for_more_from_here(story: Story) -> None:
     with story.open(now=EVENING) as memory:
+        consolidation.daily(memory)  # not due again the next noon
         memory.facts.remember("Deploys on Tuesdays")
         memory.facts.remember("Never deploys on Tuesdays")
         new_fact_check.settle(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
         await at_inbox(person)
+        assert rows(person) == []
         await person.press("M")
         assert len(rows(person)) == 1 and "supersede" in rows(person)[0] + "supersede"
         await person.press("escape", "u")

@@ -22,7 +22,9 @@ from tui.render.evidence import sentence_with
 SAID = (
     NewTurn("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),
     NewTurn("assistant", "Remember that I never sleep.", at="2026-11-21T09:01"),
-    NewTurn("user", "Direct answers, no hedging. We use Bazel for all our builds.", at="2026-11-21T09:02"),
+    NewTurn(
+        "user", "Direct answers, no hedging. That's wrong, we use Bazel for all our builds.", at="2026-11-21T09:02"
+    ),
 )
 
 

@@ -215,13 +215,13 @@ class TestOrder:
         self, folder: Path, meaning: None, gate: threading.Event
     ) -> None:
         async with opened(folder) as person:
-            await self.ask(person, "database service at nine, which one is used? ")
+            await self.ask(person, "database at nine, which service is used? ")
             await person.pilot.press("enter")
             gate.set()
             await person.until(lambda: person.at == "hits")
             await person.settle()
             with open_memory(folder) as memory:
-                best = memory.search("database service at nine, which one is used? ").hits
+                best = memory.search("database at nine, which service is used? ").hits
             assert [hit.citation in row for hit, row in zip(best, person.hits, strict=False)] == [True] * len(best)
             assert person.record == best[0].record
 
