@@ -4,7 +4,8 @@
 
 Each event is sent as Claude Code does, on standard input of `memoranda hook claude-code`, alternating with the floor, a
 Python that opens SQLite. Prompts are searched by keywords: a hook loads no model; `memoranda mcp` does. The process
-that an event starts in the background (learning, summaries) is not waited for, and shares the CPU with the next event.
+that an event starts in the background (learning, summaries) is not waited for, and shares the CPU with the next event:
+`processor` is the median of what the hook itself used.
 Tokens are those of a session of ten prompts, against a file that is loaded completely at its start, with each fact and
 decision of the memory as a line. The aims are in the table."""
 
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
@@ -41,6 +43,13 @@ EVENTS = {
 }
 
 
+class Cost(NamedTuple):
+    """Seconds that one process took, and how many of them it had a processor (without those of its children)."""
+
+    seconds: float
+    processor: float
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=31)
@@ -48,20 +57,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     programs = installed()
     sizes = [int(size) for size in options.sizes.split(",")]
-    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-", ignore_cleanup_errors=True) as folder:
         os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
-        print(f"\n{'ms':34} median    p95  aim")
-        floor: list[float] = []
+        print(f"\n{'ms':34} median    p95  processor  aim")
+        floor: list[Cost] = []
         for size in sizes:
             path = os.path.join(folder, f"{size}.db")
             copy(memory(size * 2 // 3, size // 3), path)
-            times: dict[str, list[float]] = {name: [] for name in EVENTS}
+            times: dict[str, list[Cost]] = {name: [] for name in EVENTS}
             for run in range(-2, options.runs):  # the first two runs warm the page cache
                 for name in EVENTS:
-                    seconds = _report(programs.memoranda, path, folder, name, run)
+                    cost = _report(programs.memoranda, path, folder, name, run)
                     if run >= 0:
-                        times[name].append(seconds)
+                        times[name].append(cost)
                 if run >= 0:
                     floor.append(_timed([programs.python, "-c", "import apsw"], b""))
             for name, values in times.items():
@@ -71,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _line("python -c 'import apsw'", floor, None)
 
 
-def _report(program: str, path: str, folder: str, name: str, run: int) -> float:
+def _report(program: str, path: str, folder: str, name: str, run: int) -> Cost:
     said = {**EVENTS[name], "session_id": f"bench-{run % 5}", "cwd": folder, "prompt_id": f"{name}-{run}-{os.getpid()}"}
     if name == "prompt":
         said["prompt"] = PROMPTS[run % len(PROMPTS)]
@@ -80,10 +89,17 @@ def _report(program: str, path: str, folder: str, name: str, run: int) -> float:
     return _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())
 
 
-def _timed(argv: Sequence[str], given: bytes) -> float:
+def _timed(argv: Sequence[str], given: bytes) -> Cost:
     start = time.perf_counter()
-    subprocess.run(argv, input=given, stdout=subprocess.DEVNULL, env=environment(), check=True)
-    return time.perf_counter() - start
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment())
+    assert process.stdin is not None
+    with process.stdin as pipe:
+        pipe.write(given)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{argv[0]} ended with {os.waitstatus_to_exitcode(status)}")
+    process.returncode = 0  # it was waited for
+    return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime)
 
 
 def _session(program: str, path: str, folder: str) -> tuple[int, int]:
@@ -102,9 +118,13 @@ def _session(program: str, path: str, folder: str) -> tuple[int, int]:
         return told, token_count.count("\n".join(line for (line,) in lines))
 
 
-def _line(name: str, values: Sequence[float], aim: float | None) -> None:
-    middle, late = median(values) * 1000, quantile(values, 0.95) * 1000
-    print(f"{name:34} {middle:6.1f} {late:6.1f}  {'' if aim is None else verdict(late, aim)}", flush=True)
+def _line(name: str, values: Sequence[Cost], aim: float | None) -> None:
+    took = [cost.seconds * 1000 for cost in values]
+    late, processor = quantile(took, 0.95), median(cost.processor for cost in values) * 1000
+    print(
+        f"{name:34} {median(took):6.1f} {late:6.1f} {processor:10.1f}  {'' if aim is None else verdict(late, aim)}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

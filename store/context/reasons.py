@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from store.base.clock import whole_days
-from store.base.models import Fact
 from store.records.ageing import state
 from store.text.prompt_injection import suspicious
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.base.models import Fact
 
 ABOVE = 0.4  # the calibrated similarity from which a fact is related to a question
 LOW_ABOVE = 0.7  # and from which one of low priority is
@@ -18,7 +21,7 @@ class Considered:
     `similarity` to the question is calibrated, None where no model was used; `tokens` is its size if it is `included`.
     """
 
-    fact: Fact
+    fact: "Fact"
     included: bool
     word: str
     why: str
@@ -45,7 +48,7 @@ class Circumstances:
     of_session: bool = True  # of this session, if its scope is a session
 
 
-def judge(fact: Fact, now: str, known: Circumstances) -> tuple[bool, str, str]:
+def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]:
     """Return (whether it may be included, the reason in one word, the reason in words). Permanent reasons are checked
     first, so that the words name what a person would have to change."""
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)

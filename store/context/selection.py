@@ -1,6 +1,5 @@
 """Select the facts for a question, with what is known of each: the pinned ones, and what a search for it finds."""
 
-import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +9,11 @@ from store.base.clock import ago
 from store.base.models import Fact, Turn
 from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
+from store.context.acceptance import accepted
 from store.context.budget import LIMITS, ContextPiece, Part, first_that_fit
 from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
 from store.database.database import Database
 from store.database.tombstones import normal
-from store.history.compression import every_row
 from store.records.facts import Facts
 from store.records.mutes import Mutes
 from store.text.tokens import LETTERS
@@ -31,10 +30,6 @@ ASKED = 500  # characters of a question used for the search: of a longer one, th
 TOLD = 0.6  # of the words of a fact that a text citing it must contain to count as containing it
 SHORTEST = 4  # characters of a fact that is looked for in turns
 BEGINNING = 5  # letters of a word that identify it
-TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they imported
-# the changes by which a person approves a fact
-BELIEVE = "believe"  # begins the reason of a step that accepted an agent's text, since it quoted the person
-YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,30 +190,3 @@ def _tells(text: str, fact: str) -> bool:
     known = {word[:BEGINNING] for word in LETTERS.findall(normal(text))}
     wanted = {word[:BEGINNING] for word in LETTERS.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
     return bool(wanted) and len(wanted & known) >= TOLD * len(wanted)
-
-
-def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Return those of these facts that a person wrote, said, imported, or approved since; or that an agent recorded in
-    the person's own words, where they trust it."""
-    yes = {
-        fact.id
-        for fact in facts
-        if fact.origin == PERSON
-        or fact.origin.startswith(IMPORT)
-        or (fact.origin.startswith(TALK) and fact.source == "explicit")
-    }
-    rest = [f"[{fact.id}]" for fact in facts if fact.id not in yes]
-    if rest:
-        verbs = " OR ".join(f"h.reason LIKE '{verb}%'" for verb in YES)
-        rows = database.rows(
-            f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
-            " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
-            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE}%')"
-            " AND h.undone_by IS NULL AND h.undoes IS NULL"
-            # superseding a fact rejects it, though it may have been restored since
-            " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
-            (json.dumps(rest), PERSON),
-        )
-        yes |= {json.loads(key)[0] for (key,) in rows}
-    return yes

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from store.base import token_count
 from store.base.clock import how_long_ago, whole_days
 from store.base.record_keys import pack
+from store.context.acceptance import accepted
 from store.context.reasons import Circumstances, judge
-from store.context.selection import accepted
 from store.doors import injections
 from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from store.base.citations import parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, Proposal, Record
-from store.context.selection import accepted
+from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import LISTED, NEAREST, SAID, compose, counted, in_order, left_out, nearest, nothing, span

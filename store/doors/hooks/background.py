@@ -25,9 +25,20 @@ def begin(memory: Memory, event: HookEvent) -> None:
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
         os.nice(NICE)
+        _yield_to_other_sessions()
         os.execv(sys.executable, words)
     finally:
         os._exit(127)
+
+
+def _yield_to_other_sessions() -> None:
+    """Give this session less processor time than others: where Linux schedules by session, `nice` counts only inside
+    of one, and the worker would take as much as the agent and its hooks."""
+    try:
+        with open("/proc/self/autogroup", "w") as group:
+            group.write(str(NICE))
+    except OSError:
+        pass  # another system, or one that schedules by process
 
 
 def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:

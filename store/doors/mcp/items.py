@@ -3,7 +3,7 @@
 from typing import Any
 
 from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
-from store.context.selection import accepted
+from store.context.acceptance import accepted
 from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
 from store.doors.pack import aged

@@ -8,7 +8,7 @@ from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.vocabulary import PERSON
 from store.config.configuration import captures
-from store.context.selection import BELIEVE
+from store.context.acceptance import BELIEVE
 from store.database.tombstones import normal
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller

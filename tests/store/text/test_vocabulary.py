@@ -139,3 +139,12 @@ def test_stop_words_stand_in_the_data_alone() -> None:
                     if len(words) >= 12 and sum(word in stop for word in words) > len(words) / 2:
                         found.append(f"{name}:{node.lineno}")
     assert found == []
+
+
+@pytest.mark.parametrize("code", vocabulary.languages())
+def test_a_table_is_read_as_the_whole_file_has_it(code: str) -> None:
+    whole = tomllib.loads((Path(vocabulary.FOLDER) / f"{code}.toml").read_text("utf-8"))
+    assert len(whole) > 5
+    for table, held in whole.items():
+        assert vocabulary._read(code, table) == held, table
+    assert vocabulary._read(code, "of no file") == {}
