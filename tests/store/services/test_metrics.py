@@ -23,7 +23,7 @@ def test_of_a_new_memory_nothing_is_known(memory: Memory):
     assert found.searches.keywords is found.searches.meaning is found.searches.found is None
     assert (found.conversations, found.covered, found.backups) == (0, 0, 0)
     assert found.mean_tokens is None and (found.requests.asked, found.requests.kept) == (0, 0)
-    assert (found.index.full_text, found.index.indexed, found.index.records) == (True, 0, 0)
+    assert (found.index.full_text, found.index.indexed, found.index.passages) == (True, 0, 0)
     assert (found.index.model, found.index.dimension, found.index.embedded) == ("", None, 0)
     recoveries = found.recoveries
     assert (recoveries.checkpoints, recoveries.recovered, recoveries.crashes) == (0, 0, 0)
@@ -208,10 +208,10 @@ def test_the_index_tells_its_model_and_what_it_holds(memory: Memory):
         )
         write.execute("DELETE FROM embedding_queue WHERE id = (SELECT min(id) FROM embedding_queue)")
     found = measure(memory).index
-    assert (found.full_text, found.indexed, found.records) == (True, 3, 3)
+    assert (found.full_text, found.indexed, found.passages) == (True, 3, 3)
     assert (found.model, found.dimension, found.embedded) == ("multilingual-e5-small", 384, 1)
     with memory.database.write("user", "test") as write:
         write.execute("DELETE FROM corpus WHERE id = (SELECT max(id) FROM corpus)")
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('delete-all')")
     found = measure(memory).index
-    assert (found.indexed, found.records) == (0, 2), "an index that lost something says so"
+    assert (found.indexed, found.passages) == (0, 2), "an index that lost something says so"
