@@ -3,6 +3,7 @@ in time. What differs is how a server is spoken to (`ollama_client`, `openai_cli
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -12,7 +13,7 @@ from store.base.errors import ModelFailed
 from store.llm import circuit_breaker, server_errors
 from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, SAID, Message
-from store.llm.deadline_transport import Call
+from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
 
 BACKOFF = (0.2, 0.6)  # seconds before it is asked again …
 AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
@@ -24,7 +25,7 @@ LEAST = 1e-6  # likelihood of a word that is not among them
 _DIGIT = re.compile(r"\d")
 
 
-class ChatClient:
+class ChatClient(ABC):
     """One model of one server, for one thread. It is asked by `name`; all that is asked goes by this `call`."""
 
     def __init__(self, address: str, call: Call, name: str = "") -> None:
@@ -101,25 +102,54 @@ class ChatClient:
         server.worked()
         self._look_at_end(predict, first)
 
+    @abstractmethod
     def close(self) -> None:
-        """Leave the server."""
-        raise NotImplementedError
+        """Close the connection to the server."""
 
+    @abstractmethod
     def _warm(self) -> None:
-        """Whatever has to be before a question. Raises ModelFailed."""
+        """Do what has to be done before a question. Raises ModelFailed."""
 
+    @abstractmethod
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
-        """The pieces of one attempt. Raises ModelFailed."""
-        raise NotImplementedError
+        """Yield the pieces of one attempt. Raises ModelFailed."""
 
+    @abstractmethod
     def _look_at_end(self, predict: int, first: bool) -> None:
-        """Whether the whole question was read, and the whole answer said. Raises ModelFailed."""
+        """Raise ModelFailed unless the whole question was read, and the whole answer given."""
 
     def _told(self, error: Exception) -> ModelFailed:
-        """What went wrong, in a sentence that holds nothing of what the server said. Raises what is none of that."""
-        raise NotImplementedError
+        """Return what went wrong, in a sentence without the server's words. Raises an error that is not known."""
+        import httpcore
+        import httpx
+
+        match error:
+            case ModelFailed():
+                return error
+            case Cancelled():
+                return server_errors.stopped()
+            case DeadlineExceeded():
+                return server_errors.timed_out(self.name or "Ollama")
+            case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout() | httpx.ConnectError():
+                return server_errors.server_unreachable(self._address)
+            case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
+                return server_errors.truncated(self._address)
+            case (
+                ValueError()
+                | TypeError()
+                | AttributeError()
+                | KeyError()
+                | RecursionError()
+                | ResponseTooLarge()
+                | httpcore.UnsupportedProtocol()
+                | httpcore.LocalProtocolError()
+                | httpx.HTTPError()
+                | httpx.InvalidURL()
+            ):
+                return server_errors.unexpected_reply(self._address)
+        raise error
 
 
 def likelihoods(told: Sequence[Mapping[str, Any]]) -> dict[str, float]:

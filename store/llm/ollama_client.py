@@ -11,7 +11,7 @@ from store.llm import circuit_breaker, server_errors
 from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, Message
 from store.llm.chat_client import FIRST, LONGEST, ChatClient, likelihoods
-from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
+from store.llm.deadline_transport import Call
 
 if TYPE_CHECKING:
     from ollama import ChatResponse
@@ -122,38 +122,14 @@ class OllamaChat(ChatClient):
         self._warm_until = time.monotonic() + KEEP_SECONDS
 
     def _told(self, error: Exception) -> ModelFailed:
-        """What went wrong, in a sentence that holds nothing of what the server said. Raises what is none of that."""
-        import httpcore
-        import httpx
         import ollama
 
         match error:
-            case ModelFailed():
-                return error
-            case Cancelled():
-                return server_errors.stopped()
-            case DeadlineExceeded():
-                return server_errors.timed_out(self.name or "Ollama")
             case ollama.ResponseError():
                 return self._refusal(error.status_code, error.error)
-            case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout():
-                return server_errors.server_unreachable(self._address)
-            case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
-                return server_errors.truncated(self._address)
-            case (
-                ValueError()
-                | TypeError()
-                | AttributeError()
-                | RecursionError()
-                | ResponseTooLarge()
-                | httpcore.UnsupportedProtocol()
-                | httpcore.LocalProtocolError()
-                | httpx.HTTPError()
-                | httpx.InvalidURL()
-                | ollama.RequestError()
-            ):
+            case ollama.RequestError():
                 return server_errors.unexpected_reply(self._address)
-        raise error
+        return super()._told(error)
 
     def _refusal(self, status: int, said: str) -> ModelFailed:
         return server_errors.status(self._address, status, said, self.name)

@@ -11,7 +11,7 @@ from store.llm import endpoint as addresses
 from store.llm import server_errors
 from store.llm.chat import Message
 from store.llm.chat_client import FIRST, LONGEST, ChatClient, likelihoods
-from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
+from store.llm.deadline_transport import Call
 
 KEYS = ("MEMORANDA_API_KEY", "OPENAI_API_KEY")
 LINE = 1 << 20  # characters of one event of a stream
@@ -41,6 +41,9 @@ class OpenAIChat(ChatClient):
 
     def close(self) -> None:
         self._client.close()
+
+    def _warm(self) -> None:
+        """Do nothing: such a server loads its model when it starts."""
 
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
@@ -85,36 +88,6 @@ class OpenAIChat(ChatClient):
     def _look_at_end(self, predict: int, first: bool) -> None:
         if self._reason == "length" and not first:
             raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
-
-    def _told(self, error: Exception) -> ModelFailed:
-        import httpcore
-        import httpx
-
-        match error:
-            case ModelFailed():
-                return error
-            case Cancelled():
-                return server_errors.stopped()
-            case DeadlineExceeded():
-                return server_errors.timed_out(self.name)
-            case httpcore.ConnectError() | httpcore.ConnectTimeout() | httpx.ConnectError():
-                return server_errors.server_unreachable(self._address)
-            case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
-                return server_errors.truncated(self._address)
-            case (
-                ValueError()
-                | TypeError()
-                | AttributeError()
-                | KeyError()
-                | RecursionError()
-                | ResponseTooLarge()
-                | httpx.HTTPError()
-                | httpx.InvalidURL()
-                | httpcore.UnsupportedProtocol()
-                | httpcore.LocalProtocolError()
-            ):
-                return server_errors.unexpected_reply(self._address)
-        raise error
 
 
 def _events(parts: Iterator[str]) -> Iterator[dict[str, Any]]:
