@@ -26,6 +26,8 @@ COMMON_FLOOR = 1_000  # but in a small memory every word counts
 MAX_WORDS = 32
 MAX_TEXT = 8_000  # characters of one that is looked through for stems
 POOL = 64  # passages ranked beyond those asked for, so that of equals the newest come first
+BEGINNING = 5  # letters of a word that stands nowhere, with which longer ones may begin …
+LONGER = 4  # … and how many of them are looked for too
 EXACT = 200  # passages that hold the question word for word, or all its words
 PHRASE = 64  # words of the longest question that is looked for word for word
 
@@ -111,8 +113,17 @@ class FullTextIndex:
         if len(kept) > 1:
             kept = self._uncommon(kept, counts) or kept
         inside = [part for word in kept for part in identifiers.parts(word) if len(part) > 1]
-        kept = list(dict.fromkeys([*kept, *inside, *implied(asked.text)]))
+        longer = [term for word in kept if word != last for term in self._longer(word, counts)]
+        kept = list(dict.fromkeys([*kept, *inside, *longer, *implied(asked.text)]))
         return QueryTerms(kept, last, counts, own, asked.words[:PHRASE], asked.phrases)
+
+    def _longer(self, word: str, counts: dict[str, int]) -> list[str]:
+        """The longer words of the index that begin with a word that no record holds: españolas for español."""
+        start = min(self.stems(word), default="")
+        if len(start) < BEGINNING or self._count(word, counts):
+            return []
+        sql = "SELECT term FROM corpus_words WHERE term > ? AND term < ? LIMIT ?"
+        return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", LONGER))]
 
     def counts(self, words: QueryTerms) -> dict[str, int]:
         """In how many passages each of these words stands."""

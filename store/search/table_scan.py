@@ -13,7 +13,17 @@ import apsw
 
 from store.base.record_keys import ROW
 from store.search.filters import GONE, Filters
-from store.search.fts import COMMON_FLOOR, COMMON_SHARE, EXACT, WEIGHTS, FullTextIndex, FullTextResult, QueryTerms
+from store.search.fts import (
+    BEGINNING,
+    COMMON_FLOOR,
+    COMMON_SHARE,
+    EXACT,
+    LONGER,
+    WEIGHTS,
+    FullTextIndex,
+    FullTextResult,
+    QueryTerms,
+)
 from store.search.ranking import idf
 
 K1, B = 1.2, 0.75  # FTS5's own
@@ -48,6 +58,16 @@ class TableScan(FullTextIndex):
 
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
         return words  # nobody counted them yet
+
+    def _longer(self, word: str, counts: dict[str, int]) -> list[str]:
+        start = min(self.stems(word), default="")
+        if len(start) < BEGINNING:
+            return []
+        rows = self._database.rows(
+            "SELECT title || ' ' || text FROM corpus WHERE title LIKE ? OR text LIKE ?", (f"%{start}%",) * 2
+        )
+        found = {stem for (text,) in rows for stem in self.stems(text) if stem.startswith(start)}
+        return [] if start in found else sorted(found)[:LONGER]
 
     def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
         if not words.kept:

@@ -67,6 +67,15 @@ def test_code_is_looked_for_alone_where_that_is_asked(memory: Memory) -> None:
     assert memory.search("account in:speech").notes == ["in: takes code"]
 
 
+def test_a_word_that_stands_nowhere_finds_the_longer_ones_that_begin_with_it(memory: Memory) -> None:
+    """One that stands somewhere is looked for as it is."""
+    memory.facts.remember("Las tarjetas españolas fallan en el cobro")
+    memory.facts.remember("El espacio de la oficina es pequeño")
+    assert [hit.citation for hit in memory.search("¿español, por qué?").hits] == ["F#1"]
+    memory.facts.remember("El manual está en español")
+    assert [hit.citation for hit in memory.search("¿español, por qué?").hits] == ["F#3"]
+
+
 def test_a_nonsense_word_finds_nothing(memory: Memory) -> None:
     """And nothing is shown as near."""
     say(memory, "account rotation is due", REPLY)
