@@ -24,6 +24,10 @@ from store.memory import Memory
 from store.search import lookup
 from store.search.results import NEAR, NOTHING
 from store.text.clauses import spans
+from store.text.folding import normalize
+from store.text.synonyms import CHOSE
+from store.text.tokens import LETTERS
+from store.text.vocabulary import stop_words
 
 if TYPE_CHECKING:
     from store.llm.chat import Chat
@@ -181,7 +185,7 @@ class Librarian:
     def _searched(self, about: str, kinds: Sequence[str]) -> "tuple[list[Source], Found]":
         """(the first of what a search finds, or comes nearest where it finds nothing; the search): of the kinds that
         the question names, if there are any, else of all."""
-        query = " ".join(about.replace(":", " ").split())
+        query = _subject(about.replace(":", " "))
         found = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED) if kinds else None
         if found is None or not found.hits:
             found = self._search(query, judge.LOOKED)
@@ -241,6 +245,15 @@ class Librarian:
         usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind)
         if fell_back:
             usage_stats.fell_back(database, TASK)
+
+
+def _subject(question: str) -> str:
+    """A question without the words that only say that something was chosen (use, decide, elegir), unless nothing else
+    is left to be searched for."""
+    words = question.split()
+    kept = [word for word in words if CHOSE.isdisjoint(LETTERS.findall(normalize(word)))]
+    subject = [word for text in kept for word in LETTERS.findall(normalize(text)) if word not in stop_words("search")]
+    return " ".join(kept if subject else words)
 
 
 def _answer(

@@ -46,6 +46,14 @@ def test_without_a_model_the_order_is_the_searchs(told: Memory, question: str, f
     assert answer.sources[0] == first and answer.by == "" and "by rule" in answer.line
 
 
+def test_that_something_was_chosen_is_not_what_is_searched_for(told: Memory) -> None:
+    """Unless nothing else is left of the question."""
+    told.facts.remember("Nunca usamos clientes de verdad")
+    told.facts.remember("The old server ran MySQL for the invoices of those years, next to the mail and the backups")
+    assert ask(told, "¿por qué no usamos MySQL?").sources == ("F#5",)
+    assert "F#4" in ask(told, "¿qué usamos?").sources
+
+
 def test_numbered_steps_are_quoted_whole(told: Memory) -> None:
     assert (
         "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
