@@ -48,7 +48,7 @@ TALK = (
         "assistant",
         "Done: “line 1: no column `name`”. Three of their 312 rows had dashes; they are taken out before the check.",
     ),
-    Said(".054", TODAY, "user", "Perfecto. Nunca usamos clientes de verdad en la demo. ¿Queda algo para el jueves?"),
+    Said(".054", TODAY, "user", "Nunca usamos clientes de verdad en la demo. ¿Queda algo para el jueves?"),
     Said(
         ".05",
         TODAY,
