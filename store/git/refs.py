@@ -8,6 +8,8 @@ import os
 import stat
 import time
 
+from store.base.file_stamp import file_stamp
+
 _POINTER_BYTES = 8_192
 _SHALLOW_BYTES = 8_000_000
 _LOG_BYTES = 8_000_000
@@ -60,13 +62,14 @@ def fingerprint(root: str) -> str:
     if found is None:
         return ""
     own, shared = found
-    seen = [_look(os.path.join(own, name)) for name in _OWN] + [_look(os.path.join(shared, name)) for name in _SHARED]
+    seen = [file_stamp(os.path.join(own, name)) for name in _OWN]
+    seen += [file_stamp(os.path.join(shared, name)) for name in _SHARED]
     waiting = [os.path.join(shared, _BRANCHES)]
     visited = 0
     while waiting and visited < _FOLDERS:
         folder = waiting.pop()
         visited += 1
-        seen.append(_look(folder))  # a branch is replaced by renaming, which changes its folder
+        seen.append(file_stamp(folder))  # a branch is replaced by renaming, which changes its folder
         try:
             with os.scandir(folder) as entries:
                 waiting += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
@@ -76,15 +79,6 @@ def fingerprint(root: str) -> str:
     moment = time.time_ns()
     unsettled = moment if 0 <= moment - newest < _SETTLED_NS else 0
     return f"{own} {shared} {hash(tuple(seen))} {unsettled}"
-
-
-def _look(path: str) -> tuple[int, int, int]:
-    """Return (when it was modified, its size, which file it is); zeros for none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return 0, 0, 0
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _read(path: str, limit: int) -> bytes:

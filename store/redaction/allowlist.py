@@ -4,9 +4,8 @@
 itself. Consulted only for what a rule found, so that most commands never read the file.
 """
 
-import os
-
 from store.base.errors import InvalidInput, NotFound, StorageError
+from store.base.file_stamp import NO_FILE, file_stamp
 from store.config.files import entries, put, remove, user_path
 from store.redaction.families import LABELS
 
@@ -20,11 +19,9 @@ _known: dict[str, tuple[tuple[int, int, int], tuple[str, ...]]] = {}
 def allowances() -> tuple[str, ...]:
     """Return the current list in the file; empty where the file cannot be used."""
     path = user_path()
-    try:
-        status = os.stat(path)
-    except OSError:
+    mark = file_stamp(path)
+    if mark == NO_FILE:
         return ()
-    mark = (status.st_mtime_ns, status.st_size, status.st_ino)
     if path not in _known or _known[path][0] != mark:
         try:
             found = entries(path).get(SETTING)

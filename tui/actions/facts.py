@@ -15,6 +15,8 @@ from tui.input.key_table import named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from store import Memory
     from tui.actions.host import ActionHost
 
@@ -68,27 +70,25 @@ def confirm(screen: ActionHost) -> None:
     if not facts and not decisions:
         refuse(screen, things, "Only facts, and decisions that an agent logged, are confirmed.")
         return
-    if not facts:
-        _confirm_decisions(screen, decisions)
-        return
-    said = facts[0].citation if len(facts) == 1 else count(len(facts), "fact")
-    numbers = [fact.id for fact in facts]
-    many(
-        screen,
-        f"Confirm {said}?",
-        len(facts),
-        lambda: write(screen, lambda memory: memory.facts.confirm(numbers), f"Confirmed {said}{undoes()}"),
-    )
+    if facts:
+        _confirm(screen, "fact", facts, lambda memory, numbers: memory.facts.confirm(numbers))
+    else:
+        _confirm(screen, "decision", decisions, lambda memory, numbers: memory.decisions.confirm(numbers))
 
 
-def _confirm_decisions(screen: ActionHost, decisions: list[Decision]) -> None:
-    said = decisions[0].citation if len(decisions) == 1 else count(len(decisions), "decision")
-    numbers = [decision.id for decision in decisions]
+def _confirm(
+    screen: ActionHost,
+    kind: str,
+    records: Sequence[Fact] | Sequence[Decision],
+    work: Callable[[Memory, list[int]], object],
+) -> None:
+    named = records[0].citation if len(records) == 1 else count(len(records), kind)
+    numbers = [record.id for record in records]
     many(
         screen,
-        f"Confirm {said}?",
-        len(decisions),
-        lambda: write(screen, lambda memory: memory.decisions.confirm(numbers), f"Confirmed {said}{undoes()}"),
+        f"Confirm {named}?",
+        len(records),
+        lambda: write(screen, lambda memory: work(memory, numbers), f"Confirmed {named}{undoes()}"),
     )
 
 

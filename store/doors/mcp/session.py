@@ -10,6 +10,7 @@ from typing import Any
 from store.base import token_count
 from store.base.clock import Clock, local_time, utc_now
 from store.base.errors import Defect, MemorandaError, NotFound
+from store.base.file_stamp import file_stamp
 from store.base.location import Location
 from store.config.files import project_path, user_path
 from store.doors import calls
@@ -161,8 +162,8 @@ class McpSession:
         """The memory, opened anew when the person's settings or the file itself are others than they were. One that is
         not there yet is made by a call that writes."""
         state = (
-            _stamp(user_path()),
-            _stamp(project_path(self._location) or ""),
+            file_stamp(user_path()),
+            file_stamp(project_path(self._location) or ""),
             _identity(self._location.path),
         )
         if self._memory is not None and state != self._settings:
@@ -179,14 +180,6 @@ class McpSession:
 def _error(code: str, message: str, step: str) -> ToolAnswer:
     text = f"{message} {step}".strip()
     return ToolAnswer({"error": {"code": code, "message": message, "next": step}}, text, failed=True)
-
-
-def _stamp(path: str) -> object:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _identity(path: str) -> object:

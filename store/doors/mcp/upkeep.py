@@ -10,6 +10,7 @@ import time
 from threading import Event, Thread
 
 from store.base import installation
+from store.base.file_stamp import file_stamp
 from store.base.location import Location, checkout_root
 from store.git import refs
 
@@ -80,7 +81,7 @@ class Upkeep(Thread):
         folder, project = os.path.dirname(path), self._location.project or ""
         files = [path, f"{path}-wal", os.path.join(folder, "spool")]
         files += [os.path.join(project, name) for name in ("MEMORY.md", "memory")] if project else []
-        return (*map(_stamp, files), refs.fingerprint(self._root) if self._root else "")
+        return (*map(file_stamp, files), refs.fingerprint(self._root) if self._root else "")
 
     def _turn(self) -> bool:
         """Whether no server had a child a moment ago; if so this one has it."""
@@ -93,11 +94,3 @@ class Upkeep(Thread):
             pass  # it was cut off: nobody's
         installation.keep(name, f"{now:.0f}")
         return True
-
-
-def _stamp(path: str) -> object:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
