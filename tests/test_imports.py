@@ -16,8 +16,9 @@ MODULES = sorted(
     if path.name not in ("__init__.py", "__main__.py")
 )
 PACKAGES = [path for folder in ("store", "tui") for path in sorted((ROOT / folder).rglob("__init__.py"))]
+# `typing` comes first, as in every process of ours: where threads meet in it, Python may hand one a half of it.
 IMPORT = """
-import importlib, random, sys, threading
+import importlib, random, sys, threading, typing
 sys.setswitchinterval(1e-6)
 chosen, names = random.Random(int(sys.argv[1])), sys.argv[2:]
 start, problems = threading.Barrier(6), []
