@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.questions import CASES, NAMES, answered, remembered, scored
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.learning.extract_rules import extract
 from store.memory import Memory
 

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 
 from bench.store import environment, heading, installed, quantile, verdict
-from store.database import wal
+from store.database.writing import wal
 from store.memory import Memory
 
 WAIT = 250  # milliseconds for 99.9 % of the writes beside 19 other writers

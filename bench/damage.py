@@ -23,7 +23,7 @@ from bench.store import heading, quantile
 from store.base.feature_flags import VARIABLE
 from store.base.installation import Known, know, known
 from store.base.location import locate
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.history.row_edits import primary_key

@@ -31,8 +31,8 @@ from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
 from store.inbox.candidate_pairs import by_vectors, centred, paraphrase
 from store.inbox.duplicates import IN_SPACE, RELATED, compared, nominate, placed
 from store.memory import Memory
-from store.text.contradiction import compare, taken_apart
 from store.text.language import language
+from store.text.similarity.contradiction import compare, taken_apart
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 

@@ -24,7 +24,7 @@ import time
 from collections import Counter
 
 from store.conversations.turns import NewTurn
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.database.values import Json
 from store.learning import rule_pass
 from store.learning.extract_rules import extract

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
-from store.doors import injections
+from store.doors.session import injections
 from store.memory import Memory
 
 AIM = 100.0

@@ -25,8 +25,8 @@ import apsw
 from bench.start import LAST_ROW
 from bench.store import CLEAN, ROOT, heading, installed, memory, pairs, verdict
 from bench.terminal import Terminal
-from store.database import schema_check
-from store.database.version import SCHEMA_VERSION
+from store.database.schema import schema_check
+from store.database.schema.version import SCHEMA_VERSION
 from store.services.adoption import examine
 
 OWN_AIM, SCHEMA_AIM, CHECK_AIM, PAINT_AIM = 1.1, 10.0, 1000.0, 1.1

@@ -3,9 +3,9 @@
     python -m bench.recall [--show]
 
 The questions of `bench/cases/librarian.jsonl` on the demo's memory, as prompts: those on even lines were used to set
-the threshold of `store/doors/recall.py`, the odd ones evaluate it. *Held* are packs with one of the records that
-contain the answer, *as ask* those with a decision or fact from which the librarian's rule answers, *for nothing* are
-packs that are not empty although nothing is recorded. `--show` prints the failures, never those of the held-out
+the threshold of `store/doors/session/recall.py`, the odd ones evaluate it. *Held* are packs with one of the records
+that contain the answer, *as ask* those with a decision or fact from which the librarian's rule answers, *for nothing*
+are packs that are not empty although nothing is recorded. `--show` prints the failures, never those of the held-out
 half."""
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 
 from store.base.citations import parse
 from store.base.clock import utc_now
-from store.doors.pack import Pack, prompt_pack
+from store.doors.session.pack import Pack, prompt_pack
 from store.librarian.librarian import Librarian
 from store.librarian.sources import sources
 from store.memory import Memory

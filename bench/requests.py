@@ -18,7 +18,7 @@ import tempfile
 from collections import Counter
 
 from store.conversations.turns import NewTurn
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.learning import rule_pass
 from store.memory import Memory
 

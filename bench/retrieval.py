@@ -31,8 +31,8 @@ from bench.vector_cache import keep_vectors
 from store.base.record_keys import ROW
 from store.conversations.turns import NewTurn
 from store.memory import Memory
-from store.search.filters import Filters
-from store.search.query_parser import parse
+from store.search.query.filters import Filters
+from store.search.query.query_parser import parse
 from store.text.vocabulary import stop_words
 
 DEPTH, POOL, K = 10, 100, 60

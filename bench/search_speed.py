@@ -23,10 +23,10 @@ from store.embedding import binary_index, mean_removal, model_registry, vector_b
 from store.embedding.calibration import calibration
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search import fts as keyword
-from store.search.filters import Filters
-from store.search.fts import FullTextIndex
-from store.search.query_parser import parse
+from store.search.query.filters import Filters
+from store.search.query.query_parser import parse
+from store.search.signals import fts as keyword
+from store.search.signals.fts import FullTextIndex
 from store.services.background_embedding import open_provider
 
 AIMS = {10_000: 40.0, 100_000: 60.0, 1_000_000: 300.0}  # ms, p95 of the whole call

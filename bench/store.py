@@ -28,8 +28,8 @@ import apsw
 from store.base.clock import DAY_MS, from_ms
 from store.base.installation import known, unknow
 from store.database.database import Database
-from store.database.migrations import migrations
-from store.database.version import SCHEMA_VERSION
+from store.database.schema.migrations import migrations
+from store.database.schema.version import SCHEMA_VERSION
 from store.memory import Memory
 from store.records.fact_rows import text_hash
 from store.trust.ownership import remember

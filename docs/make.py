@@ -20,11 +20,11 @@ from store.config.settings import (  # noqa: E402
     Setting,
     known,
 )
-from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
-from store.database.version import SCHEMA_VERSION  # noqa: E402
+from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
+from store.database.schema.version import SCHEMA_VERSION  # noqa: E402
 from store.doors.mcp.schemas import TOOLS  # noqa: E402
 from store.exchange.export_schema import VERSION  # noqa: E402
-from tui.commands.settings import as_text  # noqa: E402
+from tui.commands.system.settings import as_text  # noqa: E402
 from tui.input.command_table import VERBS  # noqa: E402
 from tui.input.key import Key, show  # noqa: E402
 from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS  # noqa: E402

@@ -134,10 +134,7 @@ from store.conversations.extraction_queue import (
 from store.conversations.turns import (
     NewTurn,
 )
-from store.database import (
-    disk_reserve,
-    wal,
-)
+from store.database.writing import disk_reserve, wal
 from store.database.connection import (
     DISK_ERRORS,
     understood as understood_error,
@@ -149,10 +146,10 @@ from store.database.packed_ids import (
     CHUNK as ID_CHUNK,
     packed as packed_ids,
 )
-from store.database.purge_state import (
+from store.database.erasure.purge_state import (
     pending as pending_purge,
 )
-from store.database.tombstones import (
+from store.database.erasure.tombstones import (
     times as purged_times,
 )
 from store.database.values import (
@@ -164,16 +161,10 @@ from store.documents.indexer import (
 from store.documents.watcher import (
     Watch as DocumentWatch,
 )
-from store.doors import (
-    calls as agent_calls,
-    claude_plugin,
-    client_health,
-    connection as agent_connection,
-    git_hooks,
-    injections,
-    pause as agent_pause,
-)
-from store.doors.calls import (
+from store.doors.session import calls as agent_calls, injections
+from store.doors.connect import claude_plugin, client_health, connection as agent_connection, git_hooks
+from store.doors import pause as agent_pause
+from store.doors.session.calls import (
     AgentActivity,
     AgentCall,
 )
@@ -183,22 +174,22 @@ from store.doors.clients import (
 from store.doors.clients.client import (
     Place as AgentPlace,
 )
-from store.doors.config_edit import (
+from store.doors.connect.config_edit import (
     InTheWay,
 )
-from store.doors.connection import (
+from store.doors.connect.connection import (
     ConnectionPlan,
 )
-from store.doors.connection_check import (
+from store.doors.connect.connection_check import (
     examine_agents,
 )
-from store.doors.git_hooks import (
+from store.doors.connect.git_hooks import (
     InstalledHook,
 )
 from store.doors.hooks import (
     process as hook_process,
 )
-from store.doors.injections import (
+from store.doors.session.injections import (
     Injection,
 )
 from store.doors.mcp.opening import (
@@ -357,7 +348,7 @@ from store.llm.status import (
 from store.memory import (
     Memory,
 )
-from store.purge.column_scan import (
+from store.purge.scan.column_scan import (
     RemainingMatch,
 )
 from store.purge.proof import (
@@ -370,7 +361,7 @@ from store.purge.purge import (
     Done as PurgeResult,
     PurgePlan,
 )
-from store.purge.scanners import (
+from store.purge.scan.scanners import (
     PEOPLE as PEOPLE_SCANNERS,
     SECRETS as SECRET_SCANNERS,
 )
@@ -387,7 +378,7 @@ from store.records.ageing import (
     TABLE as AGEING_TABLE,
     state as ageing_state,
 )
-from store.records.checkpoint_levels import (
+from store.records.timeline.checkpoint_levels import (
     percent as checkpoint_percent,
 )
 from store.records.facts import (
@@ -407,7 +398,7 @@ from store.redaction.allowlist import (
     allowances as allowed_secrets,
     disallow as disallow_secret,
 )
-from store.redaction.families import (
+from store.redaction.rules.families import (
     LABELS as SECRET_LABELS,
 )
 from store.salvage.salvage import (
@@ -419,7 +410,7 @@ from store.search import (
     linked_records,
     lookup,
 )
-from store.search.fts import (
+from store.search.signals.fts import (
     FullTextIndex,
 )
 from store.search.lookup import (
@@ -430,7 +421,7 @@ from store.search.lookup import (
 from store.search.pipeline import (
     body as record_body,
 )
-from store.search.query_parser import (
+from store.search.query.query_parser import (
     filters as query_filters,
     parse as parse_query,
 )
@@ -441,7 +432,7 @@ from store.search.results import (
 from store.search.snippets import (
     Marker as SnippetMarker,
 )
-from store.search.spelling import (
+from store.search.signals.spelling import (
     spellings,
 )
 from store.services import (
@@ -480,14 +471,14 @@ from store.services.point_in_time import (
 from store.services.related_records import (
     related as related_records,
 )
-from store.text.contradiction import (
+from store.text.similarity.contradiction import (
     AGAINST,
     SAME,
 )
 from store.text.prompt_injection import (
     suspicious,
 )
-from store.text.typed_times import (
+from store.text.times.typed_times import (
     typed_moment,
 )
 from store.trust import (

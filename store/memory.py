@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
     from store.purge.purge import Purge
-    from store.records.commits import Commits
     from store.records.decisions import Decisions
-    from store.records.events import Events
     from store.records.facts import Facts
-    from store.records.iterations import Iterations
     from store.records.mutes import Mutes
     from store.records.tasks import Tasks
-    from store.records.timeline import Timeline
+    from store.records.timeline.commits import Commits
+    from store.records.timeline.events import Events
+    from store.records.timeline.iterations import Iterations
+    from store.records.timeline.timeline import Timeline
     from store.search.answer_cache import Answers
     from store.search.pipeline import Search
 
 # the parts that need the file alone, each made of it when it is asked for, its module imported only then
 PARTS = {
     "checkpoints": "store.history.checkpoints.Checkpoints",
-    "commits": "store.records.commits.Commits",
+    "commits": "store.records.timeline.commits.Commits",
     "decisions": "store.records.decisions.Decisions",
-    "events": "store.records.events.Events",
+    "events": "store.records.timeline.events.Events",
     "facts": "store.records.facts.Facts",
     "history": "store.history.history.History",
-    "iterations": "store.records.iterations.Iterations",
+    "iterations": "store.records.timeline.iterations.Iterations",
     "mutes": "store.records.mutes.Mutes",
     "plans": "store.history.restore_plan.Plans",
     "sessions": "store.conversations.sessions.Sessions",
     "summaries": "store.conversations.summaries.Summaries",
     "tasks": "store.records.tasks.Tasks",
-    "timeline": "store.records.timeline.Timeline",
+    "timeline": "store.records.timeline.timeline.Timeline",
     "turns": "store.conversations.turns.Turns",
 }
 

@@ -13,9 +13,10 @@ from store.conversations import turns
 from store.documents import chunking
 from store.embedding import indexer
 from store.history import checkpoint_payload, checkpoints
-from store.records import ageing, checkpoint_levels
+from store.records import ageing
+from store.records.timeline import checkpoint_levels
 from store.services import related_records
-from tui.commands.settings import as_text
+from tui.commands.system.settings import as_text
 from tui.input.command_table import BY_NAME
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"

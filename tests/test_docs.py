@@ -15,7 +15,7 @@ import pytest
 from docs import make
 from store.config.settings import SETTINGS
 from tui import cli
-from tui.commands.settings import as_text
+from tui.commands.system.settings import as_text
 from tui.input.argument_parser import Usage, read
 from tui.input.command_table import BY_NAME, VERBS
 from tui.input.key import show

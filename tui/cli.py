@@ -206,7 +206,7 @@ def _application(place: location.Location, cwd: str) -> int:
 
 def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
     """Print the overview, if there is no terminal for the application."""
-    from tui.commands.browse import figures, overview
+    from tui.commands.records.browse import figures, overview
 
     with Memory(place, "cli") as memory:
         _announce(memory)

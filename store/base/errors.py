@@ -92,7 +92,7 @@ class StorageError(MemorandaError):
 
 
 class DiskFull(StorageError):
-    """No space is left. What only deletes frees the ballast first (store/database/disk_reserve.py)."""
+    """No space is left. What only deletes frees the ballast first (store/database/writing/disk_reserve.py)."""
 
 
 class Busy(StorageError):

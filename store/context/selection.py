@@ -13,7 +13,7 @@ from store.context.acceptance import accepted
 from store.context.budget import LIMITS, ContextPiece, Part, first_that_fit
 from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
 from store.database.database import Database
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.records.facts import Facts
 from store.records.mutes import Mutes
 from store.text.tokens import LETTERS

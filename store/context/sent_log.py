@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from store.base.citations import parse
 from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS, pack
-from store.database.change_capture import PURGED
 from store.database.database import Database
-from store.database.purged_words import tells
+from store.database.erasure.purged_words import tells
 from store.database.values import Verbatim
-from store.records.open_counts import count
+from store.database.writing.change_capture import PURGED
+from store.records.timeline.open_counts import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from store.conversations.turns import NewTurn, Turns
 from store.database.database import Database
 from store.database.values import clean_tree
 from store.records.decisions import Decisions
-from store.records.events import Events
 from store.records.facts import Facts
+from store.records.timeline.events import Events
 from store.redaction.redactor import markers
 
 FOLDER = "spool"

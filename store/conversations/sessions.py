@@ -5,7 +5,7 @@ from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
-from store.records.checkpoint_levels import QUIET_MS
+from store.records.timeline.checkpoint_levels import QUIET_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from store.base.errors import (
     StorageError,
     UnsafeFile,
 )
-from store.database import crash_count, sql_functions
+from store.database import sql_functions
 from store.database.files import prepare
-from store.database.version import APPLICATION_ID, SCHEMA_VERSION
+from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
+from store.database.writing import crash_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def reading(path: str, look: bool = False) -> apsw.Connection:
 
 def _known(connection: apsw.Connection, path: str) -> int:
     """Return the schema version of a file after checking its structure. Raise ForeignFile."""
-    from store.database.schema_check import check
+    from store.database.schema.schema_check import check
 
     version = _identify(connection, path)
     while version <= SCHEMA_VERSION:

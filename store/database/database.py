@@ -13,11 +13,11 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import NotOurs, StorageError, ThePast
 from store.base.hashing import sha256
-from store.database import change_capture, crash_count, wal, writer_queue
 from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.schema.version import SCHEMA_VERSION
 from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
-from store.database.version import SCHEMA_VERSION
+from store.database.writing import change_capture, crash_count, wal, writer_queue
 from store.redaction.redactor import MARKER
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ class Database:
                     self.connection = legacy_view.shown(self.connection, path, clock, look)
                     self.warnings.append(legacy_view.warning(path))
                 else:
-                    from store.database.migrations import migrate
+                    from store.database.schema.migrations import migrate
 
                     migrate(self.connection, clock, None if trust is None else trust.born)
                     if trust is not None:

@@ -9,7 +9,7 @@ import stat
 
 from store.base.errors import StorageError, UnsafeFile
 from store.base.location import FOLDER
-from store.database import disk_reserve
+from store.database.writing import disk_reserve
 
 NETWORK = (
     "nfs",

@@ -13,7 +13,7 @@ import apsw
 from store.base.clock import Clock
 from store.base.errors import MemorandaError, StorageError
 from store.database.connection import configure, explain, guard, reading
-from store.database.migrations import migrate
+from store.database.schema.migrations import migrate
 
 MEGABYTES = 1024  # that SQLite keeps in memory of one file
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.redaction.redactor import markers
 
 TYPE_CHECKING = False

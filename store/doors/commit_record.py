@@ -8,7 +8,8 @@ from store.git.process import GitError
 from store.git.process import run as git
 from store.git.repository import Repository
 from store.memory import Memory
-from store.records import commits, decision_mentions
+from store.records import decision_mentions
+from store.records.timeline import commits
 
 LARGEST = 1_000_000  # bytes of a message
 

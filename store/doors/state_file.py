@@ -14,7 +14,7 @@ from store.config.files import user_path
 from store.database.database import Transaction
 from store.database.values import Json, Verbatim
 from store.memory import Memory
-from store.records.iterations import active
+from store.records.timeline.iterations import active
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ def session_key(client: str, session: str) -> str:
 
 def denied(config: "Config", client: str, session: str) -> str:
     """Why a session may be told nothing of this memory, by the person's rules; empty if it may. A denial is logged."""
-    from store.search.access_scope import denied as by_rules
+    from store.search.query.access_scope import denied as by_rules
 
     key = session_key(client, session)
     why = by_rules(key, config["search.scopeRules"], config["search.scope"])

@@ -17,8 +17,8 @@ from store.base.installation import unknow
 from store.database.connection import connect, explain, utf8
 from store.database.database import Database
 from store.database.files import plain_name
+from store.database.schema.version import APPLICATION_ID
 from store.database.values import Verbatim
-from store.database.version import APPLICATION_ID
 from store.exchange import export_check, scratch_dir
 from store.exchange.backup_manifest import contents
 from store.exchange.export_reader import is_document

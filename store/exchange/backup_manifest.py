@@ -8,8 +8,8 @@ import apsw
 
 from store.base.errors import Conflict
 from store.database.database import Database
+from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
 from store.database.values import Verbatim
-from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 from store.exchange.export_reader import newer
 from store.exchange.export_schema import TABLES, columns_of
 from store.exchange.exporter import section_of

@@ -14,7 +14,7 @@ import apsw
 
 from store.base.errors import BrokenDocument, NewerFile, NotFound, StorageError, UnsafeFile
 from store.database.connection import guard
-from store.database.version import APPLICATION_ID, SCHEMA_VERSION
+from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
 from store.exchange.export_schema import FORMAT, TABLES, VERSION, columns_of
 from store.exchange.exporter import moment
 

@@ -6,7 +6,7 @@ generates it again and compares, so a new or removed column changes the descript
 
 import re
 
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def main() -> None:
     import tempfile
 
     from store.database.database import Database
-    from store.database.version import SCHEMA_VERSION
+    from store.database.schema.version import SCHEMA_VERSION
 
     with tempfile.TemporaryDirectory() as folder:
         database = Database(os.path.join(folder, "memory.db"), "cli")

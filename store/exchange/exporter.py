@@ -18,8 +18,8 @@ from store.base.errors import Conflict, StorageError
 from store.database.connection import explain
 from store.database.database import Database
 from store.database.files import sync_folder
-from store.database.tables import PACKED
-from store.database.version import SCHEMA_VERSION
+from store.database.schema.tables import PACKED
+from store.database.schema.version import SCHEMA_VERSION
 from store.exchange.export_schema import FORMAT, TABLES, VERSION, columns_of
 from store.history import compression
 

@@ -15,7 +15,7 @@ import json
 from store.base.citations import cite, find
 from store.base.vocabulary import LETTERS
 from store.database.database import Database, Transaction
-from store.database.tombstones import buried
+from store.database.erasure.tombstones import buried
 from store.database.values import Verbatim
 from store.exchange.export_schema import TABLES
 from store.exchange.staging import NAME, Staged

@@ -11,10 +11,10 @@ import apsw
 
 from store.base.errors import StorageError
 from store.base.hashing import sha256
-from store.database.change_capture import framed
 from store.database.connection import explain
 from store.database.database import Database
-from store.database.version import SCHEMA_VERSION
+from store.database.schema.version import SCHEMA_VERSION
+from store.database.writing.change_capture import framed
 from store.exchange.export_reader import Document, MemoryFile
 from store.exchange.export_schema import TABLES, ExportColumn, columns_of
 from store.exchange.row_validation import ValidatedRows, Wrong

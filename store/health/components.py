@@ -12,7 +12,7 @@ def versions(visit: CheckContext) -> Iterator[Finding]:
     import apsw
 
     from store import __version__
-    from store.database.version import SCHEMA_VERSION
+    from store.database.schema.version import SCHEMA_VERSION
 
     schema = visit.database.connection.pragma("user_version")
     said = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
@@ -119,7 +119,7 @@ def backups(visit: CheckContext) -> Iterator[Finding]:
 
 def purges(visit: CheckContext) -> Iterator[Finding]:
     """Report a purge whose cleaning is not finished; finish it here, if possible now."""
-    from store.database.purge_state import pending
+    from store.database.erasure.purge_state import pending
     from store.purge.purge import finish
 
     if not pending(visit.database):

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 
 from store.base.location import FOLDER
-from store.database import disk_reserve
 from store.database.files import NETWORK, file_system
+from store.database.writing import disk_reserve
 from store.health.finding import NOTE, OK, WRONG, Finding, named
 
 LITTLE = 16 << 20  # bytes of free space below which a warning is shown

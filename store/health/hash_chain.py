@@ -12,8 +12,8 @@ from operator import itemgetter
 from typing import Any
 
 from store.base.hashing import sha256
-from store.database.change_capture import framed
 from store.database.database import Database
+from store.database.writing.change_capture import framed
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage
 from store.history.compression import every_row
 

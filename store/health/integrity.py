@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from store.base.errors import ForeignFile
 from store.base.record_keys import NUMBERS
-from store.database.tables import DERIVED
+from store.database.schema.tables import DERIVED
 from store.health.finding import NOTE, OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 
 MOST = 20  # errors that SQLite is asked for

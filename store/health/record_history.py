@@ -13,9 +13,9 @@ from operator import itemgetter
 from typing import Any
 
 from store.base.citations import cite
-from store.database.change_capture import columns
 from store.database.database import Database
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.writing.change_capture import columns
 from store.health.finding import OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 from store.history import compression
 from store.history.history import KINDS

@@ -12,7 +12,7 @@ import apsw
 
 from store.base.errors import DamagedFile
 from store.base.hashing import sha256
-from store.database.change_capture import framed
+from store.database.writing.change_capture import framed
 
 Row = tuple[Any, ...]
 

@@ -10,8 +10,8 @@ from store.base.record_keys import pack
 from store.base.vocabulary import BY_ITSELF, PERSON
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
-from store.records import open_counts
-from store.records.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
+from store.records.timeline import open_counts
+from store.records.timeline.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

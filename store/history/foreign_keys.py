@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from store.database.database import Database
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.history.rewind import Row
 from store.history.row_edits import primary_key
 

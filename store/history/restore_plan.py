@@ -14,7 +14,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Step
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.history import compression, rewind
 from store.history.change_summary import KINDS, moved, sign, title, would
 from store.history.checkpoint_payload import mark
@@ -22,7 +22,7 @@ from store.history.foreign_keys import Ref, bounds, closure, needed_by
 from store.history.history import History
 from store.history.rewind import Rewound
 from store.history.row_edits import apply
-from store.records.commits import Commits
+from store.records.timeline.commits import Commits
 
 if TYPE_CHECKING:
     from store.history.row_edits import Edit

@@ -12,8 +12,8 @@ from itertools import chain, islice
 from typing import Any
 
 from store.base.errors import Conflict
-from store.database.change_capture import columns
 from store.database.database import Database
+from store.database.writing.change_capture import columns
 from store.history.compression import befores, every_row, of_step
 from store.history.history import BY_HAND
 from store.history.row_edits import primary_key

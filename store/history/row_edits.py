@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import apsw
 
-from store.database.change_capture import columns
 from store.database.database import Transaction
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.writing.change_capture import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

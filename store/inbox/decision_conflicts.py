@@ -14,7 +14,7 @@ from store.base.models import Decision
 from store.database.database import Database
 from store.inbox.candidate_pairs import BEGINNING
 from store.records.decisions import Decisions
-from store.text.contradiction import AGAINST, ALIKE, APART, SAME, ParsedSentence, compare, taken_apart
+from store.text.similarity.contradiction import AGAINST, ALIKE, APART, SAME, ParsedSentence, compare, taken_apart
 
 if TYPE_CHECKING:
     from store.base.models import Fact

@@ -23,9 +23,9 @@ from store.inbox.decision_conflicts import facts_against
 from store.inbox.inbox import Inbox
 from store.inbox.merge_text import summed_up
 from store.inbox.proposal_basis import ProposalQuestion
-from store.records.open_counts import counted_since
-from store.text.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, ParsedSentence, compare, taken_apart
+from store.records.timeline.open_counts import counted_since
 from store.text.language import foreign, language
+from store.text.similarity.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, ParsedSentence, compare, taken_apart
 
 if TYPE_CHECKING:
     from store.inbox.candidate_pairs import Matrix

@@ -21,7 +21,7 @@ from store.base.models import (
     Turn,
 )
 from store.database.database import Database
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.documents.documents import Documents
 from store.search.lookup import lookup
 

@@ -13,10 +13,10 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
-from store.database import tombstones
-from store.database.change_capture import PURGED
 from store.database.database import Database, Transaction
+from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim
+from store.database.writing.change_capture import PURGED
 from store.documents.documents import Documents
 from store.inbox import proposal_basis
 from store.inbox.evidence import Doubt, doubts

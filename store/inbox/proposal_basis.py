@@ -9,8 +9,8 @@ from typing import Any
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
-from store.database import tombstones
 from store.database.database import Transaction
+from store.database.erasure import tombstones
 from store.database.values import Verbatim
 
 MAX_QUOTE = 1_000  # characters of a quoted span; a longer one is stored by its beginning

@@ -11,10 +11,10 @@ from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES
-from store.database import tombstones
-from store.database.change_capture import PURGED
 from store.database.database import Transaction
+from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim
+from store.database.writing.change_capture import PURGED
 from store.records.fact_rows import checked, insert, same
 from store.records.mutes import hand_on
 from store.records.proposals import about

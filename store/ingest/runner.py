@@ -20,7 +20,7 @@ from store.base.hashing import sha256
 from store.conversations import same_turn
 from store.conversations.turns import NewTurn, put
 from store.database.database import Database, Transaction
-from store.database.tombstones import buried
+from store.database.erasure.tombstones import buried
 from store.database.values import Verbatim, clean
 from store.ingest import claude, formats, source_file
 from store.ingest.discard import expire, keep

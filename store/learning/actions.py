@@ -13,7 +13,7 @@ from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.base.vocabulary import TALK
 from store.database.database import Database, Transaction
-from store.database.tombstones import purged_at
+from store.database.erasure.tombstones import purged_at
 from store.database.values import Json, Verbatim
 from store.history.history import History
 from store.inbox.inbox import Inbox

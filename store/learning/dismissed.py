@@ -3,7 +3,7 @@ not bring it back."""
 
 from store.base.models import Turn
 from store.database.database import Database
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.history.compression import every_row
 
 

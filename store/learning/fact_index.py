@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from math import ceil
 
 from store.database.database import Database
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.history.compression import every_row
 from store.learning.reconfirm_rules import TOUCHED, ComparedText, goes_on
 from store.learning.sentences import fold
-from store.text import contradiction
+from store.text.similarity import contradiction
 
 KEY = 3  # letters by which a word is looked up: kin words begin with as many
 ALIKE = 80  # percent: texts as alike as that are a question, and no second fact

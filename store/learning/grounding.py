@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from store.learning.grammar import pattern
 from store.learning.sentences import fold
-from store.text import contradiction
 from store.text.language import foreign, language
+from store.text.similarity import contradiction
+from store.text.similarity.word_forms import akin, same, stem
+from store.text.similarity.word_order import WordOrder
 from store.text.tokens import WORD
-from store.text.word_forms import akin, same, stem
-from store.text.word_order import WordOrder
 from store.text.words import DENIED, SLIGHT, named, parts
 
 FEWEST = 2  # words that tell something, of a part of what is told

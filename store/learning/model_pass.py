@@ -17,8 +17,8 @@ from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
 from store.conversations.rule_summary import decides
 from store.database.database import Database
+from store.database.erasure.tombstones import normal
 from store.database.lease import Lease, LeaseLost
-from store.database.tombstones import normal
 from store.inbox import duplicates
 from store.learning.actions import LearningAction, apply_actions, disagrees, is_own, judged
 from store.learning.candidate_filter import worth
@@ -34,11 +34,11 @@ from store.learning.sentences import Sentence, fold
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
-from store.text import contradiction
+from store.text.similarity import contradiction
 
 if TYPE_CHECKING:
     from store.base.models import Turn
-    from store.llm.chat_client import ChatClient
+    from store.llm.clients.chat_client import ChatClient
 
 LEASE = "model"
 MOST = 30  # questions of one run

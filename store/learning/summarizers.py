@@ -20,7 +20,7 @@ from store.memory import Memory
 if TYPE_CHECKING:
     from store.base.models import Turn
     from store.conversations.summaries import Summarise
-    from store.llm.chat_client import ChatClient
+    from store.llm.clients.chat_client import ChatClient
 
 MOST = 8  # summaries of one run; the rule makes the rest
 BEGUN = 0.5  # of the seconds that a person may be kept waiting, after which no other question is begun

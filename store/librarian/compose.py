@@ -24,12 +24,12 @@ from store.librarian.answer import CitedSentence, Quote
 from store.librarian.question import WHEN, WHO, WHY, ParsedQuestion
 from store.librarian.sources import Source, moment
 from store.records.ageing import state
-from store.records.commits import GIT
+from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.text.clauses import spans
 from store.text.fence import plain
 from store.text.prompt_injection import instructs
-from store.text.question_similarity import words
+from store.text.similarity.question_similarity import words
 
 SAID = 3  # records that are told of what was found
 LISTED = 12  # and of a list

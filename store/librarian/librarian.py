@@ -25,7 +25,7 @@ from store.search import lookup
 from store.search.results import NEAR, NOTHING
 from store.text.clauses import spans
 from store.text.folding import normalize
-from store.text.synonyms import CHOSE
+from store.text.similarity.synonyms import CHOSE
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
 

@@ -12,10 +12,10 @@ from datetime import datetime
 from store.base.citations import Citation, find
 from store.database.database import Database
 from store.librarian import words as vocabulary
-from store.search.query_parser import filters
-from store.text.dates import period
+from store.search.query.query_parser import filters
 from store.text.language import language
-from store.text.question_similarity import words
+from store.text.similarity.question_similarity import words
+from store.text.times.dates import period
 
 LONGEST = 1_000  # characters of a question
 FEW = 3  # words that say what a question is about, at most, where it leans on the one before

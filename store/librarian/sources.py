@@ -23,7 +23,7 @@ from store.base.record_keys import NUMBERS, pack
 from store.base.vocabulary import PERSON
 from store.database.database import Database
 from store.records.ageing import state
-from store.records.commits import GIT
+from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.text.prompt_injection import instructs
 
@@ -167,7 +167,7 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
         return [Link(kind, cite("decision", number), title, origin) for kind, number, title, origin in rows]
     if not isinstance(record, Decision):
         return []
-    from store.records.commits import Commits
+    from store.records.timeline.commits import Commits
 
     kinds = dict(
         database.rows(

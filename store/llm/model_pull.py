@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from time import monotonic
 
 from store.base.errors import ModelFailed
-from store.llm.deadline_transport import Call
+from store.llm.clients.deadline_transport import Call
+from store.llm.clients.ollama_client import OllamaChat
 from store.llm.endpoint import short
 from store.llm.model_selection import USUAL
-from store.llm.ollama_client import OllamaChat
 from store.llm.server_info import figure
 
 SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified

@@ -17,8 +17,8 @@ from store.llm import circuit_breaker, endpoint
 
 if TYPE_CHECKING:
     from store.config.configuration import Config
-    from store.llm.chat_client import ChatClient
-    from store.llm.deadline_transport import Call
+    from store.llm.clients.chat_client import ChatClient
+    from store.llm.clients.deadline_transport import Call
     from store.llm.server_info import Installed
 
 VARIABLE = "MEMORANDA_MODEL"
@@ -66,7 +66,7 @@ def found(
     if why_disabled(config) is not None or asked.tripped() is not None:
         return None
     from store.llm import server_info
-    from store.llm.deadline_transport import Call
+    from store.llm.clients.deadline_transport import Call
 
     call = Call(cancelled, seconds)
     try:
@@ -83,7 +83,7 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
     """The model of this name, or the one that is asked, whatever the breaker says; whoever gets it closes it. Raises
     ModelFailed: the server has none, or does not answer."""
     from store.llm import server_info
-    from store.llm.deadline_transport import Call
+    from store.llm.clients.deadline_transport import Call
 
     where, call = endpoint.of(config), Call(_never)
     chosen, steps = choose(config, server_info.models(where, call))
@@ -94,10 +94,10 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
 
 def _client(where: str, call: "Call", loading: Callable[[], None] | None, name: str) -> "ChatClient":
     if endpoint.openai(where):
-        from store.llm.openai_client import OpenAIChat
+        from store.llm.clients.openai_client import OpenAIChat
 
         return OpenAIChat(where, call, name)
-    from store.llm.ollama_client import OllamaChat
+    from store.llm.clients.ollama_client import OllamaChat
 
     return OllamaChat(where, call, loading, name)
 

@@ -7,13 +7,14 @@ from time import monotonic
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.llm import circuit_breaker, server_errors
+from store.llm import circuit_breaker
 from store.llm import endpoint as address
 from store.llm.chat import CONTEXT
-from store.llm.chat_client import LONGEST
-from store.llm.deadline_transport import Call
+from store.llm.clients import server_errors
+from store.llm.clients.chat_client import LONGEST
+from store.llm.clients.deadline_transport import Call
+from store.llm.clients.ollama_client import KEEP, LOADING, OllamaChat
 from store.llm.model_selection import USUAL
-from store.llm.ollama_client import KEEP, LOADING, OllamaChat
 from store.llm.server_info import figure
 from store.llm.status import ModelStatus
 from store.text.fence import plain
@@ -101,7 +102,7 @@ def probe(
 
 def _openai(where: str, name: str, cancelled: Callable[[], bool]) -> ProbeResult:
     """The same of a server that tells no figures of its own: each piece of the answer is taken for a token."""
-    from store.llm.openai_client import OpenAIChat
+    from store.llm.clients.openai_client import OpenAIChat
 
     chat, started = OpenAIChat(where, Call(cancelled), name), monotonic()
     try:

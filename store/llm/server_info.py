@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
-from store.llm import server_errors
-from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded
+from store.llm.clients import server_errors
+from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -178,7 +178,7 @@ def _break_off(connection: "HTTPConnection") -> None:
 def _headers(address: str) -> dict[str, str]:
     """As the client of the server sends them; a key only where the person has set one for it."""
     if addresses.openai(address):
-        from store.llm.openai_client import key
+        from store.llm.clients.openai_client import key
 
         own = key()
     else:

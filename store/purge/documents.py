@@ -22,9 +22,9 @@ from store.documents.atomic_write import owned, replace
 from store.documents.paths import DocumentRoots, Root, Unreadable, decoded, read_bytes
 from store.exchange.export_schema import FORMAT
 from store.purge import registry
-from store.purge.column_scan import RemainingMatch, likely
-from store.purge.pattern import Words
 from store.purge.row_eraser import embeddings
+from store.purge.scan.column_scan import RemainingMatch, likely
+from store.purge.scan.pattern import Words
 
 IN_GIT = "git's history keeps what was ever committed of it, out of reach"
 HEAD = 200  # bytes within which an export of ours identifies itself

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from store.base.errors import Busy, DiskFull
 from store.conversations import hook_spool
-from store.database import tombstones
 from store.database.database import Database, Transaction
-from store.database.purge_state import NOTE
+from store.database.erasure import tombstones
+from store.database.erasure.purge_state import NOTE
 from store.database.values import Verbatim
 from store.purge import interrupted
 from store.purge.backups import backups_of, in_backups
-from store.purge.pattern import Words
+from store.purge.scan.pattern import Words
 
 PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no writer waits long
 

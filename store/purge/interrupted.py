@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import apsw
 
 from store.conversations import hook_spool
-from store.database import purged_words
 from store.database.database import Database
+from store.database.erasure import purged_words
 from store.purge.backups import opened
 from store.purge.registry import RECORD, TABLES, Table
 

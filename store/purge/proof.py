@@ -16,9 +16,9 @@ from store.database.database import Database
 from store.database.values import storable
 from store.documents.documents import Documents
 from store.purge import documents as files
-from store.purge.column_scan import RemainingMatch, elsewhere
-from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
+from store.purge.scan.column_scan import RemainingMatch, elsewhere
+from store.purge.scan.pattern import Copies, Words
 from store.records.fact_rows import text_hash
 
 LOOKS = 3  # readings of the list of files, which other processes change

@@ -4,9 +4,9 @@ import json
 from collections.abc import Collection, Iterable
 
 from store.base.citations import cite
-from store.database.change_capture import PURGED
 from store.database.database import Transaction
 from store.database.values import Verbatim
+from store.database.writing.change_capture import PURGED
 
 DIGESTS = ("asked", "based_on")  # columns of a proposal that only show whether a text was this one
 

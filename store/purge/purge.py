@@ -10,18 +10,18 @@ from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.vocabulary import PERSON
 from store.conversations import hook_spool
-from store.database import purged_words, tombstones
-from store.database.change_capture import TEXTS, columns
 from store.database.database import Database
-from store.database.disk_reserve import with_room
-from store.database.purge_state import pending
+from store.database.erasure import purged_words, tombstones
+from store.database.erasure.purge_state import pending
+from store.database.writing.change_capture import TEXTS, columns
+from store.database.writing.disk_reserve import with_room
 from store.documents.documents import Documents
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
 from store.purge import finalize, proposals, row_eraser
-from store.purge.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
-from store.purge.pattern import Copies, Words
-from store.purge.unique_words import distinct, said_elsewhere
+from store.purge.scan.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
+from store.purge.scan.pattern import Copies, Words
+from store.purge.scan.unique_words import distinct, said_elsewhere
 
 # what can be purged: a kind of record, its table, and the columns that hold its words, its own text first
 SAID = {

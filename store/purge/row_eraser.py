@@ -7,16 +7,16 @@ from typing import Any
 
 from store.base.record_keys import pack
 from store.conversations import summaries
-from store.database.change_capture import TEXTS, masked
 from store.database.database import Transaction
 from store.database.values import Verbatim
+from store.database.writing.change_capture import TEXTS, masked
 from store.embedding import vector_backends
 from store.embedding.input_text import digest, form
 from store.history.checkpoint_payload import seal
-from store.purge.column_scan import NAMES, Ref, RemainingMatch, where_key, words_of
-from store.purge.pattern import Copies, Words
 from store.purge.proposals import DIGESTS
 from store.purge.registry import DROPPED, INPUT, RECORD, TABLES, Table
+from store.purge.scan.column_scan import NAMES, Ref, RemainingMatch, where_key, words_of
+from store.purge.scan.pattern import Copies, Words
 from store.records.fact_rows import text_hash
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from store.base.citations import Citation, cite
 from store.base.errors import StorageError
 from store.conversations import hook_spool, summaries
-from store.database import tombstones
 from store.database.database import Database, Transaction
-from store.database.tables import JOURNAL, RECORDED
+from store.database.erasure import tombstones
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.database.values import Verbatim
 from store.history.checkpoint_payload import seal
 from store.history.compression import every_row, unpack
 from store.purge.backups import in_backups
-from store.purge.scanners import SECRETS, Scanner, dumped
+from store.purge.scan.scanners import SECRETS, Scanner, dumped
 from store.records.fact_rows import text_hash
 
 TYPE_CHECKING = False

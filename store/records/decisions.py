@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import DECISION_STATUSES, IMPACTS, PERSON
-from store.database import tombstones
 from store.database.database import Database, Transaction
-from store.database.disk_reserve import with_room
+from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim
-from store.records.iterations import joined
+from store.database.writing.disk_reserve import with_room
+from store.records.timeline.iterations import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

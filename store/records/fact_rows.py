@@ -2,8 +2,8 @@
 
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
-from store.database import tombstones
 from store.database.database import Transaction
+from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim, clean
 
 MAX_CHARACTERS = 20_000

@@ -26,7 +26,7 @@ def session_of(write: Transaction, named: str) -> str:
 def open_session(database: Database, now: str) -> str:
     """Return the open session: of those that are not over one without turns, or else the one with the last turn; empty
     if there is none."""
-    from store.records.checkpoint_levels import QUIET_MS
+    from store.records.timeline.checkpoint_levels import QUIET_MS
 
     last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
     found: str | None = database.value(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
-from store.database import tombstones
 from store.database.database import Database, Transaction
-from store.database.disk_reserve import with_room
+from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim, clean
+from store.database.writing.disk_reserve import with_room
 from store.records.fact_rows import checked, insert, same
 from store.records.fact_sessions import open_session, session_of
 

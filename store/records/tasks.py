@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON, TASK_STATUSES
-from store.database import tombstones
 from store.database.database import Database
+from store.database.erasure import tombstones
 from store.database.values import Verbatim, clean
-from store.records.iterations import joined
+from store.records.timeline.iterations import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

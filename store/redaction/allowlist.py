@@ -7,7 +7,7 @@ itself. Consulted only for what a rule found, so that most commands never read t
 from store.base.errors import InvalidInput, NotFound, StorageError
 from store.base.file_stamp import NO_FILE, file_stamp
 from store.config.files import entries, put, remove, user_path
-from store.redaction.families import LABELS
+from store.redaction.rules.families import LABELS
 
 SETTING = "redaction.allow"
 FEWEST = 3

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Sequence
 
-    from store.redaction.family import Family
+    from store.redaction.rules.family import Family
 
     Find = Callable[..., list[tuple[int, int, int]]]
     Gate = Callable[[str, int], re.Match[str] | None]

@@ -7,8 +7,8 @@ it.
 
 import re
 
-from store.redaction.families import PERSONAL
 from store.redaction.redactor import SecretFinding
+from store.redaction.rules.families import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 Every import here slows down each command: no dataclasses, typing, enum, pathlib.
 """
 
-from store.redaction.encoded import BASE64, percent
-from store.redaction.families import (
+from store.redaction.keyword_index import KeywordIndex
+from store.redaction.rules.encoded import BASE64, percent
+from store.redaction.rules.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
     LABELS,
@@ -13,14 +14,13 @@ from store.redaction.families import (
     is_credential,
     names_credential,
 )
-from store.redaction.keyword_index import KeywordIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
-    from store.redaction.family import Family
+    from store.redaction.rules.family import Family
 
     Keep = Callable[[str, str], bool]
 

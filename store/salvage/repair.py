@@ -13,9 +13,9 @@ from operator import itemgetter
 import apsw
 
 from store.base.hashing import sha256
-from store.database.change_capture import Header, append, columns, framed
 from store.database.database import Database
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.writing.change_capture import Header, append, columns, framed
 from store.health.hash_chain import LOST, ROWS, STEPS, taken_back, true
 from store.health.record_history import Row, untold, walk
 from store.history.checkpoint_payload import torn

@@ -9,10 +9,10 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.base.installation import known
-from store.database import disk_reserve
 from store.database.connection import explain as explained
 from store.database.database import Database
-from store.database.tables import DERIVED, PACKED, RECORDED
+from store.database.schema.tables import DERIVED, PACKED, RECORDED
+from store.database.writing import disk_reserve
 from store.health.hash_chain import true
 from store.history.compression import unpack_all
 from store.salvage.pages import PageReader, Value
@@ -157,7 +157,7 @@ def _choose(pages: PageReader, database: Database) -> list[str]:
 def _following(pages: PageReader, database: Database) -> int:
     """Return how many steps of history have a digest that follows from the one before."""
     from store.base.hashing import sha256
-    from store.database.change_capture import framed
+    from store.database.writing.change_capture import framed
 
     digests: dict[int, bytes] = {0: b""}
     due: dict[int, tuple[list[Value], bytes]] = {}

@@ -20,17 +20,17 @@ from store.base.errors import MemorandaError
 from store.base.hashing import sha256
 from store.base.models import Fact, Turn, as_json
 from store.database.database import Database
-from store.database.purged_words import tells
+from store.database.erasure.purged_words import tells
 from store.database.values import Json, Verbatim
 from store.history.change_summary import TABLES
 from store.history.compression import every_row
 from store.records.ageing import state
 from store.search import lookup as records
-from store.search.fts import FullTextIndex, QueryTerms
 from store.search.pipeline import Search
 from store.search.results import Hit
-from store.text.contradiction import contrary
-from store.text.question_similarity import deterministic, may_be_same, normal, words
+from store.search.signals.fts import FullTextIndex, QueryTerms
+from store.text.similarity.contradiction import contrary
+from store.text.similarity.question_similarity import deterministic, may_be_same, normal, words
 from store.text.vocabulary import stop_words
 
 TYPE_CHECKING = False

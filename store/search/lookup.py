@@ -16,7 +16,7 @@ def lookup(database: Database, citation: Citation) -> "Record":
     """The record that a citation means. Raises NotFound, Conflict (an ambiguous sha), Unsupported."""
     target = citation.target
     if citation.kind == "commit":
-        from store.records.commits import Commits
+        from store.records.timeline.commits import Commits
 
         return Commits(database).get(str(target))
     if citation.kind == "document":
@@ -78,15 +78,15 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
 
         return Decisions(database).many(numbers)
     if kind == "commit":
-        from store.records.commits import Commits
+        from store.records.timeline.commits import Commits
 
         return Commits(database).many(numbers)
     if kind == "event":
-        from store.records.events import Events
+        from store.records.timeline.events import Events
 
         return Events(database).many(numbers)
     if kind == "iteration":
-        from store.records.iterations import Iterations
+        from store.records.timeline.iterations import Iterations
 
         return Iterations(database).many(numbers)
     if kind == "task":

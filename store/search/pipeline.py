@@ -10,26 +10,27 @@ from store.base.feature_flags import without
 from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database.database import Database
-from store.search import lookup, mmr, recency
-from store.search.accesses import Accesses
-from store.search.filters import Filters
-from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
-from store.search.query_history import QueryHistory
-from store.search.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
-from store.search.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
+from store.search import lookup
+from store.search.log.accesses import Accesses
+from store.search.log.query_history import QueryHistory
+from store.search.query.filters import Filters
+from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
 from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import EXACT, NEAR, Answer, Hit
+from store.search.signals import mmr, recency
+from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
+from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
+from store.search.signals.verdict import judge
 from store.search.snippets import Marker, snippet
 from store.search.table_scan import TableScan
-from store.search.verdict import judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Record
     from store.config.configuration import Config
-    from store.search.latency_log import LatencyLog
-    from store.search.semantic import PendingQueryVector, SemanticIndex
+    from store.search.log.latency_log import LatencyLog
     from store.search.settings import Settings
+    from store.search.signals.semantic import PendingQueryVector, SemanticIndex
 
 # records from which on the keywords are looked up while the model reads the question: it needs all processors for its
 # 15 ms, and a second thread costs it more than a quick lookup takes
@@ -54,8 +55,8 @@ class Search:
     @classmethod
     def of(cls, database: Database, config: "Config") -> "Search":
         """The search of a memory as its person has set it."""
-        from store.search.semantic import SemanticIndex
         from store.search.settings import Settings
+        from store.search.signals.semantic import SemanticIndex
 
         return cls(database, Settings(config), SemanticIndex(database, config))
 
@@ -67,7 +68,7 @@ class Search:
     @property
     def timed(self) -> "LatencyLog":
         """How the last searches fared."""
-        from store.search.latency_log import LatencyLog
+        from store.search.log.latency_log import LatencyLog
 
         return LatencyLog(self._database)
 

@@ -7,7 +7,7 @@ from store.base.errors import MemorandaError
 from store.base.record_keys import pack
 from store.database.database import Database
 from store.search import lookup
-from store.search.fts import FullTextIndex, QueryTerms
+from store.search.signals.fts import FullTextIndex, QueryTerms
 from store.text.vocabulary import stop_words
 
 WORDS = 8  # rarest words that stand for a record

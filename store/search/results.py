@@ -5,7 +5,7 @@ from store.base.record_keys import pack
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Record
-    from store.search.fts import QueryTerms
+    from store.search.signals.fts import QueryTerms
 
 EXACT, NEAR, NOTHING = "exact", "near", "nothing"
 

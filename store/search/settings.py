@@ -1,7 +1,7 @@
 """What a person has set about searching."""
 
 from store.config.configuration import Config
-from store.search import access_scope
+from store.search.query import access_scope
 
 # the numbers of the first sketch
 SEED = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4, "halfLifeDays": 30, "lambda": 0.7}

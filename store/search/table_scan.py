@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.base.record_keys import ROW
-from store.search.filters import GONE, Filters
-from store.search.fts import (
+from store.search.query.filters import GONE, Filters
+from store.search.signals.fts import (
     BEGINNING,
     COMMON_FLOOR,
     COMMON_SHARE,
@@ -24,7 +24,7 @@ from store.search.fts import (
     FullTextResult,
     QueryTerms,
 )
-from store.search.ranking import idf
+from store.search.signals.ranking import idf
 
 K1, B = 1.2, 0.75  # FTS5's own
 _WEIGHTS = tuple(float(weight) for weight in WEIGHTS.split(","))

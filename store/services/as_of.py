@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.location import Location
-from store.database.change_capture import columns
 from store.database.database import Database
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.writing.change_capture import columns
 from store.history import compression, rewind
 from store.history.row_edits import primary_key
 from store.memory import Memory

@@ -9,10 +9,11 @@ from store.base.clock import days_before
 from store.base.location import checkout_root
 from store.config.configuration import captures
 from store.conversations import hook_spool, retention
-from store.database import disk_reserve, purge_state
 from store.database.database import Database, Transaction
+from store.database.erasure import purge_state
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Verbatim
+from store.database.writing import disk_reserve
 from store.git import refs
 from store.git.process import Cancelled, GitError, never
 from store.git.repository import CommitInfo, Repository
@@ -20,7 +21,8 @@ from store.history import compression
 from store.ingest import discard
 from store.memory import Memory
 from store.purge import purge
-from store.records import commits, decision_mentions
+from store.records import decision_mentions
+from store.records.timeline import commits
 from store.services import automatic_checkpoints
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from store.base.clock import to_ms
 from store.conversations import extraction_queue
-from store.database import crash_count as crashes
 from store.database.database import Database
+from store.database.writing import crash_count as crashes
 from store.learning import request_counts
 from store.memory import Memory
 from store.records.ageing import STATES
@@ -209,7 +209,7 @@ def _sessions(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
 
 def _index(database: Database) -> IndexMetrics:
     from store.embedding import model_registry
-    from store.search.fts import FullTextIndex
+    from store.search.signals.fts import FullTextIndex
 
     modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
     serving = model_registry.serving(database)

@@ -8,7 +8,7 @@ from store.base.clock import local_time
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.memory import Memory
 from store.search import lookup
-from store.text.typed_times import typed_moment
+from store.text.times.typed_times import typed_moment
 
 STEP = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
 # a kind of record → when it was created, since a record names a moment too

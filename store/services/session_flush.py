@@ -10,7 +10,7 @@ from store.learning import rule_pass, summarizers
 from store.learning.rule_pass import RulePassResult
 from store.llm import model_selection
 from store.memory import Memory
-from store.records.checkpoint_levels import QUIET_MS
+from store.records.timeline.checkpoint_levels import QUIET_MS
 from store.services import consolidation
 
 TYPE_CHECKING = False

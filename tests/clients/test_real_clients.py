@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from clients.model import ASKED, REPLY, Model
 
-from store.doors import client_health, connection, injections
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.doors.connect import client_health, connection
+from store.doors.session import injections
 from store.memory import Memory
 
 pytestmark = pytest.mark.clients
@@ -182,7 +183,7 @@ def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict
 def test_claude_finds_nothing_wrong_with_the_plugin(
     world: tuple[Path, Path, dict[str, str]], tmp_path: Path, programs: Path
 ) -> None:
-    from store.doors import claude_plugin
+    from store.doors.connect import claude_plugin
 
     claude_plugin.write(str(tmp_path / "plugin"))
     done = subprocess.run(

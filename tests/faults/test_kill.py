@@ -20,8 +20,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from store.database import change_capture
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
+from store.database.writing import change_capture
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from support.traces import traces
 
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
-from store.database.purge_state import pending
+from store.database.erasure.purge_state import pending
 from store.memory import Memory
 from store.services import maintenance
 
@@ -253,7 +253,7 @@ STAGES = {
     "store.purge.row_eraser.scrub": "old",
     "store.purge.finalize.note": "old",
     "store.purge.finalize.finish": "new",
-    "store.database.tombstones.buried": "new",
+    "store.database.erasure.tombstones.buried": "new",
     "store.purge.backups._rewritten": "new",
     "store.purge.backups.put": "new",
     "store.purge.backups.seal": "new",

@@ -13,7 +13,7 @@ import pytest
 from support.killing import killed
 
 from store.conversations.turns import NewTurn
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.memory import Memory
 from store.search import corpus
 

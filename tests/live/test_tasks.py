@@ -18,8 +18,8 @@ from store.learning.extract_rules import extract
 from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
 from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
 from store.librarian.librarian import Librarian
+from store.llm.clients.ollama_client import OllamaChat
 from store.llm.model_selection import found
-from store.llm.ollama_client import OllamaChat
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.search import lookup

@@ -23,10 +23,10 @@ from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
 from store.redaction.redactor import findings
-from store.redaction.families import FAMILIES
+from store.redaction.rules.families import FAMILIES
 from store.text.small_talk import small_talk
 from store.ingest import plain
-from store.text.dates import period
+from store.text.times.dates import period
 from store.conversations.topic_shift import shift
 
 def claude(text):

@@ -21,7 +21,7 @@ from store.inbox import duplicates
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search.pipeline import Search
-from store.search.query_parser import FILTERS, IS
+from store.search.query.query_parser import FILTERS, IS
 from store.search.results import Answer, Hit
 
 # and what is given beside the query

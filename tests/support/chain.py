@@ -5,8 +5,8 @@
 from itertools import groupby
 
 from store.base.hashing import sha256
-from store.database.change_capture import framed
 from store.database.database import Database
+from store.database.writing.change_capture import framed
 from store.history import block_table, compression
 
 HEADER = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"

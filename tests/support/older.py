@@ -4,9 +4,9 @@ import os
 
 import apsw
 
-from store.database import migrations
-from store.database.tables import JOURNAL, OPERATIONAL, PACKED, RECORDED
-from store.database.version import APPLICATION_ID
+from store.database.schema import migrations
+from store.database.schema.tables import JOURNAL, OPERATIONAL, PACKED, RECORDED
+from store.database.schema.version import APPLICATION_ID
 
 
 def older(path: str, version: int) -> None:

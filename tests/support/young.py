@@ -13,7 +13,7 @@ from store.base.vocabulary import DOMAINS, LETTERS, SEARCHABLE
 from store.conversations.turns import NewTurn
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.query_parser import IS
+from store.search.query.query_parser import IS
 
 WORD = "team"
 # the values of each filter, and one invalid value

@@ -94,7 +94,7 @@ REMEMBERS = {
     "tui.cli",
     "tui.cli_output",
     "tui.commands",
-    "tui.commands.facts",
+    "tui.commands.records.facts",
     "tui.input",
     "tui.input.argument_parser",
     "tui.input.command",

@@ -9,8 +9,8 @@ from store import Fact, MemorandaError, Proposal, cite
 from store import pack_key as pack
 from tui.actions.support import MANY, many, names_of, refuse, undoes, write
 from tui.input.key_table import INBOX
+from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count
-from tui.render.proposal_detail import flagged
 
 if TYPE_CHECKING:
     from store import InboxChoice, Memory
@@ -237,7 +237,7 @@ def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or the whole list, in the user's editor."""
     from store import InboxChoice
     from tui.desktop.editor import edit as edit_text
-    from tui.render import proposal_batch
+    from tui.render.details import proposal_batch
 
     if screen.engine is None:
         return

@@ -49,7 +49,7 @@ def _ask(screen: ActionHost, plan: PurgePlan) -> None:
 
 def _told(screen: ActionHost, result: object) -> None:
     """Report the result; put details in the preview."""
-    from tui.commands.purge import done_lines
+    from tui.commands.privacy.purge import done_lines
 
     if not isinstance(result, tuple):
         return

@@ -44,7 +44,7 @@ def task_line(task: "Task", now: str) -> str:
 
 
 def proposal_line(found: "Proposal", now: str) -> str:
-    from tui.render.proposal_detail import WARNING, flagged
+    from tui.render.details.proposal_detail import WARNING, flagged
 
     glyph = WARNING if flagged(found) else KIND_GLYPHS["proposal"]
     start = f"{glyph} {found.citation:<6}  {found.kind:<9}  {ago(now, found.created_at):>6}"

@@ -11,12 +11,12 @@ from rich.cells import cell_len
 
 from store import Fact, Record, token_count
 from store import pack_key as pack
-from tui.commands.context import bar
+from tui.commands.records.context import bar
 from tui.lists.record_rows import BADGE_STYLES, WIDE, Pairs
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.details.proposal_detail import WARNING
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.render.proposal_detail import WARNING
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui.commands.context import bar
+from tui.commands.records.context import bar
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line
-from tui.render.metric import POOR, UNKNOWN, Figure, Section, steps
+from tui.render.metrics.metric import POOR, UNKNOWN, Figure, Section, steps
 from tui.render.summary_line import summary
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit

@@ -9,7 +9,7 @@ from store import USUAL_MODEL as USUAL
 from store import InstalledModel as Installed
 from store import ModelStats, ModelStatus
 from store import short_model_name as short
-from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
+from tui.commands.system.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line

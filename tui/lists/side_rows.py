@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from store import MODEL, Checkpoint, Proposal, Step, Task, ago, local_time
 from tui.lists.record_rows import WIDE, Pairs
 from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS
-from tui.render.proposal_detail import WARNING, flagged
+from tui.render.details.proposal_detail import WARNING, flagged
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 

@@ -28,7 +28,7 @@ from store import (
 )
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
-from tui.render.agents import activity_lines, call_line, injection_line
+from tui.render.details.agents import activity_lines, call_line, injection_line
 from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.screens.base_screen import ResponsiveScreen

@@ -16,7 +16,7 @@ from store import FINDING_NOTE as NOTE
 from store import FINDING_OK as OK
 from store import FINDING_WRONG as WRONG
 from store import Finding, examine
-from tui.commands.health import verdict
+from tui.commands.system.health import verdict
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line

@@ -16,7 +16,7 @@ from store import SettingValue as Value
 from store import load_config as load
 from store import put_setting as put
 from store import user_config_path as user_path
-from tui.commands.model import MODES, how_far, overruled, trial_lines, where
+from tui.commands.system.model import MODES, how_far, overruled, trial_lines, where
 from tui.input.key_table import BY_ID, FIXED
 from tui.lists.model_rows import ModelRow, ModelRows, rows, start
 from tui.lists.view_state import WIDE

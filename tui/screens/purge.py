@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from store import MemorandaError
-from tui.commands.purge import box
+from tui.commands.privacy.purge import box
 from tui.input.key import Key
 from tui.input.key_table import PURGE_KEYS
 from tui.lists.numbered_rows import NumberedRows
@@ -159,7 +159,7 @@ class PurgeScreen(ChoosingScreen):
 
 
 def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Done, Traces]:
-    from tui.commands.purge import left_of
+    from tui.commands.privacy.purge import left_of
 
     done = memory.purge.run(plan, chosen)
     return done, left_of(memory, plan, done)

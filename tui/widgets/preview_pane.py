@@ -143,8 +143,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
         from store import Checkpoint, Chunk, Commit, Proposal
-        from tui.render.document_lines import indexed
-        from tui.render.record_detail import brief
+        from tui.render.details.document_lines import indexed
+        from tui.render.details.record_detail import brief
 
         assert self.engine is not None
         self.record = record

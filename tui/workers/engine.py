@@ -43,8 +43,8 @@ from tui.input.pane_table import BY_NAME
 from tui.lists.decision_conflicts import DecisionConflicts
 from tui.lists.record_rows import FactRows, TimelineRows, by_day
 from tui.lists.view_state import View
+from tui.render.details.record_detail import describe, describe_step
 from tui.render.field_diff import Line
-from tui.render.record_detail import describe, describe_step
 from tui.workers import queries
 from tui.workers.document_worker import DocumentWorker
 from tui.workers.embedding_worker import EmbeddingWorker

@@ -13,7 +13,7 @@ from tui.input.key_table import named
 from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
 from tui.lists.record_rows import KeyedRows
-from tui.render.metric_sections import sections
+from tui.render.metrics.metric_sections import sections
 from tui.render.plurals import count
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
--- Memoranda, schema 1. Every table is of one of four kinds (store/database/tables.py): recorded, journal,
+-- Memoranda, schema 1. Every table is of one of four kinds (store/database/schema/tables.py): recorded, journal,
 -- operational, derived. Ids are AUTOINCREMENT: a citation never comes to mean another record.
 -- Times are UTC, ISO 8601 with milliseconds, as text. No primary key may be NULL: sessions would not see the row.
 

@@ -8,7 +8,7 @@ ALTER TABLE commits ADD COLUMN origin TEXT NOT NULL DEFAULT 'git';
 -- those that every pack thinks of first
 CREATE INDEX facts_pinned ON facts(importance DESC, last_confirmed_at DESC, id) WHERE pinned AND status = 'active';
 
--- operational: which agent a session is of (store/doors/pack.py)
+-- operational: which agent a session is of (store/doors/session/pack.py)
 CREATE TABLE agent_sessions(
   session TEXT PRIMARY KEY NOT NULL,
   client TEXT NOT NULL,             -- claude-code, codex …
@@ -18,7 +18,7 @@ CREATE TABLE agent_sessions(
 ) WITHOUT ROWID;
 CREATE INDEX agent_sessions_client ON agent_sessions(client, last_at);
 
--- operational: what agents asked of a door, the newest some thousand (store/doors/calls.py)
+-- operational: what agents asked of a door, the newest some thousand (store/doors/session/calls.py)
 CREATE TABLE agent_calls(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE agent_calls(
 );
 CREATE INDEX agent_calls_client ON agent_calls(client, at);
 
--- operational: what was put into an agent's context, the newest some hundred (store/doors/pack.py)
+-- operational: what was put into an agent's context, the newest some hundred (store/doors/session/pack.py)
 CREATE TABLE injections(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at TEXT NOT NULL,

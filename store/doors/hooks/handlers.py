@@ -25,8 +25,8 @@ def handle(memory: Memory, event: HookEvent) -> str:
 
 def _start(memory: Memory, event: HookEvent, started: float) -> str:
     """Begin a session, or go on with it: what an agent should know of the memory."""
-    from store.doors import pack
-    from store.doors.injections import keep
+    from store.doors.session import pack
+    from store.doors.session.injections import keep
 
     if event.inner:
         return ""
@@ -61,7 +61,7 @@ def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
             _note_session(write, event)
             turn = _keep_turn(write, event, "user", said)
             if made is not None and made.text:
-                from store.doors.injections import keep
+                from store.doors.session.injections import keep
 
                 keep(write, **_injection(event, made))
             _note(
@@ -82,8 +82,8 @@ def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
 
 def _stop(memory: Memory, event: HookEvent, started: float) -> str:
     """Keep the reply, and which of the records that were sent it used; the rest is done behind the agent's back."""
-    from store.doors import injections
     from store.doors.hooks import own_words
+    from store.doors.session import injections
 
     said = own_words.of_anybody(event.text)
     if event.inner:
@@ -178,7 +178,7 @@ def _note(
     reads: "Sequence[str]" = (),
     writes: "Sequence[str]" = (),
 ) -> None:
-    from store.doors import calls
+    from store.doors.session import calls
 
     calls.note(
         write,
@@ -194,7 +194,7 @@ def _note(
 
 
 def _note_session(write: "Transaction", event: HookEvent) -> None:
-    from store.doors import calls
+    from store.doors.session import calls
 
     calls.note_session(write, event.session, event.client, event.model)
 
@@ -214,12 +214,12 @@ def _injection(event: HookEvent, made: "Pack") -> "dict[str, Any]":
 def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
-    from store.doors.recall import bearing_on
+    from store.doors.session.recall import bearing_on
 
     try:
         if not bearing_on(memory, said):
             return None  # what makes a pack takes longer to import than this look
-        from store.doors import pack
+        from store.doors.session import pack
 
         return pack.prompt_pack(memory, event.client, event.session, said)
     except MemorandaError:
@@ -314,4 +314,4 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.database.database import Transaction
-    from store.doors.pack import Pack
+    from store.doors.session.pack import Pack

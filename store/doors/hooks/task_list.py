@@ -6,10 +6,10 @@ stays as they left it: a list that comes again says nothing new about it.
 
 from store.base.citations import cite
 from store.base.errors import Purged
-from store.database import tombstones
 from store.database.database import Transaction
+from store.database.erasure import tombstones
 from store.database.values import Verbatim, clean
-from store.records.iterations import active
+from store.records.timeline.iterations import active
 from store.text.one_line import one_line
 
 TYPE_CHECKING = False

@@ -6,11 +6,11 @@ from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, P
 from store.context.acceptance import accepted
 from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
-from store.doors.pack import aged
+from store.doors.session.pack import aged
 from store.doors.trust import agent, unconfirmed, worked_on
 from store.memory import Memory
 from store.records.ageing import state
-from store.records.commits import GIT
+from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.search.pipeline import body
 

@@ -10,17 +10,17 @@ from store.base.clock import parse_moment
 from store.base.errors import InvalidInput, NotFound
 from store.base.models import Chunk, Fact, Record
 from store.base.vocabulary import DOMAINS, SCOPES
-from store.doors import pack
 from store.doors.mcp.answers import AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
 from store.doors.mcp.caller import Caller
 from store.doors.mcp.items import Describer
-from store.doors.recovery import recovery_pack
+from store.doors.session import pack
+from store.doors.session.recovery import recovery_pack
 from store.doors.trust import denied
 from store.memory import Memory
 from store.records.ageing import STATES, state_sql
 from store.search import linked_records, lookup
 from store.search.pipeline import body
-from store.search.query_parser import AGEING
+from store.search.query.query_parser import AGEING
 
 COUNTED = 2_000  # facts that are counted beyond those listed
 SCHEME = "memory://"  # of the resources

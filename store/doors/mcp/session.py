@@ -13,13 +13,13 @@ from store.base.errors import Defect, MemorandaError, NotFound
 from store.base.file_stamp import file_stamp
 from store.base.location import Location
 from store.config.files import project_path, user_path
-from store.doors import calls
 from store.doors.mcp import reading, writing
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.arguments import checked
 from store.doors.mcp.caller import Caller, caller_of
 from store.doors.mcp.schemas import BY_NAME
 from store.doors.pause import paused_until
+from store.doors.session import calls
 from store.doors.trust import denied
 from store.memory import Memory
 

@@ -9,7 +9,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.vocabulary import PERSON
 from store.config.configuration import captures
 from store.context.acceptance import BELIEVE
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller
 from store.doors.trust import BELIEVE_QUOTED, HOOK, OFF, policy

@@ -7,7 +7,7 @@ from store.inbox.merge_text import LONGEST, Summed, summed_up
 from store.learning.grounding import Ground
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession, numbered, spanish
-from store.text import contradiction
+from store.text.similarity import contradiction
 
 TASK = "consolidate"
 PREDICT = 200

@@ -16,7 +16,7 @@ from store.base.errors import InvalidInput, StorageError
 from store.base.installation import sign
 from store.conversations import hook_spool
 from store.memory import Memory
-from store.purge.pattern import Words
+from store.purge.scan.pattern import Words
 from store.services import maintenance
 
 ROOT = Path(__file__).parents[3]

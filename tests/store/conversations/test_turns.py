@@ -477,11 +477,11 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
 def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns from before know neither tokens nor continuity: they are queued, to be judged without a model's work."""
     path = str(tmp_path / "memory.db")
-    from store.database import migrations
+    from store.database.schema import migrations
 
     every = migrations.migrations()
     with monkeypatch.context() as older:
-        for module in ("store.database.connection", "store.database.migrations", "store.database.database"):
+        for module in ("store.database.connection", "store.database.schema.migrations", "store.database.database"):
             older.setattr(f"{module}.SCHEMA_VERSION", 3)
         older.setattr(migrations, "migrations", lambda: every[:3])
         with Memory.open(path) as memory, memory.database.write("agent", "test") as write:

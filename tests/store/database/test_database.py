@@ -18,7 +18,8 @@ from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
 from store.database import connection as recipe
 from store.database import database as write
-from store.database import files, migrations, tables
+from store.database import files
+from store.database.schema import migrations, tables
 from store.exchange import backup, exporter
 from store.memory import Memory
 

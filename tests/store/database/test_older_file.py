@@ -17,7 +17,7 @@ from support.stories import NOON, Clock
 
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
-from store.database.version import SCHEMA_VERSION
+from store.database.schema.version import SCHEMA_VERSION
 from store.llm import usage_stats
 from store.memory import Memory
 

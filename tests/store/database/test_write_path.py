@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
 from store.conversations.rule_summary import Summarised
 from store.conversations.turns import NewTurn
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.database.values import Json, Verbatim, clean
 from store.exchange import exporter
 from store.memory import Memory

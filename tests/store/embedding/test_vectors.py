@@ -16,10 +16,10 @@ from support import embedding_models
 from support.ours import ours
 
 from store.conversations.turns import NewTurn
-from store.database import migrations
 from store.database.database import Database
 from store.database.lease import Lease
-from store.database.version import APPLICATION_ID
+from store.database.schema import migrations
+from store.database.schema.version import APPLICATION_ID
 from store.embedding import binary_index, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure

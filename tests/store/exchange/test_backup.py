@@ -19,7 +19,7 @@ from store.base.errors import Conflict, NotFound, StorageError
 from store.conversations.turns import NewTurn
 from store.database import sql_functions
 from store.database.lease import Lease
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.database.values import Verbatim
 from store.exchange import backup, exporter
 from store.exchange.importer import Import

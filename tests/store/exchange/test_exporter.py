@@ -10,8 +10,8 @@ from support.writing import writing
 
 from store.base.errors import Conflict, StorageError
 from store.conversations.turns import NewTurn
-from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
-from store.database.version import SCHEMA_VERSION
+from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
+from store.database.schema.version import SCHEMA_VERSION
 from store.exchange import exporter
 from store.memory import Memory
 

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
 from store.conversations.turns import NewTurn
-from store.database.change_capture import framed
-from store.database.tables import JOURNAL, RECORDED
-from store.database.tombstones import add_tombstones, decision_text
-from store.database.version import SCHEMA_VERSION
+from store.database.erasure.tombstones import add_tombstones, decision_text
+from store.database.schema.tables import JOURNAL, RECORDED
+from store.database.schema.version import SCHEMA_VERSION
+from store.database.writing.change_capture import framed
 from store.exchange import exporter
 from store.exchange.export_schema import TABLES, columns_of, json_schema
 from store.exchange.importer import Import

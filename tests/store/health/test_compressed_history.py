@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from bench.damage import live, look
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.history import compression
 from store.memory import Memory
 from store.salvage.salvage import salvage

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.memory import Memory
 from store.search import corpus
 

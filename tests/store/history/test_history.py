@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from store.base.errors import Conflict, NotFound
 from store.base.models import Step
 from store.base.record_keys import NUMBERS
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.history.compression import every_row
 from store.history.history import MADE, NEXT_REDO
 from store.memory import Memory

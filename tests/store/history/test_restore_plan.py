@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.history.compression import every_row
 from store.history.restore_plan import STRATEGIES, Plan
 from store.memory import Memory

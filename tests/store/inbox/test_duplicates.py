@@ -11,8 +11,8 @@ from store.inbox.duplicates import ORIGIN, _about_one_thing, alike, nominate
 from store.inbox.inbox import Doubtful
 from store.inbox.merge_text import summed_up
 from store.memory import Memory
-from store.text.contradiction import compare, taken_apart
 from store.text.prompt_injection import suspicious
+from store.text.similarity.contradiction import compare, taken_apart
 
 WORDS = {"same": "same", "alike": "same", "contradicts": "contradicts", "": "apart"}
 

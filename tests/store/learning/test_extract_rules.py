@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from store.base.vocabulary import DOMAINS
-from store.database.tombstones import normal
+from store.database.erasure.tombstones import normal
 from store.learning.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
 from store.learning.sentences import LONG, sentences
 

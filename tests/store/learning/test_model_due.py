@@ -19,7 +19,8 @@ from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.candidate_filter import worth
 from store.learning.model_pass import ModelPassResult
-from store.llm import chat_client, circuit_breaker, endpoint, ollama_client
+from store.llm import circuit_breaker, endpoint
+from store.llm.clients import chat_client, ollama_client
 from store.llm.model_selection import found
 from store.llm.status import standing
 from store.memory import Memory

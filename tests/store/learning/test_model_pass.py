@@ -21,7 +21,8 @@ from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.context_ranking import before_a_context
 from store.learning.model_pass import ModelPassResult
-from store.llm import chat_client, circuit_breaker, usage_stats
+from store.llm import circuit_breaker, usage_stats
+from store.llm.clients import chat_client
 from store.memory import Memory
 from store.services import session_flush
 

@@ -10,8 +10,8 @@ from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
 from store.librarian.question import read
 from store.memory import Memory
-from store.text.dates import period
-from store.text.question_similarity import words
+from store.text.similarity.question_similarity import words
+from store.text.times.dates import period
 
 NOW = "2026-11-21T12:00:00.000Z"  # a Saturday
 SHA = "a1b2c3d" + "0" * 33

@@ -13,10 +13,11 @@ from support.ollama_server import FAULTS, MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.config.settings import known
-from store.llm import chat_client, circuit_breaker, model_selection, ollama_client
+from store.llm import circuit_breaker, model_selection
 from store.llm import server_info as look
 from store.llm.circuit_breaker import CircuitBreaker
-from store.llm.ollama_client import OllamaChat
+from store.llm.clients import chat_client, ollama_client
+from store.llm.clients.ollama_client import OllamaChat
 from store.llm.status import standing
 
 HI = [("system", "Be short."), ("user", "Say hi.")]

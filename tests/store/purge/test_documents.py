@@ -12,10 +12,10 @@ from store.documents import atomic_write
 from store.documents.paths import Root
 from store.exchange import backup
 from store.memory import Memory
-from store.purge.column_scan import RemainingMatch
 from store.purge.documents import stretches
-from store.purge.pattern import Words
 from store.purge.purge import PurgePlan
+from store.purge.scan.column_scan import RemainingMatch
+from store.purge.scan.pattern import Words
 
 TEXT = "the hint is the blue zebrafish"
 

@@ -15,19 +15,19 @@ from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
-from store.database import change_capture
-from store.database.purge_state import pending
-from store.database.tombstones import times
+from store.database.erasure.purge_state import pending
+from store.database.erasure.tombstones import times
 from store.database.values import Verbatim
+from store.database.writing import change_capture
 from store.embedding.input_text import digest, form
 from store.exchange import backup, exporter
 from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.history import compression
 from store.memory import Memory
-from store.purge.pattern import Words
 from store.purge.proof import Verdict, prove, trace
 from store.purge.registry import of_store as files_of
+from store.purge.scan.pattern import Words
 from store.search import corpus
 from store.services import maintenance
 
@@ -451,7 +451,7 @@ def test_a_tombstone_tells_nothing_without_the_key(memory: Memory):
         other.facts.remember(TEXT)
         all_places(other, ("fact", 1))
         assert other.database.rows(STONES) != [stone]
-    from store.database.tombstones import normal
+    from store.database.erasure.tombstones import normal
 
     words = {hash for (hash,) in memory.database.rows("SELECT hash FROM tombstones WHERE length(hash) = 16")}
     plain = {hashlib.sha256(word.encode()).digest()[:15] for word in ("zebrafish", "blue", "the blue zebrafish")}

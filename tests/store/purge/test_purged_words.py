@@ -11,13 +11,13 @@ from support.traces import traces
 from store.base import installation
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
-from store.database import purged_words
 from store.database.database import Database
-from store.database.purge_state import pending
+from store.database.erasure import purged_words
+from store.database.erasure.purge_state import pending
 from store.memory import Memory
-from store.purge.pattern import Copies
 from store.purge.proof import trace
 from store.purge.purge import finish
+from store.purge.scan.pattern import Copies
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 

@@ -12,8 +12,8 @@ from store.conversations.turns import NewTurn
 from store.exchange import backup, exporter
 from store.memory import Memory
 from store.purge import registry
-from store.purge.pattern import Words
 from store.purge.proof import trace
+from store.purge.scan.pattern import Words
 
 CANARY = "canaryquokka"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")

@@ -8,7 +8,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.models import Commit, Link
 from store.base.vocabulary import IMPACTS, LINK_TYPES
 from store.memory import Memory
-from store.records.events import RETENTION_DAYS
+from store.records.timeline.events import RETENTION_DAYS
 from store.search.lookup import by_key, lookup
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"

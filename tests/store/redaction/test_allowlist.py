@@ -21,7 +21,7 @@ from store.base.installation import sign
 from store.config import configuration as config
 from store.conversations import hook_spool
 from store.conversations.turns import NewTurn
-from store.database.tombstones import times
+from store.database.erasure.tombstones import times
 from store.database.values import Verbatim
 from store.exchange import backup, exporter
 from store.health.doctor import examine

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.memory import Memory
-from store.purge.scanners import PEOPLE
+from store.purge.scan.scanners import PEOPLE
 from store.purge.secret_scan import scan, scrub
-from store.redaction.families import LABELS, PERSONAL
 from store.redaction.personal_data import masked, personal
 from store.redaction.redactor import findings, markers, replaced
+from store.redaction.rules.families import LABELS, PERSONAL
 
 # kind: (what is one, what only looks like one)
 EXAMPLES = {

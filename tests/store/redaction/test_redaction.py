@@ -14,9 +14,9 @@ from support.secrets import BODY, CONTEXTS, PASSWORD, TOKENS, UPPER, label_of, w
 from support.sentences import SENTENCES
 
 from store.base.errors import InvalidInput
-from store.redaction.families import LABELS, Family
 from store.redaction.keyword_index import KeywordIndex
 from store.redaction.redactor import MAX_DEPTH, SecretFinding, findings, redact, redact_tree
+from store.redaction.rules.families import LABELS, Family
 
 AWS = "AKIA" + UPPER
 ANTHROPIC = "sk-" + "ant-api03-" + BODY
@@ -720,7 +720,7 @@ def test_starting_costs_no_slow_import_and_no_compiled_pattern() -> None:
     script = """
 import sys
 from store.redaction.redactor import redact
-from store.redaction.families import FAMILIES
+from store.redaction.rules.families import FAMILIES
 redact("an ordinary sentence, in ASCII")
 print(*{"dataclasses", "typing", "pathlib", "unicodedata"} & set(sys.modules))
 print(*(family.label for family in FAMILIES if family._compiled))

@@ -13,7 +13,7 @@ from bench.damage import Memories, bytes_of, contents, header, homes, kinds, liv
 from bench.damage import Score as Outcome
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.base.location import locate
-from store.database.tables import JOURNAL, RECORDED
+from store.database.schema.tables import JOURNAL, RECORDED
 from store.health.doctor import examine
 from store.health.wal import FRAME, HEADER
 from store.memory import Memory

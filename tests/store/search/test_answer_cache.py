@@ -15,7 +15,7 @@ from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge import secret_scan
 from store.search.answer_cache import KEPT
-from store.text.question_similarity import normal
+from store.text.similarity.question_similarity import normal
 
 ASKED = "How big is the team?"
 SAID = "The team is five people [F#1]."

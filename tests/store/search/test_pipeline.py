@@ -16,9 +16,9 @@ from store.database.values import Verbatim
 from store.embedding.vector_backends import STEPS
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.query_parser import parse
-from store.search.ranking import WEIGHTS
+from store.search.query.query_parser import parse
 from store.search.results import Answer
+from store.search.signals.ranking import WEIGHTS
 from store.services.background_embedding import embed
 
 STORY = (
@@ -267,7 +267,7 @@ def test_rules_say_which_session_may_search(
 
 def test_without_the_model_keywords_go_on_and_say_so(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vectors are there, and nobody to make the question's."""
-    from store.search import semantic
+    from store.search.signals import semantic
 
     monkeypatch.setattr(semantic, "_providers", {})
     monkeypatch.setattr(semantic, "_asked", {})
@@ -359,7 +359,7 @@ def test_of_two_equals_the_newer_comes_first_and_an_old_answer_is_not_buried(mem
 
 def test_being_new_parts_near_equals_and_nothing_else() -> None:
     """A hundredth better and three years older comes second; clearly better and older stays first."""
-    from store.search.ranking import Candidate, Passage, Question, rank
+    from store.search.signals.ranking import Candidate, Passage, Question, rank
 
     def order(lead: float) -> list[int]:
         old = Candidate(1, "fact", "", "2023-01-01T00:00:00.000Z", [Passage(1, "tea", bm25=1.0)])
@@ -437,7 +437,7 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
 
 
 def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
-    from store.search.query_history import KEPT, QueryHistory
+    from store.search.log.query_history import KEPT, QueryHistory
 
     asked = QueryHistory(memory.database)
     for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(KEPT - 1))):
@@ -494,6 +494,6 @@ def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
     import subprocess
     import sys
 
-    code = "import store.search.fts, store.search.ranking, sys; print('numpy' in sys.modules)"
+    code = "import store.search.signals.fts, store.search.signals.ranking, sys; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.stdout.strip() == "False", done.stderr

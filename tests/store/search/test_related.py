@@ -8,9 +8,9 @@ from support import embedding_models
 
 from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search.fts import FullTextIndex
 from store.search.related import rarest
-from store.search.spelling import spellings
+from store.search.signals.fts import FullTextIndex
+from store.search.signals.spelling import spellings
 
 FACTS = (
     "The billing service stores its rows in PostgreSQL",

@@ -20,10 +20,11 @@ from store.conversations.rule_summary import Summarised
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
-from store.search import corpus, fts, snippets
-from store.search.fts import COMMON_FLOOR
-from store.search.query_parser import STATUSES
+from store.search import corpus, snippets
+from store.search.query.query_parser import STATUSES
 from store.search.results import Answer
+from store.search.signals import fts
+from store.search.signals.fts import COMMON_FLOOR
 from store.text.vocabulary import stop_words
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"

@@ -12,11 +12,11 @@ from store.base import token_count as tokens
 from store.base.errors import InvalidInput, NotFound
 from store.config.files import project_path, put
 from store.conversations.turns import WINDOW, WINDOW_TOKENS, NewTurn
-from store.database import migrations
 from store.database.lease import Lease
+from store.database.schema import migrations
 from store.history.checkpoint_payload import SUMMARY, prompt
 from store.memory import Memory
-from store.records.checkpoint_levels import EVERY_MS, due, percent, threshold
+from store.records.timeline.checkpoint_levels import EVERY_MS, due, percent, threshold
 from store.search import corpus
 from store.services import automatic_checkpoints, maintenance
 from store.services.related_records import related

@@ -10,7 +10,7 @@ from conftest import Clock
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from store.search.latency_log import KEPT
+from store.search.log.latency_log import KEPT
 from store.services.metrics import SESSIONS, TOLD, measure
 
 

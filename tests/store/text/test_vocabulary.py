@@ -47,8 +47,10 @@ READS = """
 import sys
 from store.text import vocabulary
 vocabulary.FOLDER = sys.argv[1]
-from store.text import clauses, contradiction, dates, language, question_similarity, synonyms
-from store.text.contradiction import compare, taken_apart
+from store.text import clauses, language
+from store.text.similarity import contradiction, question_similarity, synonyms
+from store.text.times import dates
+from store.text.similarity.contradiction import compare, taken_apart
 one, other = taken_apart("Les factures partent lundi"), taken_apart("Les factures partent mardi")
 print(
     vocabulary.languages(),

@@ -21,7 +21,7 @@ from textual.widgets import OptionList
 from store.base.clock import to_ms
 from store.base.errors import MemorandaError
 from store.config.files import user_path
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.memory import Memory
 from tui.actions.support import MANY
 from tui.app import Memoranda

@@ -26,17 +26,17 @@ from bench.terminal import Terminal
 from store.base.errors import StorageError
 from store.base.models import Fact
 from store.conversations import extraction_queue
-from store.database import change_capture
+from store.database.writing import change_capture
 from store.exchange.exporter import document
 from store.inbox import new_fact_check
 from store.inbox.decision_conflicts import find_matches
 from store.inbox.duplicates import alike
 from store.memory import Memory
 from tui import cli, demo
-from tui.commands.demo import HOW
+from tui.commands.files.demo import HOW
 from tui.demo.project import AUTHORS
 from tui.render.badges import FACT_BADGES, fact_badge
-from tui.render.proposal_detail import flagged
+from tui.render.details.proposal_detail import flagged
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]

@@ -16,8 +16,8 @@ import pytest
 from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config.settings import SETTINGS
 from store.records.facts import SORTS
-from store.records.timeline import STREAM
-from tui.commands.settings import completion
+from store.records.timeline.timeline import STREAM
+from tui.commands.system.settings import completion
 from tui.input.argument_parser import Argument, read
 from tui.input.command_table import BY_NAME, SLASH, VERBS
 from tui.input.completion import agreed, complete, split

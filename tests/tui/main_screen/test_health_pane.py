@@ -14,11 +14,11 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run
-from tui.commands.metric_lines import lines_of
+from tui.commands.records.metric_lines import lines_of
 from tui.lists.health_rows import HealthRows
-from tui.render.metric import percent, steps
-from tui.render.metric_parts import duration
-from tui.render.metric_sections import sections
+from tui.render.metrics.metric import percent, steps
+from tui.render.metrics.metric_parts import duration
+from tui.render.metrics.metric_sections import sections
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 

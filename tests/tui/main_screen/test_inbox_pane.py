@@ -17,7 +17,7 @@ from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.services import consolidation
 from tui import cli
-from tui.render import proposal_batch
+from tui.render.details import proposal_batch
 from tui.widgets.prompt_bar import Line
 
 AGENT = "mcp:claude-code"

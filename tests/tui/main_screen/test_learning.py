@@ -17,7 +17,7 @@ from store.learning import rule_pass
 from store.llm import circuit_breaker
 from store.memory import Memory
 from tui import cli
-from tui.render.evidence import sentence_with
+from tui.render.details.evidence import sentence_with
 
 SAID = (
     NewTurn("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),

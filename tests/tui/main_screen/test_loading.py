@@ -15,7 +15,7 @@ from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy, location
 
 from store.base.clock import from_ms, to_ms
-from store.database import wal
+from store.database.writing import wal
 from store.history.history import History
 from store.memory import Memory
 from tui.lists import record_rows as rows

@@ -366,7 +366,7 @@ class TestUnfound:
         with open_memory(folder) as memory:
             Vectors(memory.database).index(embedding_models.nano())
         monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-        monkeypatch.setattr("store.search.semantic._providers", {})
+        monkeypatch.setattr("store.search.signals.semantic._providers", {})
         async with opened(folder) as person:
             await person.search("blue thursdays")
             assert person.sees("Searched by keywords alone.") and len(person.hits) == 2

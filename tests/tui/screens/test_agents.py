@@ -6,9 +6,9 @@ import pytest
 from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
-from store.doors import pack
 from store.doors.mcp.session import McpSession
 from store.doors.pause import paused_until
+from store.doors.session import pack
 from store.memory import Memory
 from tui.screens.agents import AgentsScreen
 

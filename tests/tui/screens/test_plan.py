@@ -13,7 +13,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import Story, copy
 
 from store.base.citations import cite
-from store.database.tables import RECORDED
+from store.database.schema.tables import RECORDED
 from store.memory import Memory
 
 Size = tuple[int, int]

@@ -171,7 +171,7 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
 
 async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
     """What another process could not finish, the application does by itself."""
-    from store.database.purge_state import pending
+    from store.database.erasure.purge_state import pending
     from store.purge import finalize
 
     real = finalize.finish

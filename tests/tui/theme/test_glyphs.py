@@ -28,7 +28,7 @@ OTHERS = (
     "store/learning/request_markers.py",
     "store/learning/request_clauses.py",
     "store/learning/request_content.py",
-    "store/doors/client_health.py",
+    "store/doors/connect/client_health.py",
     "store/learning/candidate_filter.py",
     "store/learning/quoted_text.py",
     "store/learning/sentences.py",

@@ -83,7 +83,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
     elif verb.name == "demo":
-        from tui.commands.demo import HOW
+        from tui.commands.files.demo import HOW
 
         screen.say(HOW, "warning")
     elif verb.name == "agents" and not given.agent:
@@ -146,7 +146,7 @@ def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
 
 def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.actions.purge import show
-    from tui.commands.purge import planned
+    from tui.commands.privacy.purge import planned
 
     show(screen, lambda memory: planned(memory, given))
 
@@ -172,7 +172,7 @@ def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
 
 
 def _open(screen: CommandHost, text: str) -> None:
-    from tui.commands.location import place
+    from tui.commands.files.location import place
 
     try:
         location, folder = place(text, screen.cwd)
@@ -186,7 +186,7 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
     from store import DOMAINS
     from store import FACT_SORTS as SORTS
-    from tui.commands.facts import filters
+    from tui.commands.records.facts import filters
 
     words, domain = filters(given)
     if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:

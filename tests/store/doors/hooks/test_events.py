@@ -11,8 +11,9 @@ import pytest
 
 from store.base.clock import utc_now
 from store.conversations import hook_spool
-from store.doors import injections, pause
+from store.doors import pause
 from store.doors.hooks import background, events, own_words, process
+from store.doors.session import injections
 from store.ingest.runner import ingest
 from store.memory import Memory
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from store.base.clock import utc_now
-from store.doors import calls, git_hooks, injections
+from store.doors.connect import git_hooks
 from store.doors.hooks import background, process
+from store.doors.session import calls, injections
 from store.memory import Memory
 
 SESSION = "0b9e1f5e-4a53-4f5e-9d0f-3a1d6f6f0001"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from store.database.tombstones import add_tombstones
+from store.database.erasure.tombstones import add_tombstones
 from store.doors.hooks import task_list
 from store.doors.hooks.events import TASK_TOOLS, HookEvent
 from store.memory import Memory

@@ -10,11 +10,11 @@ from conftest import Clock
 
 from store.config.configuration import put, user_path
 from store.conversations.turns import NewTurn
-from store.doors import calls, injections
 from store.doors.mcp import schemas
 from store.doors.mcp.answers import LONGEST, ToolAnswer
 from store.doors.mcp.session import TOOLS, McpSession
 from store.doors.pause import pause
+from store.doors.session import calls, injections
 from store.memory import Memory
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"

@@ -1,0 +1,112 @@
+"""Which records bear on a prompt, above a floor: by their words, and by meaning where a model is loaded.
+
+By words alone the floor is a share of the information (the words' rarity) of the prompt, or of the record itself, that
+both have; a word that no record holds counts too. By meaning both count, or meaning alone for a long prompt. The floors
+are from the half of the questions that `python -m bench.recall` may be tuned with.
+"""
+
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator
+
+from store.base.record_keys import ROW
+from store.memory import Memory
+from store.search.query.filters import Filters
+from store.search.query.query_parser import parse
+from store.search.signals.fts import FullTextIndex, QueryTerms
+from store.text import folding
+
+KINDS = ("fact", "decision", "task", "summary")
+POOL = 24  # records that are looked at
+MOST = 6  # that bear on a prompt
+ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
+FLOOR = 0.42  # by words, share of the prompt's information
+OF_RECORD, TOGETHER = 0.6, 3  # by words, share of the record's own, and how many of them
+RARE = 8  # records: a word that fewer hold tells no more
+KIN = 5  # letters that two forms of a word begin with
+SHORT = 12  # words of a prompt that is a question; a longer one is a task
+NEAR = 0.6  # calibrated similarity of a record to a long prompt
+WEIGHT, ENOUGH = 0.7, 0.46  # of the words against the meaning, for a short prompt, and how much of both is enough
+
+
+# the key of a record, the words of a prompt that it holds, their share of the prompt, by rarity, and of the record, by
+# number; shares from 0 to 1
+Share = tuple[int, list[str], float, float]
+
+
+def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
+    """The keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
+    text = words_of(prompt)
+    found = _by_meaning(memory, text) if meaning else {}
+    for key, why in _by_words(memory, text).items():
+        found.setdefault(key, why)
+    return dict(list(found.items())[:most])
+
+
+def words_of(prompt: str) -> str:
+    """A prompt as it is searched for: no filters, and of a long one what stands at its ends."""
+    text = " ".join(prompt.replace(":", " ").split())
+    return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
+
+
+def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
+    """By the search, where meaning and words together are enough; a long prompt shares few of its words with anything,
+    and is judged by meaning alone."""
+    hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, POOL, kinds=KINDS).hits}
+    shares = {key: of_prompt for key, _, of_prompt, _ in _shares(memory, text, hits)}
+    long = len(text.split()) > SHORT
+    found: list[tuple[float, int, str]] = []
+    for key, near in hits.items():
+        score = near - NEAR if long else WEIGHT * shares.get(key, 0.0) + (1 - WEIGHT) * near - ENOUGH
+        if score >= 0:
+            found.append((score, key, f"{near:.2f} near the prompt in meaning"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
+
+
+def _by_words(memory: Memory, text: str) -> dict[int, str]:
+    found: list[tuple[float, int, str]] = []
+    for key, words, of_prompt, of_record in _shares(memory, text):
+        if of_prompt >= FLOOR or (of_record >= OF_RECORD and len(words) >= TOGETHER):
+            found.append((max(of_prompt, of_record), key, f"shares {', '.join(words[:4])} with the prompt"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
+
+
+def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[Share]:
+    """What records share with a prompt: those of `keys`, or those that its words find. None of those that share no
+    word."""
+    index = FullTextIndex(memory.database)
+    asked = parse(f"{text} ", memory.now)  # the space: its last word is whole
+    asked.kinds = [KINDS]
+    terms = index.words(asked)
+    if not terms.kept:
+        return
+    counts = index.counts(QueryTerms(terms.kept, None, {}))
+    total = index.total()
+    weights = {word: math.log1p(total / max(RARE, count)) for word, count in counts.items()}
+    whole = sum(weights.values())
+    if not whole:
+        return
+    if keys is None:
+        keys = {passage & ROW for passage in index.find(terms, Filters(memory.database, asked), POOL).scores}
+    rows = memory.database.rows(
+        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
+    )
+    stems = {word: index.stems(word) for word in weights}
+    for key, title, body in rows:
+        held = index.stems(f"{title}\n{body}")
+        shared = [word for word in weights if stems[word] <= held or _kin(word, held)]
+        if not shared:
+            continue
+        own = index.stems(title or body)
+        covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
+        yield key, shared, sum(weights[word] for word in shared) / whole, covered
+
+
+def _kin(word: str, said: Iterable[str]) -> bool:
+    """Whether a text holds a form of a word: one that begins alike, for the better part of both."""
+    start = folding.normalize(word)
+    if len(start) < KIN:
+        return False
+    return any(other[: max(KIN, len(start) - 3)] == start[: max(KIN, len(start) - 3)] for other in said)

@@ -1,0 +1,174 @@
+"""What every client of a model server has in common: the breaker, one more attempt where a failure may pass, and an end
+in time. What differs is how a server is spoken to (`ollama_client`, `openai_client`)."""
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+from store.base import token_count
+from store.base.errors import ModelFailed
+from store.llm import circuit_breaker
+from store.llm import endpoint as addresses
+from store.llm.chat import CONTEXT, SAID, Message
+from store.llm.clients import server_errors
+from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
+
+BACKOFF = (0.2, 0.6)  # seconds before it is asked again …
+AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
+SAFE = 1.15  # tokens of a question for each that is counted: models count otherwise than we do
+EACH = 12  # tokens around a message
+LONGEST = 12  # characters of a token, at the very most
+FIRST = 20  # likeliest first words of an answer that a server tells
+LEAST = 1e-6  # likelihood of a word that is not among them
+_DIGIT = re.compile(r"\d")
+
+
+class ChatClient(ABC):
+    """One model of one server, for one thread. It is asked by `name`; all that is asked goes by this `call`."""
+
+    def __init__(self, address: str, call: Call, name: str = "") -> None:
+        """Raises ModelFailed: that is no address."""
+        self.name = name
+        self._address = addresses.whole(address)
+        self._call = call
+        self._first: dict[str, float] = {}  # likelihoods of the words that the last answer might have begun with
+        addresses.split(address)
+
+    def answer(
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+    ) -> str:
+        """The whole answer, in JSON of this schema if one is given. It is streamed on the way, so that it ends with
+        whoever wants it. Raises ModelFailed."""
+        found = "".join(self._asked(messages, schema, predict, seconds, whole=True))
+        if not found.strip():
+            raise ModelFailed("broken", f"{self.name} said nothing.", server_errors.LOOK)
+        return found
+
+    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+        """The answer piece by piece. Raises ModelFailed at any piece."""
+        return self._asked(messages, None, predict, seconds, whole=False)
+
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """How much likelier a word of `yes` begins the answer than one of `no`, as the logarithm of the odds; 0 where
+        it begins with neither. Of a server that tells no likelihoods by the word that it says (SAID). Raises
+        ModelFailed."""
+        word = "".join(self._asked(messages, None, 1, seconds, whole=True, first=True))
+        likely = self._first or {folded(word): 1.0}
+        odds = [sum(likely.get(folded(one), 0.0) for one in words) for words in (yes, no)]
+        if not self._first:
+            return SAID * (odds[0] - odds[1])
+        return math.log(max(odds[0], LEAST) / max(odds[1], LEAST))
+
+    def _asked(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None,
+        predict: int,
+        seconds: float,
+        *,
+        whole: bool,
+        first: bool = False,
+    ) -> Iterator[str]:
+        """The pieces of an answer, or the whole as one; asked for again where the server failed in a way that may pass,
+        before the first of them. All of it within the seconds. With `first` its first word is all that is wanted."""
+        server = circuit_breaker.of(self._address)
+        if tripped := server.tripped():
+            raise tripped
+        if _tokens(messages) + predict > CONTEXT:
+            raise server_errors.prompt_too_long(self.name)
+        self._warm()
+        self._call.begin(seconds)
+        for pause in (*BACKOFF, 0.0):
+            told = False
+            self._first = {}
+            try:
+                with closing(self._pieces(messages, schema, predict, first)) as pieces:
+                    for piece in ["".join(pieces)] if whole else pieces:
+                        told = True
+                        yield piece
+                break
+            except ModelFailed as failed:
+                failure = failed
+            if not told and failure.kind in AGAIN and pause:
+                try:
+                    self._call.wait(pause)
+                    continue
+                except Exception as error:
+                    failure = self._told(error)
+            server.failed(failure)
+            raise failure
+        server.worked()
+        self._look_at_end(predict, first)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection to the server."""
+
+    @abstractmethod
+    def _warm(self) -> None:
+        """Do what has to be done before a question. Raises ModelFailed."""
+
+    @abstractmethod
+    def _pieces(
+        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
+    ) -> Generator[str, None, None]:
+        """Yield the pieces of one attempt. Raises ModelFailed."""
+
+    @abstractmethod
+    def _look_at_end(self, predict: int, first: bool) -> None:
+        """Raise ModelFailed unless the whole question was read, and the whole answer given."""
+
+    def _told(self, error: Exception) -> ModelFailed:
+        """Return what went wrong, in a sentence without the server's words. Raises an error that is not known."""
+        import httpcore
+        import httpx
+
+        match error:
+            case ModelFailed():
+                return error
+            case Cancelled():
+                return server_errors.stopped()
+            case DeadlineExceeded():
+                return server_errors.timed_out(self.name or "Ollama")
+            case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout() | httpx.ConnectError():
+                return server_errors.server_unreachable(self._address)
+            case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
+                return server_errors.truncated(self._address)
+            case (
+                ValueError()
+                | TypeError()
+                | AttributeError()
+                | KeyError()
+                | RecursionError()
+                | ResponseTooLarge()
+                | httpcore.UnsupportedProtocol()
+                | httpcore.LocalProtocolError()
+                | httpx.HTTPError()
+                | httpx.InvalidURL()
+            ):
+                return server_errors.unexpected_reply(self._address)
+        raise error
+
+
+def likelihoods(told: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The likelihoods of first words, of the (token, logprob) that a server tells."""
+    likely: dict[str, float] = {}
+    for one in told:
+        word = folded(str(one.get("token", "")))
+        logprob = one.get("logprob")
+        if isinstance(logprob, int | float):
+            likely[word] = likely.get(word, 0.0) + math.exp(min(0.0, logprob))
+    return likely
+
+
+def folded(word: str) -> str:
+    """A word as it is compared."""
+    return word.strip().strip(".,:;!*\"'").casefold()
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    """As many as the model makes of them, or more: of digits it makes one each."""
+    return round(sum((token_count.count(text) + len(_DIGIT.findall(text))) * SAFE + EACH for _, text in messages))

@@ -1,0 +1,143 @@
+"""A model that Ollama serves, through its own client. The server may be down, cold, full, slow, without the model, or
+talk nonsense: each of it ends in time, as a ModelFailed that says so."""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, cast
+
+from store.base.errors import ModelFailed
+from store.llm import circuit_breaker
+from store.llm import endpoint as addresses
+from store.llm.chat import CONTEXT, Message
+from store.llm.clients import server_errors
+from store.llm.clients.chat_client import FIRST, LONGEST, ChatClient, likelihoods
+from store.llm.clients.deadline_transport import Call
+
+if TYPE_CHECKING:
+    from ollama import ChatResponse
+
+KEEP = "5m"  # that a model stays loaded after an answer
+KEEP_SECONDS = 240.0  # for so long nobody looks whether it is
+LOADING = 120.0  # seconds in which a cold model has to be loaded
+RUNNING = 2.0  # seconds in which a server says what it has in memory
+
+
+class OllamaChat(ChatClient):
+    """One model of an Ollama."""
+
+    def __init__(self, address: str, call: Call, loading: Callable[[], None] | None, name: str = "") -> None:
+        """All that is asked goes by this `call`. Raises ModelFailed: no client is installed, or that is no address."""
+        super().__init__(address, call, name)
+        self._loading = loading
+        self._warm_until = 0.0
+        self._end: ChatResponse | None = None
+        try:
+            import httpx
+            import ollama
+
+            from store.llm.clients.deadline_transport import transport
+        except ImportError:
+            raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
+        try:
+            # no redirects and no proxies: texts go to the address that was written down, and to no other
+            self._client = ollama.Client(self._address, transport=transport(self._call), follow_redirects=False)
+        except (ValueError, httpx.InvalidURL):
+            raise addresses.none(address) from None
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._client._client.close()
+
+    def _pieces(
+        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
+    ) -> Generator[str, None, None]:
+        """The pieces of one attempt; `_end` is then the last that the server said."""
+        left = predict * LONGEST + 200
+        self._end = None
+        try:
+            parts = self._client.chat(
+                self.name,
+                [{"role": role, "content": text} for role, text in messages],
+                stream=True,
+                format=schema,
+                logprobs=first or None,
+                top_logprobs=FIRST if first else None,
+                options={"temperature": 0, "seed": 1, "num_ctx": CONTEXT, "num_predict": predict},
+                keep_alive=KEEP,
+            )
+            with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
+                for line in lines:
+                    if first and not self._first:
+                        self._first = _likely(line)
+                    if piece := line.message.content:
+                        left -= len(piece)
+                        if left < 0:
+                            break
+                        yield piece
+                    if line.done:
+                        self._end = line
+                        return
+        except Exception as error:
+            raise self._told(error) from None
+        if left < 0:
+            raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
+        raise ModelFailed("cut", "Ollama broke off its answer.", server_errors.LOOK)
+
+    def _look_at_end(self, predict: int, first: bool) -> None:
+        """Whether the whole question was read, and the whole answer said."""
+        assert self._end is not None
+        self._warm_until = time.monotonic() + KEEP_SECONDS
+        if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
+            raise server_errors.prompt_too_long(self.name)
+        if self._end.done_reason == "length" and not first:
+            raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
+
+    def _warm(self) -> None:
+        """Load the model if it is cold; it has more seconds for that than for an answer."""
+        if time.monotonic() < self._warm_until:
+            return
+        self._call.begin(RUNNING)
+        try:
+            running = self._client.ps().models
+        except Exception as error:
+            failure = self._told(error)
+            if failure.kind in ("absent", "stopped"):
+                circuit_breaker.of(self._address).failed(failure)
+                raise failure from None
+            return  # it cannot tell, and the question itself will
+        names = (self.name, f"{self.name}:latest")
+        if any((model.model or model.name) in names and model.context_length in (None, CONTEXT) for model in running):
+            self._warm_until = time.monotonic() + KEEP_SECONDS
+            return
+        if self._loading is None:
+            raise ModelFailed("cold", f"{self.name} is not loaded.", f"Load it: ollama run {self.name}")
+        self._loading()
+        self._call.begin(LOADING)
+        try:
+            self._client.chat(self.name, [], options={"num_ctx": CONTEXT}, keep_alive=KEEP)
+        except Exception as error:
+            failure = server_errors.unloaded(self._told(error), self.name)
+            circuit_breaker.of(self._address).failed(failure)
+            raise failure from None
+        self._warm_until = time.monotonic() + KEEP_SECONDS
+
+    def _told(self, error: Exception) -> ModelFailed:
+        import ollama
+
+        match error:
+            case ollama.ResponseError():
+                return self._refusal(error.status_code, error.error)
+            case ollama.RequestError():
+                return server_errors.unexpected_reply(self._address)
+        return super()._told(error)
+
+    def _refusal(self, status: int, said: str) -> ModelFailed:
+        return server_errors.status(self._address, status, said, self.name)
+
+
+def _likely(line: "ChatResponse") -> dict[str, float]:
+    """The likelihoods of the words that may stand where this piece of an answer does; empty where none are told."""
+    for one in (line.logprobs or [])[:1]:
+        return likelihoods([{"token": other.token, "logprob": other.logprob} for other in one.top_logprobs or [one]])
+    return {}

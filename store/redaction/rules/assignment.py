@@ -1,0 +1,251 @@
+"""The assignment rule: a value assigned to a credential's name, in the syntax of programs, files and shells.
+
+In quotes it is cut unless it is a placeholder. Without quotes, as a function's argument, or where the name is just
+"key", it must look random too (`is_random`).
+"""
+
+from store.redaction.placeholders import is_credential, is_opaque, is_random, is_serial, is_uuid
+from store.redaction.rules.family import Family
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+LABEL = "HARDCODED_CREDENTIAL"
+_SHORTEST_BARE = 12
+_SHORTEST_LOT = 16
+_LONGER = 24
+_SHORTEST_NUMBER = 15
+"""Digits; a shorter number is a count, a time or an id."""
+_LONGEST_NAME = 64
+
+_KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
+# Python needs a fixed width for each lookbehind, so each is separate.
+_KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ .]key)" for word in _KEY_OF) + ")"
+_PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
+_STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
+_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ .-])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth|clave)"
+_NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth", "clave")
+_NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
+_WEAK = ("key", "access", "private", "auth", "clave")
+# A key that is no credential: it names a row, an entry, a translation.
+_NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_UNQUOTED = ("bare", "env", "word", "argument")
+_IS = ("is", "was", "es", "era")
+_PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
+
+_names: "list[re.Pattern[str]]" = []
+
+
+def names_credential(name: str) -> bool:
+    """Return whether a key of a mapping is one of the names of the assignment rule: `password`, `apiKey`,
+    `client_secret`."""
+    low = name.lower()
+    if not any(word in low for word in _NAME_WORDS):
+        return False
+    if not _names:
+        import re
+
+        _names.append(re.compile(f"(?:{_STRONG}){_NAME_END}\\s*$", re.IGNORECASE | re.ASCII))
+    return _names[0].search(name[-_LONGEST_NAME:]) is not None
+
+
+def is_assigned(match: "re.Match[str]", value: str) -> bool:
+    """Return whether a match of the assignment rule is cut; `match` has the groups of its pattern."""
+    how = match.lastgroup or ""
+    text = match.string
+    name = match["name"].lower()
+    if how in _UNQUOTED and not any(map(str.isdigit, value)) and not _is_run(value):
+        return False  # the rules for random values would find it too, at more cost
+    if not is_credential(value):
+        return False
+    inner = value.rstrip(" =:")
+    if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: this is a name
+        return False
+    if value.startswith(_PATHS) and not is_random(value):
+        return False
+    if _is_name(value) and names_credential(value):
+        return False
+    spoken = "pass" in name or "pwd" in name
+    if not spoken and value[0] in "[(^\\" and not is_random(value):  # a pattern of a lexer
+        return False
+    before = "" if spoken else _before(text, match.start())
+    if any(word in before for word in _NO_LOCK):
+        return False
+    if how in ("bare", "env"):
+        return _is_bare(match, value, how)
+    if how == "argument":
+        return is_random(value) or is_serial(value) or is_opaque(value)
+    if how == "word":
+        return _is_said(match, value, before)
+    if _is_weak(match):
+        return "\\" not in value and (is_random(value, 20) or is_serial(value, 24))
+    if name == "pass" and " " in value:
+        return False
+    if how == "back" and _names_code(value):
+        return False
+    if " " in value and not spoken:  # a sentence about a token
+        return any(is_random(word) for word in value.split())
+    return True
+
+
+def _is_name(value: str) -> bool:
+    """Return whether a value is words joined by punctuation, which names a credential: `X-Access-Token`,
+    `HOUSE_API_KEY`."""
+    words = value.replace("-", "_").replace(".", "_").split("_")
+    return len(words) > 1 and all(not word or (word.isascii() and word.isalpha()) for word in words)
+
+
+def _names_code(value: str) -> bool:
+    """Return whether a value in back quotes is a name or a call, as in a sentence about code."""
+    if value.endswith(")"):
+        return True
+    return value.replace(".", "_").isidentifier() and not any(map(str.isdigit, value))
+
+
+def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
+    shortest = _SHORTEST_LOT if _is_weak(match) else _SHORTEST_BARE
+    if is_random(value, shortest):
+        return True
+    if _is_run(value):
+        return True
+    if not _is_weak(match) and (
+        is_serial(value, 16) or is_uuid(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)
+    ):
+        return True
+    # ENV style, API_KEY=…: in most code a lower-case name is an argument or an attribute.
+    return (
+        how == "env"
+        and len(value) >= _SHORTEST_LOT
+        and not _is_weak(match)
+        and match["name"].isupper()
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+    )
+
+
+def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
+    """Judge a word that follows the name without a sign of assignment: `--token …`, `the token is …`, `a key …`."""
+    if _is_weak(match):
+        start = match.start() - len(before)
+        if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
+            return False
+    said = match.string[match.end("name") : match.start("word")].strip(" \t\"'`") in _IS
+    if said and not _is_weak(match):
+        return is_random(value, _SHORTEST_BARE) or is_serial(value, _SHORTEST_BARE)
+    return (
+        is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32) or is_opaque(value)
+    )
+
+
+def _is_run(value: str) -> bool:
+    """Return whether a value, or the part after its prefix, is opaque: `live_…`."""
+    value = value.rstrip("=")
+    return is_opaque(value) or ("_" in value and is_opaque(value.rpartition("_")[2], _LONGER))
+
+
+def _is_weak(match: "re.Match[str]") -> bool:
+    """Return whether the name is "key" without a qualifier, or another word that seldom names a credential."""
+    return match["name"].lower() in _WEAK and not names_credential(_before(match.string, match.end("name")))
+
+
+def _before(text: str, at: int) -> str:
+    """Return the part of the name before `at`, in lower case."""
+    start = at
+    while start > 0 and at - start < _LONGEST_NAME and (text[start - 1].isalnum() or text[start - 1] in "-_"):
+        start -= 1
+    return text[start:at].lower()
+
+
+def _is_set(match: "re.Match[str]", value: str) -> bool:
+    before = _before(match.string, match.start())
+    if before.startswith(("get", "find", "has", "read", "fetch", "load", "is_", "delete", "remove")):
+        return False
+    return is_assigned(match, value)
+
+
+# The end of the text closes a quote too: previews and hook payloads are often cut short. A raw string (r"…") is a
+# regular expression, as in a lexer's `token = r'\w+'`.
+QUOTED = (
+    r"""[bBfFuU@$]{0,2}(?:"""
+    r""""(?:"")?(?P<double>(?:[^"\\\n]++|\\.?)*+)(?:"|\Z)"""
+    r"""|'(?:'')?(?P<single>(?:[^'\\\n]++|\\.?)*+)(?:'|\Z)"""
+    r"""|`(?P<back>[^`\n]*+)(?:`|\Z)"""
+    r"""|\\+"(?P<escaped>(?:[^"\\\n]++|\\++(?!"))*+)(?:\\+"|\Z)"""
+    r"""|\\+'(?P<escaped_single>(?:[^'\\\n]++|\\++(?!'))*+)(?:\\+'|\Z))"""
+)
+_SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the full stop of a sentence is not part of it
+_WORD = (
+    rf"(?=[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}})"
+    rf"=?{_SIGN}++(?:[:=]{{1,2}}{_SIGN}{{1,512}}+){{0,5}}+={{0,2}}"
+)
+_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:-?)"
+_ASSIGNMENT = (
+    _NAME + _NAME_END + r"""(?:"""
+    rf"""=(?P<env>{_WORD})(?![(\[{{])"""
+    # <password>…</password>, on one line or three
+    r"""|>\s{0,40}(?P<element>[^<>\s\0]{8,}+)\s{0,40}</"""
+    # setProperty("API_KEY", "…")
+    r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
+    # --token …, heroku token …, the key is …
+    rf"""|(?:[.-]|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?)(?P<word>{_WORD})"""
+    r"""|(?:\\*["'`]\]?"""
+    # password: str = "…", token: &str = "…", var token string = "…"
+    r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
+    rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{QUOTED}"""
+    rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
+    r""")"""
+)
+
+_TWELVE = rf"[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}}"
+# What must follow a name in all of these, checked without the name: most candidates are words of a sentence.
+GATE = (
+    rf"(?:word|phrase|code|wd|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
+    r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
+    + _TWELVE
+    + r"""|[=:!?+.]|&?[a-z_][\w.]{0,40}+(?:\[[\w., |]{0,40}\])?[ \t]{0,4}=)"""
+    r"""|[=>\\"'`:<]|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]""" + _TWELVE + r"""|,?\s{1,40}\\*["']?value)"""
+)
+
+ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, gate=GATE, accept=is_assigned)
+
+# The name is in one field and the value in the next, as in Kubernetes, CI settings and .NET's <add key="…"/>.
+PAIR = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + _NAME_END + r"""\\*["']?[ \t]{0,4},?\s{1,40}\\*["']?value\\*["']?[ \t]{0,4}[:=][ \t]{0,4}"""
+    rf"""(?:{QUOTED}|(?P<bare>{_WORD}))""",
+    needs="value",
+    fold=True,
+    gate=GATE,
+    accept=is_assigned,
+)
+# client.setApiKey("…"), .withToken("…"): a setter takes a value, while getToken("…") takes a name.
+SETTER = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{8,}+)\\*["'`][ \t]{0,4}\)""",
+    needs="(",
+    fold=True,
+    gate=GATE,
+    accept=_is_set,
+)
+
+
+def _is_element(match: "re.Match[str]", value: str) -> bool:
+    """Return whether an element's value is cut: between tags, where a page has its labels, only with a digit."""
+    if _is_weak(match):
+        return is_random(value, 20)
+    return is_credential(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+# <key>password</key><string>…</string>, <property name="…password">…</property>
+ELEMENT = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + r"""(?:</key>\s{0,40}<string>|["']>)\s{0,40}(?P<value>[^<>\s\0]{8,256}+)\s{0,40}</""",
+    needs="</",
+    fold=True,
+    gate=GATE,
+    accept=_is_element,
+)

@@ -1,0 +1,1 @@
+"""What was asked: parsing, filters, and who may see what. No ranking."""

@@ -1,0 +1,183 @@
+"""The filters of a search, as conditions on the rows of the corpus."""
+
+from collections.abc import Iterable, Sequence
+
+from store.base.record_keys import NUMBERS, ROW
+from store.database.database import Database
+from store.database.integer_list import integers
+from store.records import tags
+from store.records.ageing import STATES, state_sql
+from store.search.query.query_parser import Query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.embedding.binary_index import Ids
+
+_TABLES = {"summary": "summaries"}
+_COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
+# kind → where who wrote it stands; nobody says who wrote a file
+_AUTHORS = {
+    kind: f"SELECT {_COLUMNS.get(kind, 'origin')} FROM {_TABLES.get(kind, f'{kind}s')} WHERE id = c.id / 16"
+    for kind in NUMBERS
+    if kind != "document"
+}
+_IN_ITERATIONS = ("decision", "commit", "event", "task")
+# state of WORK → what has it, as (kind, condition on its own row)
+_WORK = {
+    "open": (("task", "status <> 'done'"), ("iteration", "status = 'active'")),
+    "progress": (("task", "status = 'in_progress'"), ("iteration", "status = 'active'")),
+    "done": (("task", "status = 'done'"), ("iteration", "status = 'completed'")),
+    "abandoned": (("iteration", "status = 'abandoned'"),),
+    "reverted": (("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),),
+}
+# kind that is cited → kind that is sought → the ids of those that are linked to it
+_LINKED = {
+    "commit": {
+        "decision": "SELECT l.decision_id FROM commit_links l JOIN commits m ON m.id = l.commit_id"
+        " WHERE m.sha >= :{0} AND m.sha < :{0} || 'g'"
+    },
+    "decision": {
+        "commit": "SELECT commit_id FROM commit_links WHERE decision_id = :{0}",
+        "decision": "SELECT id FROM decisions WHERE supersedes = :{0}"
+        " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
+    },
+}
+_AGENTS = "agents"  # every agent, as an author
+# statuses of what holds no longer; the corpus knows no others beside `active`
+GONE = ("superseded", "contradicted", "forgotten")
+
+
+class Filters:
+    """Which rows of the corpus may be found: `clauses` on a row `c` and their `parameters`, all of which must hold, and
+    apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of
+    the only kinds that can pass, None for all."""
+
+    __slots__ = ("any", "clauses", "code", "dated", "kinds", "parameters", "status")
+
+    def __init__(self, database: Database, asked: Query) -> None:
+        self.status = asked.status
+        self.clauses: list[str] = []
+        self.parameters: dict[str, object] = {}
+        self.dated = bool(asked.since or asked.before)
+        self.code = asked.code
+        self.kinds: frozenset[int] | None = None
+        for kinds in asked.kinds:
+            self._only(NUMBERS[kind] for kind in kinds)
+            self.clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in kinds)})")
+        for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
+            if value := getattr(asked, name):
+                self._add(clause, **{name: value})
+        self._facts(database, asked)
+        self.any = "any" in asked.work
+        for state in asked.work:
+            if state != "any":
+                self._of_kinds((kind, f"SELECT id FROM {kind}s WHERE {holds}") for kind, holds in _WORK[state])
+        for place, cited in enumerate(asked.linked):
+            name = f"linked{place}"
+            self.parameters[name] = cited.target if cited.kind in (*_LINKED, "iteration") else str(cited)
+            self._of_kinds((kind, ids.format(name)) for kind, ids in _linked(cited.kind).items())
+        for place, iteration in enumerate(asked.iterations):
+            name = f"iteration{place}"
+            parts = [f"c.id = :{name} * 16 + {NUMBERS['iteration']}"]
+            parts += [
+                f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN (SELECT id FROM {kind}s WHERE iteration_id = :{name})"
+                for kind in _IN_ITERATIONS
+            ]
+            self._add(f"({' OR '.join(parts)})", **{name: iteration})
+        for place, author in enumerate(asked.authors):
+            database.connection.create_scalar_function("holds", _holds, 2, deterministic=True)
+            database.connection.create_scalar_function("by_agent", _by_agent, 1, deterministic=True)
+            cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
+            name = f"author{place}"
+            if author.casefold() == _AGENTS:
+                self._add(f"by_agent(CASE c.id % 16 {cases} END)")
+                continue
+            self._add(f"holds(CASE c.id % 16 {cases} END, :{name})", **{name: author.casefold()})
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked of a row at all."""
+        return bool(self.clauses or self.status or self.code)
+
+    @property
+    def holding(self) -> str:
+        """The condition on the status of a row `c`; what has no status holds always."""
+        if self.any and not self.status:
+            return "c.status <> 'forgotten'"
+        return f"c.status = '{self.status}'" if self.status else f"c.status NOT IN {GONE}"
+
+    def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
+        """Those of these passages that pass."""
+        import numpy as np
+
+        where = " AND ".join([self.holding, *self.clauses])
+        code = " JOIN passages p ON p.id = j.value AND p.code" if self.code else ""
+        rows = database.rows(
+            f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON c.id = j.value & {ROW} WHERE {where}",
+            {**self.parameters, "ids": integers(np.sort(np.asarray(ids, np.int64)))},
+        )
+        return {key for (key,) in rows}
+
+    def every(self, database: Database, most: int) -> list[int] | None:
+        """All passages that pass; None if there are more than `most`."""
+        where = " AND ".join([self.holding, *self.clauses, *(("p.code",) if self.code else ())])
+        rows = database.rows(
+            f"SELECT p.id FROM corpus c JOIN passages p ON p.row = c.id WHERE {where} LIMIT :most",
+            {**self.parameters, "most": most + 1},
+        )
+        return None if len(rows) > most else [key for (key,) in rows]
+
+    def _facts(self, database: Database, asked: Query) -> None:
+        """What is asked of facts alone: their domain, scope, tags, pins and age."""
+        facts: list[str] = []
+        for name in ("domain", "scope"):
+            for place, value in enumerate(getattr(asked, f"{name}s")):
+                facts.append(f"{name} = :{name}{place}")
+                self.parameters[f"{name}{place}"] = value
+        if asked.tags:
+            tags.register(database)
+        for place, tag in enumerate(asked.tags):
+            facts.append(tags.TAGGED.format(f":tag{place}"))
+            self.parameters[f"tag{place}"] = tags.key(tag)
+        if asked.pinned:
+            facts.append("pinned")
+        facts += [f"{state_sql(asked.now)} = {STATES.index(state)}" for state in asked.ageing]
+        if facts:
+            self._only((NUMBERS["fact"],))
+            self.clauses.append(
+                f"c.id % 16 = {NUMBERS['fact']} AND c.id / 16 IN (SELECT id FROM facts WHERE {' AND '.join(facts)})"
+            )
+
+    def _of_kinds(self, parts: Iterable[tuple[str, str]]) -> None:
+        """Let only rows pass of one of these kinds, each with the ids that may."""
+        every = dict(parts)
+        self._only(NUMBERS[kind] for kind in every)
+        each = [f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN ({ids})" for kind, ids in every.items()]
+        self._add(f"({' OR '.join(f'({one})' for one in each)})" if each else "false")
+
+    def _only(self, kinds: Iterable[int]) -> None:
+        self.kinds = frozenset(kinds) if self.kinds is None else self.kinds.intersection(kinds)
+
+    def _add(self, clause: str, **parameters: object) -> None:
+        self.clauses.append(clause)
+        self.parameters |= parameters
+
+
+def _holds(*values: object) -> bool:
+    """Whether a text holds some folded characters; SQLite folds the case of ASCII only."""
+    text, part = values
+    return str(part) in str(text).casefold()
+
+
+def _by_agent(*values: object) -> bool:
+    """Whether an origin is an agent's."""
+    origin = str(values[0])
+    return origin in ("agent", "hook") or origin.startswith("mcp:")
+
+
+def _linked(kind: str) -> dict[str, str]:
+    """The ids of what a record of this kind may be linked to, by kind; `{0}` is the parameter that cites it."""
+    if kind == "iteration":
+        return {one: f"SELECT id FROM {one}s WHERE iteration_id = :{{0}}" for one in _IN_ITERATIONS}
+    if kind in _LINKED:
+        return _LINKED[kind]
+    return {"fact": "SELECT f.id FROM facts AS f, json_each(f.evidence) AS e WHERE e.value = :{0}"}

@@ -1,0 +1,253 @@
+"""Keywords: FTS5 over the passages, words OR-ed and ranked by bm25.
+
+Why so, as measured: requiring every word of a question finds nothing; stop words removed and words OR-ed find the
+most; very common words cost most of the time and add nothing. Beside it two narrower looks: the passages in which the
+question stands word for word, and those that hold all of its words.
+"""
+
+import apsw
+
+from store.base.record_keys import ROW
+from store.database.database import Database
+from store.search.query.filters import GONE, Filters
+from store.search.query.query_parser import Query, implied
+from store.text import identifiers
+from store.text.vocabulary import stop_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+# title, text, context, status. FTS5's k1 is fixed at 1.2: weights twice as large are half of it, which finds more
+WEIGHTS = "3.0, 2.0, 0.8, 0.0"
+COMMON_SHARE = 0.1  # words in more than a tenth of the memory are left out (5 % loses ten points of recall)
+COMMON_FLOOR = 1_000  # but in a small memory every word counts
+MAX_WORDS = 32
+MAX_TEXT = 8_000  # characters of one that is looked through for stems
+POOL = 64  # passages ranked beyond those asked for, so that of equals the newest come first
+BEGINNING = 5  # letters of a word that stands nowhere, with which longer ones may begin …
+LONGER = 4  # … and how many of them are looked for too
+EXACT = 200  # passages that hold the question word for word, or all its words
+PHRASE = 64  # words of the longest question that is looked for word for word
+
+
+class FullTextResult:
+    """What the keywords found: `scores` (passage → bm25, larger is better) best first, how many records match in
+    `total`, how many more that hold no longer in `left_out`. `verbatim` are the passages in which the whole question
+    stands word for word, `whole` those that hold all its words, EXACT of each at the most; `exact` is in how many
+    records."""
+
+    __slots__ = ("exact", "left_out", "scores", "total", "verbatim", "whole")
+
+    def __init__(
+        self,
+        scores: dict[int, float],
+        total: int,
+        left_out: int,
+        verbatim: frozenset[int] = frozenset(),
+        whole: frozenset[int] = frozenset(),
+        exact: int = 0,
+    ) -> None:
+        self.scores = scores
+        self.total = total
+        self.left_out = left_out
+        self.verbatim = verbatim
+        self.whole = whole
+        self.exact = exact
+
+
+class QueryTerms:
+    """The words of one query that are looked for: `kept`, and of them the `prefix` that is still being typed; `counts`
+    says of those that were counted in how many passages they stand. `own` are those that were typed (`kept` also has
+    the parts of identifiers), `sequence` all that was typed in its order, `phrases` what stood in quotes."""
+
+    __slots__ = ("counts", "kept", "own", "phrases", "prefix", "sequence")
+
+    def __init__(
+        self,
+        kept: list[str],
+        prefix: str | None,
+        counts: dict[str, int],
+        own: list[str] | None = None,
+        sequence: list[str] | None = None,
+        phrases: list[str] | None = None,
+    ) -> None:
+        self.kept = kept
+        self.prefix = prefix
+        self.counts = counts
+        self.own = kept if own is None else own
+        self.sequence = sequence or []
+        self.phrases = phrases or []
+
+    @property
+    def ordered(self) -> bool:
+        """Whether what was typed can stand somewhere word for word: several words, or the name of something in code."""
+        return len(self.sequence) > 1 or any("_" in word or identifiers.parts(word) for word in self.sequence)
+
+    @property
+    def single(self) -> bool:
+        """Whether only one letter has been typed so far."""
+        return self.kept == [self.prefix] and len(self.kept[0]) == 1
+
+
+class FullTextIndex:
+    """The keyword index of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def tokenizer(self) -> apsw.FTS5Tokenizer:
+        """The index's own: stems, letters without accents."""
+        return self._database.connection.fts5_tokenizer(*TOKENIZER)
+
+    def words(self, asked: Query) -> QueryTerms:
+        """What of a query is looked for: without what says nothing, and without what a large part of the memory
+        holds."""
+        words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
+        last = words[-1] if words and asked.typing else None
+        kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
+        counts: dict[str, int] = {}
+        own = kept
+        if len(kept) > 1:
+            kept = self._uncommon(kept, counts) or kept
+        inside = [part for word in kept for part in identifiers.parts(word) if len(part) > 1]
+        longer = [term for word in kept if word != last for term in self._longer(word, counts)]
+        kept = list(dict.fromkeys([*kept, *inside, *longer, *implied(asked.text)]))
+        return QueryTerms(kept, last, counts, own, asked.words[:PHRASE], asked.phrases)
+
+    def _longer(self, word: str, counts: dict[str, int]) -> list[str]:
+        """The longer words of the index that begin with a word that no record holds: españolas for español."""
+        start = min(self.stems(word), default="")
+        if len(start) < BEGINNING or self._count(word, counts):
+            return []
+        sql = "SELECT term FROM corpus_words WHERE term > ? AND term < ? LIMIT ?"
+        return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", LONGER))]
+
+    def counts(self, words: QueryTerms) -> dict[str, int]:
+        """In how many passages each of these words stands."""
+        return {word: self._count(word, words.counts) for word in words.kept}
+
+    def _count(self, word: str, counts: dict[str, int]) -> int:
+        if word not in counts:
+            found = [
+                self._database.value("SELECT doc FROM corpus_words WHERE term = ?", (stem,)) or 0
+                for stem in self.stems(word)
+            ]
+            counts[word] = min(found, default=0)
+        return counts[word]
+
+    def total(self) -> int:
+        """How many passages the index holds, as FTS5 itself keeps it: the first number of its record of averages, seven
+        bits a byte, the high bit set while more follow. Counting a million rows takes 20 ms."""
+        record = self._database.value("SELECT block FROM corpus_fts_data WHERE id = 1") or b""
+        number = 0
+        for byte in record[:8]:
+            number = number << 7 | byte & 0x7F
+            if byte < 0x80:
+                break
+        return number
+
+    def stems(self, text: str) -> frozenset[str]:
+        """The stems of a text's words, as the index has them."""
+        tokens: Any = self.tokenizer(text[:MAX_TEXT].encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None)
+        return frozenset(stem for _, _, *stems in tokens for stem in stems)
+
+    def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
+        """Those of the words that no large part of the memory holds."""
+        for word in words:
+            self._count(word, counts)
+        ceiling = max(COMMON_FLOOR, COMMON_SHARE * self.total())
+        return [word for word in words if counts[word] <= ceiling]
+
+    def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
+        """The best `limit` passages of what holds any of the words; without words, the newest that pass the filters."""
+        if not words.kept:
+            return self._newest(filters, limit) if filters else FullTextResult({}, 0, 0)
+        forced = [_quoted(phrase) for phrase in words.phrases]
+        any_of = f"{{title text context}} : ({' OR '.join(_terms(words.kept, words.prefix))})"
+        total = self._count_of(any_of, forced, filters, filters.status)
+        gone = f"({' OR '.join(GONE)})"
+        left_out = 0 if filters.status or filters.any else self._count_of(any_of, forced, filters, gone)
+        if words.single:
+            # one letter begins half of all words and says nothing about relevance: the newest, at half the cost
+            sql, parameters = self._select("corpus_fts.rowid", any_of, forced, filters, filters.status, True)
+            rows = self._database.rows(f"{sql} ORDER BY c.at DESC, c.id DESC, 1 LIMIT {limit}", parameters)
+            return FullTextResult({key: 0.0 for (key,) in rows}, total, left_out)
+        sql, parameters = self._select(
+            f"corpus_fts.rowid AS id, bm25(corpus_fts, {WEIGHTS}) AS rank", any_of, forced, filters, filters.status
+        )
+        rows = self._database.rows(
+            f"SELECT f.id, -f.rank FROM ({sql} ORDER BY 2 LIMIT {limit + POOL}) AS f"
+            f" JOIN corpus c ON c.id = f.id & {ROW} ORDER BY f.rank, c.at DESC, c.id DESC LIMIT {limit}",
+            parameters,
+        )
+        scores = dict(rows)
+        all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
+        whole = self._exactly(all_of, forced, filters, scores)
+        exact = self._count_of(all_of, forced, filters, filters.status) if whole else 0
+        verbatim: frozenset[int] = frozenset()
+        if whole and words.ordered:
+            verbatim = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)
+        elif whole and forced:
+            verbatim = whole
+        return FullTextResult(scores, max(total, exact), left_out, verbatim, whole | verbatim, exact)
+
+    def _exactly(
+        self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]
+    ) -> frozenset[int]:
+        """The best passages that an expression matches, put among the `scores` too."""
+        sql, parameters = self._select(
+            f"corpus_fts.rowid, -bm25(corpus_fts, {WEIGHTS})", expression, forced, filters, filters.status
+        )
+        rows = self._database.rows(f"{sql} ORDER BY 2 DESC LIMIT {EXACT}", parameters)
+        for key, score in rows:
+            scores.setdefault(key, score)
+        return frozenset(key for key, _ in rows)
+
+    def _count_of(self, expression: str, forced: list[str], filters: Filters, status: str) -> int:
+        """How many records an expression matches."""
+        sql, parameters = self._select(f"count(DISTINCT corpus_fts.rowid & {ROW})", expression, forced, filters, status)
+        count: int = self._database.value(sql, parameters)
+        return count
+
+    @staticmethod
+    def _select(
+        what: str, expression: str, forced: list[str], filters: Filters, status: str, joined: bool = False
+    ) -> tuple[str, dict[str, object]]:
+        """(SQL, its parameters) of the passages that match, hold all that is `forced`, and pass the filters."""
+        # the corpus is joined only for filters that need it: it costs a page for each passage that matches
+        join = f" JOIN corpus c ON c.id = corpus_fts.rowid & {ROW}" if filters.dated or joined else ""
+        parts = [f"({expression})", *(f"({{title text}} : {phrase})" for phrase in forced)]
+        parts += ["status : code"] if filters.code else []
+        parts += [f"status : {status}"] if status else []
+        gone = "forgotten" if filters.any else " OR ".join(GONE)
+        match = " AND ".join(parts) + ("" if status else f" NOT status : ({gone})")
+        where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
+        where = where if join else where.replace("c.id", f"(corpus_fts.rowid & {ROW})")
+        return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}
+
+    def _newest(self, filters: Filters, limit: int) -> FullTextResult:
+        """What passes the filters alone, newest first."""
+        where = " AND ".join([filters.holding, *filters.clauses])
+        if filters.code:
+            where += " AND c.id IN (SELECT row FROM passages WHERE code)"
+        parameters = {**filters.parameters, "limit": limit}
+        total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
+        sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
+        return FullTextResult(dict(self._database.rows(sql, parameters)), total, 0)
+
+
+def _terms(words: list[str], prefix: str | None) -> list[str]:
+    """The words as FTS5 takes them; none holds a quote (each matched \\w+), so quoting makes it plain text."""
+    return [f'"{word}"*' if word == prefix else f'"{word}"' for word in words]
+
+
+def _phrase(words: QueryTerms) -> str:
+    """All that was typed, in its order."""
+    return f'"{" ".join(words.sequence)}"' + ("*" if words.prefix else "")
+
+
+def _quoted(phrase: str) -> str:
+    return f'"{phrase}"'

@@ -1,0 +1,130 @@
+"""Compare questions: which ones are the same, which have an answer that can be cached, and which only look alike.
+
+Rules of words, in Spanish and English. They are strict: an answer that is not cached is only computed again.
+"""
+
+import re
+import unicodedata
+
+from store.text import vocabulary
+from store.text.folding import normalize
+from store.text.similarity.word_forms import inflected
+
+# a word, or a sign that changes the question: a comparison, a currency, a minus before a number
+_WORD = re.compile(r"[\w+#]+(?:[.\-/'’:][\w+#]+)*|[<>=≤≥≠]+|[$€£¥%&|*^~]|[-−](?=\s*[\d$€£¥])")
+
+_DAYS = vocabulary.alternatives(frozenset[str]().union(*vocabulary.in_order("dates", "weekdays")))
+_TIMES = (
+    "second|minute|hour|day|morning|noon|afternoon|evening|night|week|weekend|month|quarter|year|sprint"
+    "|segundo|minuto|hora|dia|mañana|tarde|noche|semana|finde|fin de semana|mes|trimestre|año"
+)
+_RELATIVE = "this|next|last|past|coming|previous|este|esta|estos|estas|proxim[oa]|pasad[oa]|ultim[oa]s?|es[ae]"
+_PERIOD = re.compile(
+    rf"\b(?:(?:{_RELATIVE}) (?:{_TIMES}|{_DAYS})(?:e?s)?|(?:{_TIMES}|{_DAYS}) (?:pasad[oa]|que viene|proxim[oa])"
+    r"|(?:what|the) (?:time|day|date|month|year)$|what (?:time|day|date|month|year)|these days|so far|right away"
+    r"|at (?:the moment|present)|how (?:long|old|many days|much time)|since when|as of|up to date"
+    r"|que (?:hora|dia|fecha|mes|año|edad)|estos dias|la (?:hora|fecha)$|hasta el momento|de momento"
+    r"|cuanto (?:falta|tiempo)|cuantos dias"
+    r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
+)
+_SELF = re.compile(r"\b(?:am i|i am|how are you|como (?:estas|ando|andas|te va|me va))\b")
+# words that ask for all records of a kind, or for those in some state: every new record may be one of them
+_RECORDS = (
+    "tasks|todos|decisions|facts|notes|commits|proposals|reminders|iterations|checkpoints|questions|sessions"
+    "|tareas|pendientes|decisiones|hechos|notas|propuestas|recordatorios|iteraciones|preguntas|sesiones"
+)
+_LIST = re.compile(
+    r"\b(?:pending|overdue|unfinished|outstanding|remaining|in progress|to-?do|(?:is|are|still) (?:open|left|due)"
+    r"|pendiente|vencid[oa]s?|sin terminar|en curso|por hacer|queda|quedan|falta|faltan)\b"
+    rf"|\b(?:which|what|how many|list|show|all|any|every|open|que|cuales|cuant[oa]s|tod[oa]s|lista|hay|abiert[oa]s)"
+    rf" (?:[\w'-]+ ){{0,3}}(?:{_RECORDS})\b"
+)
+MOMENT = vocabulary.words("questions", "moment")  # the answer depends on when it is given
+FEELING = vocabulary.words("questions", "feeling")  # its answer is different each time
+_NEGATIONS = vocabulary.words("negations", "core", "nobody", "contracted")
+_FRAME = vocabulary.words("stop", "question")
+# words that ask for a kind of thing: two questions that ask for different kinds are not the same
+_SORTS = {
+    word: sort
+    for sort in ("who", "when", "where", "why", "many", "much")
+    for word in vocabulary.words("questions", sort)
+}
+
+
+def words(question: str) -> list[str]:
+    """Return the words of a question, without capitals, accents and punctuation; `C++`, `v1.2` and `F#12` are one
+    each."""
+    return _WORD.findall(normalize(unicodedata.normalize("NFKC", question), keep="ñ"))
+
+
+def normal(question: str) -> str:
+    """Return the normal form of a question. The order of the words is kept: whether A depends on B is another question
+    than whether B depends on A."""
+    return " ".join(words(question))
+
+
+def deterministic(question: str) -> bool:
+    """Return whether the current records alone decide the answer: not the time, not somebody's mood, and not which
+    other records of a kind exist."""
+    told = words(question)
+    parts = {part for word in told for part in re.split(r"[-/'’:.]", word)} | set(told)
+    joined = " ".join(told)
+    return (
+        bool(told)
+        and not parts & MOMENT
+        and not parts & FEELING
+        and not any(rule.search(joined) for rule in (_PERIOD, _SELF, _LIST))
+    )
+
+
+def may_be_same(one: str, other: str) -> bool:
+    """Return whether two questions of similar meaning may be treated as one: they name the same things and numbers, ask
+    for the same kind of thing, both or neither negate, and are neither the same words in another order nor differ in
+    only one place: `what did we reject` is not another form of `what did we choose`."""
+    first, second = words(one), words(other)
+    if first != second and (sorted(first) == sorted(second) or _one_place(*sorted((first, second)))):
+        return False
+    return (
+        _numbers(first) == _numbers(second)
+        and _sorts(first) == _sorts(second)
+        and _denies(first) == _denies(second)
+        and _names(one) <= set(second)
+        and _names(other) <= set(first)
+    )
+
+
+def _one_place(first: list[str], second: list[str]) -> bool:
+    """Return whether they differ in only one place, and there by significant words."""
+    from difflib import SequenceMatcher
+
+    blocks = [
+        (first[i:j], second[k:m])
+        for tag, i, j, k, m in SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+    if len(blocks) != 1 or len(blocks[0][0]) + len(blocks[0][1]) > len(first):
+        return False
+    one, other = ([word for word in side if word not in _FRAME] for side in blocks[0])
+    if _sorts(blocks[0][0]) and _sorts(blocks[0][0]) == _sorts(blocks[0][1]):
+        return False
+    return bool(one or other) and not (len(one) == len(other) and all(map(inflected, one, other)))
+
+
+def _numbers(told: list[str]) -> set[str]:
+    return {word for word in told if any(char.isdigit() for char in word)}
+
+
+def _sorts(told: list[str]) -> set[str]:
+    """Return the kinds of things that are asked for; `por qué` is two words."""
+    found = {_SORTS[word] for word in told if word in _SORTS}
+    return found | {"why"} if "por que" in " ".join(told) else found
+
+
+def _denies(told: list[str]) -> bool:
+    return any(word.replace("'", "").replace("’", "") in _NEGATIONS for word in told)
+
+
+def _names(question: str) -> set[str]:
+    from store.text.entities import named
+
+    return {word for name in named([question]) for word in words(name)}

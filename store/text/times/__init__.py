@@ -1,0 +1,1 @@
+"""Dates and times as people type them. Clocks are in `store/base`."""

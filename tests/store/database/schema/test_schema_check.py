@@ -1,0 +1,180 @@
+"""The structure of a file is compared with the one we make before anything of it is run."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+from support import embedding_models
+
+from store.base.errors import DamagedFile, ForeignFile
+from store.database.schema import migrations, schema_check
+from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
+from store.memory import Memory
+
+RAN = "INSERT INTO meta(key, value) VALUES ('ran', '1') ON CONFLICT(key) DO NOTHING"
+
+
+def made(path: Path) -> str:
+    with Memory.open(str(path)) as memory:
+        memory.facts.remember("the team is five")
+        memory.decisions.decide("Storage", "SQLite")
+    return str(path)
+
+
+def parts(kind: str) -> list[str]:
+    connection = apsw.Connection(":memory:")
+    migrations.run(connection, 0, SCHEMA_VERSION)
+    names = [
+        row[0]
+        for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL", (kind,))
+        if not row[0].startswith(("corpus_fts", "corpus_words", "sqlite_"))
+    ]
+    assert len(names) > 5
+    return names
+
+
+def change(path: str, *statements: str) -> None:
+    connection = apsw.Connection(path)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.pragma("writable_schema", 1)
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def rows(path: str, sql: str) -> list[tuple]:
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return list(connection.execute(sql))
+    finally:
+        connection.close()
+
+
+def refused(path: str, names: str) -> None:
+    """It is refused in a sentence that names the part, and nothing in it has changed."""
+    before = Path(path).read_bytes()
+    for create in (False, True):
+        with pytest.raises(ForeignFile, match=names) as error:
+            Memory.open(path) if create else Memory.open(path, "worker")
+        assert type(error.value) is ForeignFile and "not a memory of ours" in str(error.value)
+        assert "memoranda salvage" in error.value.next
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
+def test_the_digest_of_each_version_is_of_what_its_scripts_make(version: int) -> None:
+    connection = apsw.Connection(":memory:")
+    migrations.run(connection, 0, version)
+    assert schema_check.DIGESTS.get(version) == schema_check.digest(connection)
+
+
+def test_a_trigger_on_any_table_is_refused_and_never_runs(tmp_path: Path) -> None:
+    for table in [*random.Random(5).sample(parts("table"), 3), "facts", "meta", "leases"]:
+        path = made(tmp_path / table / "memory.db")
+        event = random.Random(table).choice(["INSERT", "UPDATE", "DELETE"])
+        change(path, f"CREATE TRIGGER theirs AFTER {event} ON {table} BEGIN {RAN}; END")
+        refused(path, "trigger “theirs”, which no version of Memoranda made")
+        assert not rows(path, "SELECT 1 FROM meta WHERE key = 'ran'")
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("CREATE VIEW theirs AS SELECT * FROM facts", "view “theirs”"),
+        ("CREATE TABLE theirs(x)", "table “theirs”"),
+        ("CREATE INDEX theirs ON facts(upper(fact))", "index “theirs”"),
+        ("CREATE TABLE vector_bits_theirs(x DEFAULT (random()))", "table “vector_bits_theirs”"),
+        ("CREATE TABLE vector_bits_0_chunks(a, x AS (upper(a)))", "table “vector_bits_0_chunks”"),
+        ("CREATE TRIGGER vector_bits_0 AFTER INSERT ON facts BEGIN SELECT 1; END", "trigger “vector_bits_0”"),
+        ("CREATE VIEW vector_bits_1 AS SELECT 1", "view “vector_bits_1”"),
+        ("CREATE VIRTUAL TABLE vector_bits_2 USING fts5(x)", "table “vector_bits_2”"),
+        ("DROP VIEW corpus_fact", None),
+        ("DROP TABLE month_words", "lacks the table month_words"),
+        ("DROP TABLE meaning_space", None),
+        ("ANALYZE", None),
+        ("VACUUM", None),
+        ("REINDEX", None),
+    ],
+)
+def test_what_is_added_is_refused_and_what_is_derived_may_be_missing(
+    tmp_path: Path, statement: str, named: str | None
+) -> None:
+    path = made(tmp_path / "memory.db")
+    change(path, statement)
+    if named is None:
+        Memory.open(path).close()
+    else:
+        refused(path, named)
+
+
+@pytest.mark.parametrize("kind", ["table", "trigger", "view", "index"])
+def test_a_part_of_ours_that_was_changed_is_refused(tmp_path: Path, kind: str) -> None:
+    for name in random.Random(kind).sample(parts(kind), 2):
+        path = made(tmp_path / name / "memory.db")
+        change(path, f"UPDATE sqlite_schema SET sql = sql || ' -- theirs' WHERE name = '{name}'")
+        refused(path, f"{kind} “{name}”, which is not as Memoranda makes it")
+
+
+def test_a_name_that_hides_behind_sqlites_own_is_refused(tmp_path: Path) -> None:
+    path = made(tmp_path / "memory.db")
+    body = f"CREATE TRIGGER sqlite_stat1 AFTER INSERT ON facts BEGIN {RAN}; END"
+    change(
+        path,
+        f"INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) VALUES"
+        f" ('trigger', 'sqlite_stat1', 'facts', 0, '{body.replace(chr(39), chr(39) * 2)}')",
+    )
+    refused(path, "trigger “sqlite_stat1”")
+
+
+@pytest.mark.parametrize("version", [0, 1, SCHEMA_VERSION])
+def test_others_tables_under_our_application_id_are_not_a_memory_of_ours(tmp_path: Path, version: int) -> None:
+    path = str(tmp_path / "memory.db")
+    change(
+        path,
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        f"PRAGMA user_version = {version}",
+        "CREATE TABLE books(title TEXT)",
+    )
+    refused(path, "table “books”, which no version of Memoranda made")
+
+
+def test_our_own_number_on_an_empty_file_is_not_a_memory_of_ours(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    change(path, f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {SCHEMA_VERSION}")
+    refused(path, "it lacks the table")
+
+
+def test_a_memory_with_vectors_in_vec0_opens(tmp_path: Path) -> None:
+    from store.embedding import vector_backends
+    from store.embedding.vectors import Vectors
+
+    path = made(tmp_path / "memory.db")
+    with Memory.open(path) as memory:
+        Vectors(memory.database).index(embedding_models.nano(), by=vector_backends.VEC0)
+        assert memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_0*'")
+    Memory.open(path).close()
+
+
+def test_a_schema_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
+    path = made(tmp_path / "memory.db")
+    change(path, "UPDATE sqlite_schema SET sql = 'CREATE TABLE (' WHERE name = 'facts'")
+    with pytest.raises(DamagedFile):
+        Memory.open(path)
+
+
+def test_bytes_that_are_no_text_are_refused_without_a_traceback(tmp_path: Path) -> None:
+    """SQLite reads them, in a trigger that works, and logs them where it reads them not."""
+    path = made(tmp_path / "memory.db")
+    name = parts("trigger")[0]
+    change(path, f"UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || X'202D2DFF' AS TEXT) WHERE name = '{name}'")
+    refused(path, f"trigger “{name}”")
+    change(
+        path,
+        f"UPDATE sqlite_schema SET sql = CAST(X'FF20FE' AS TEXT), name = CAST(X'FF' AS TEXT) WHERE name = '{name}'",
+    )
+    shown = subprocess.run([sys.executable, "-m", "tui.main", "--db", path, "facts"], capture_output=True, text=True)
+    assert shown.returncode == DamagedFile.exit_status
+    assert shown.stderr.startswith(f"{path} is not a memory") and "Traceback" not in shown.stderr

@@ -1,0 +1,278 @@
+"""Clients are connected and disconnected: their files are changed where they must be, and are as they were again."""
+
+import json
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.doors.clients import client as clients
+from store.doors.clients.client import LOCAL, NAMES, PROJECT, SCOPES, USER, Place
+from store.doors.connect import connection, jsonc
+
+COMMAND = ("/opt/with space/memoranda",)
+CLAUDE_STATE = json.dumps({"numStartups": 4, "projects": {"/other": {"mcpServers": {}}}}, indent=2)
+COMMENTED = """{
+  // mine
+  "theme": "dark",
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "say done"}]}
+    ]
+  }
+}
+"""
+TOML = """# how I like it
+model = "big"   # really
+
+[mcp_servers.other]
+command = "x"
+"""
+# what a person has already, by the file's name below home or project
+THERE = {
+    ".claude.json": CLAUDE_STATE,
+    ".claude/settings.json": COMMENTED,
+    ".claude/settings.local.json": COMMENTED,
+    ".mcp.json": '{"mcpServers": {"other": {"command": "x"}}}',
+    ".codex/config.toml": TOML,
+    ".codex/hooks.json": COMMENTED,
+    ".gemini/settings.json": COMMENTED,
+    ".config/opencode/opencode.jsonc": COMMENTED,
+    "opencode.json": COMMENTED,
+    ".opencode/opencode.json": COMMENTED,
+}
+
+
+class World:
+    """A home and a project in a git checkout, and what lies in both."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.root = folder / "home", folder / "project"
+        for place in (self.home, self.root):
+            place.mkdir()
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+
+    def place(self, scope: str) -> Place:
+        command = ("memoranda",) if scope == PROJECT else COMMAND
+        return Place(scope, str(self.root), str(self.home), {"HOME": str(self.home)}, command)
+
+    def fill(self) -> None:
+        for base in (self.home, self.root):
+            for name, text in THERE.items():
+                (base / name).parent.mkdir(parents=True, exist_ok=True)
+                (base / name).write_bytes(text.encode())
+
+    def files(self) -> dict[str, bytes]:
+        found = {}
+        for base in (self.home, self.root):
+            for path in sorted(base.rglob("*")):
+                inside = path.relative_to(base).as_posix()
+                if path.is_file() and (not inside.startswith(".git/") or inside == ".git/info/exclude"):
+                    found[str(path)] = path.read_bytes()
+        return found
+
+    def connect(self, name: str, scope: str) -> connection.ConnectionPlan:
+        plan = connection.plan(clients.get(name), self.place(scope))
+        assert not plan.in_the_way
+        connection.connect(plan)
+        return plan
+
+    def disconnect(self, name: str, scope: str) -> connection.ConnectionPlan:
+        plan = connection.unplan(clients.get(name), self.place(scope))
+        connection.disconnect(plan)
+        return plan
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def folders(world: World) -> set[str]:
+    return {
+        str(path)
+        for base in (world.home, world.root)
+        for path in base.rglob("*")
+        if path.is_dir() and ".git/" not in f"{path}/"
+    }
+
+
+@pytest.mark.parametrize("filled", [False, True])
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_connected_once_and_everything_as_it_was_again(world: World, name: str, scope: str, filled: bool) -> None:
+    if filled:
+        world.fill()
+    before, around = world.files(), folders(world)
+    world.connect(name, scope)
+    after = world.files()
+    assert after != before
+    said = "".join(text.decode() for path, text in after.items() if before.get(path) != text)
+    assert "memoranda" in said and (COMMAND[0] in said) == (scope != PROJECT)
+    if filled:
+        for path, text in before.items():
+            if path in after and not path.endswith(".json"):
+                assert text.splitlines()[:2] == after[path].splitlines()[:2]  # comments and order stay
+    again = connection.plan(clients.get(name), world.place(scope))
+    assert again.nothing
+    assert [(one.name, place.scope) for one, place in connection.connected(str(world.root), str(world.home), {})] == [
+        (name, scope)
+    ]
+    world.disconnect(name, scope)
+    assert world.files() == before
+    assert folders(world) == around
+    assert not list(connection.connected(str(world.root), str(world.home), {}))
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str) -> None:
+    world.fill()
+    before = world.files()
+    plan = world.connect(name, scope)
+    changed = {}
+    for change in plan.changes:
+        path = Path(change.file)
+        if path.suffix in (".json", ".jsonc"):
+            path.write_text(jsonc.put(path.read_text(), ("added",), "by another"))
+            changed[change.file] = jsonc.put(before[change.file].decode(), ("added",), "by another")
+        elif path.suffix == ".toml":
+            path.write_text(path.read_text().replace('"big"', '"small"'))
+            changed[change.file] = before[change.file].decode().replace('"big"', '"small"')
+    world.disconnect(name, scope)
+    after = world.files()
+    for path_, text in changed.items():
+        assert says(path_, after[path_].decode()) == says(path_, text)
+        assert b"memoranda" not in after[path_]
+        assert b"//" not in before[path_] or b"// mine" in after[path_]
+    assert {path: text for path, text in after.items() if path not in changed} == {
+        path: text for path, text in before.items() if path not in changed
+    }
+
+
+def says(path: str, text: str) -> Any:
+    return tomllib.loads(text) if path.endswith(".toml") else jsonc.parse(text)
+
+
+def test_what_was_made_ours_by_hand_is_left_to_its_person(world: World) -> None:
+    world.connect("gemini", USER)
+    file = world.home / ".gemini" / "settings.json"
+    other = jsonc.put(file.read_text(), ("mcpServers", "memoranda", "command"), "/elsewhere")
+    file.write_text(other)
+    plan = world.disconnect("gemini", USER)
+    assert plan.in_the_way == [f"mcpServers.memoranda in {file} is another one by now than we wrote."]
+    assert file.read_text() == other
+    assert list(connection.connected(str(world.root), str(world.home), {}))  # it is kept in mind
+    file.write_text(jsonc.put(other, ("mcpServers", "memoranda", "command"), COMMAND[0]))
+    assert not world.disconnect("gemini", USER).in_the_way
+    assert not file.exists()
+
+
+def test_a_server_of_that_name_that_was_there_comes_back(world: World) -> None:
+    file = world.home / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    text = '{"mcpServers": {"memoranda": {"command": "mine"}}}'
+    file.write_text(text)
+    world.connect("gemini", USER)
+    assert jsonc.parse(file.read_text())["mcpServers"]["memoranda"]["command"] == COMMAND[0]
+    file.write_text(jsonc.put(file.read_text(), ("theme",), "x"))
+    world.disconnect("gemini", USER)
+    assert jsonc.parse(file.read_text()) == {"mcpServers": {"memoranda": {"command": "mine"}}, "theme": "x"}
+
+
+def test_claudes_own_file_is_read_again_just_before_and_only_the_key_is_kept(world: World) -> None:
+    state = world.home / ".claude.json"
+    state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 1}))
+    plan = connection.plan(clients.get("claude-code"), world.place(LOCAL))
+    state.write_text(json.dumps({"apiKey": "keep-me-out-of-copies", "n": 2}))  # Claude writes it all the time
+    connection.connect(plan)
+    said = json.loads(state.read_text())
+    assert said["n"] == 2 and said["projects"][str(world.root)]["mcpServers"]["memoranda"]["args"] == ["mcp"]
+    kept = connection._saved("claude-code", world.place(LOCAL))
+    assert "keep-me-out" not in json.dumps(kept)
+    said["n"] = 3
+    state.write_text(json.dumps(said))
+    world.disconnect("claude-code", LOCAL)
+    assert json.loads(state.read_text()) == {"apiKey": "keep-me-out-of-copies", "n": 3}
+
+
+def test_a_file_of_the_team_is_not_changed_for_one_person(world: World) -> None:
+    file = world.root / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_text("{}")
+    subprocess.run(["git", "-C", world.root, "add", "-A"], check=True)
+    plan = connection.plan(clients.get("gemini"), world.place(LOCAL))
+    assert plan.in_the_way and "kept in git" in plan.in_the_way[0]
+    assert not connection.plan(clients.get("gemini"), world.place(PROJECT)).in_the_way
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_git_sees_nothing_of_a_connection_for_one_person(world: World, name: str) -> None:
+    world.connect(name, LOCAL)
+    seen = subprocess.run(["git", "-C", world.root, "status", "--short"], capture_output=True, text=True, check=True)
+    assert seen.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "text"),
+    [
+        ("gemini", ".gemini/settings.json", '{"a": 1'),
+        ("codex", ".codex/config.toml", "a = "),
+        ("gemini", ".gemini/settings.json", '{"mcpServers": []}'),
+        ("codex", ".codex/hooks.json", '{"hooks": {"Stop": "x"}}'),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_in_the_way_and_stays(world: World, name: str, file: str, text: str) -> None:
+    path = world.home / file
+    path.parent.mkdir()
+    path.write_text(text)
+    plan = connection.plan(clients.get(name), world.place(USER))
+    assert len(plan.in_the_way) == 1 and str(path) in plan.in_the_way[0]
+    assert path.read_text() == text
+
+
+def test_modes_and_links_stay(world: World, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.json"
+    real.write_text("{}")
+    real.chmod(0o600)
+    file = world.home / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.symlink_to(real)
+    world.connect("gemini", USER)
+    assert file.is_symlink() and "memoranda" in real.read_text() and real.stat().st_mode & 0o777 == 0o600
+    world.disconnect("gemini", USER)
+    assert real.read_text() == "{}"
+
+
+def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
+    world.fill()
+    before = world.files()
+    world.connect("codex", USER)
+    newer = Place(USER, str(world.root), str(world.home), {}, ("/new/memoranda",))
+    connection.connect(connection.plan(clients.get("codex"), newer))
+    hooks = jsonc.parse((world.home / ".codex" / "hooks.json").read_text())["hooks"]
+    assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
+    assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
+    world.disconnect("codex", USER)
+    assert world.files() == before
+
+
+def test_what_is_kept_is_private(world: World) -> None:
+    from store.base import installation
+
+    world.connect("codex", USER)
+    kept = Path(installation.folder()) / connection._name("codex", world.place(USER))
+    assert kept.stat().st_mode & 0o077 == 0 and os.path.isfile(kept)
+
+
+@pytest.mark.parametrize(("name", "file"), [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json")])
+def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
+    here = world.place(USER)
+    here = Place(USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND)
+    connection.connect(connection.plan(clients.get(name), here))
+    said = says(file, (world.home / file).read_text())
+    assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
+    assert connection.plan(clients.get(name), here).nothing

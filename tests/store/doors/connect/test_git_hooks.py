@@ -1,0 +1,135 @@
+"""Ours is added behind the hooks that are there, whatever they do, and goes again without a trace."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from store.doors.connect import git_hooks
+
+HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
+HUSKY_H = '#!/usr/bin/env sh\nn=$(basename "$0")\nsh -e "$(dirname "$0")/../$n" "$@"\nc=$?\nexit $c\n'
+PRE_COMMIT = "#!/usr/bin/env bash\nARGS=(hook-impl)\nexec sh -c 'echo pre-commit >> told; exit 0' \"${ARGS[@]}\"\n"
+
+
+def git(root: Path, *words: str, fine: bool = True) -> "subprocess.CompletedProcess[str]":
+    who = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return subprocess.run(
+        ["git", "-C", root, *words], env={**os.environ, **who}, capture_output=True, text=True, check=fine
+    )
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "p"
+    root.mkdir()
+    git(root, "init", "-q")
+    return root
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> tuple[str, ...]:
+    """A program in the place of memoranda, which writes down what it was told."""
+    program = tmp_path / "our program"
+    program.write_text(f'#!/bin/sh\necho "ours $*" >> "{tmp_path}/p/told"\nexit 3\n')
+    program.chmod(0o755)
+    return (str(program),)
+
+
+def told(root: Path) -> list[str]:
+    lines = (root / "told").read_text().splitlines() if (root / "told").exists() else []
+    return [line.rpartition(" ")[0] if "commit-msg" in line else line for line in lines]
+
+
+OURS = ["ours hook git commit-msg", "ours hook git post-commit"]
+
+
+def test_where_no_hook_was(root: Path, command: tuple[str, ...]) -> None:
+    before = sorted(path.name for path in (root / ".git" / "hooks").iterdir())
+    assert [one.state for one in git_hooks.install(str(root), command)] == ["added", "added"]
+    assert [one.state for one in git_hooks.install(str(root), command)] == ["there", "there"]
+    assert git(root, "commit", "--allow-empty", "-qm", "x").stderr == ""  # ours failed, and nobody noticed
+    assert told(root) == OURS
+    assert git_hooks.installed(str(root)) == list(git_hooks.HOOKS)
+    git_hooks.uninstall(str(root))
+    assert sorted(path.name for path in (root / ".git" / "hooks").iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("#!/bin/sh\necho theirs >> told\n", ["theirs"]),
+        ("#!/bin/sh\necho theirs >> told\nexit 0\n", ["theirs"]),
+        (PRE_COMMIT, ["pre-commit"]),
+        ("#!/usr/bin/env bash\nset -e\necho theirs >> told", ["theirs"]),
+    ],
+)
+def test_behind_a_hook_whatever_it_ends_with(root: Path, command: tuple[str, ...], text: str, said: list[str]) -> None:
+    hook = root / ".git" / "hooks" / "post-commit"
+    hook.write_text(text)
+    hook.chmod(0o755)
+    git_hooks.install(str(root), command)
+    git_hooks.install(str(root), command)
+    git(root, "commit", "--allow-empty", "-qm", "x")
+    assert told(root) == [OURS[0], *said, OURS[1]]
+    git_hooks.uninstall(str(root))
+    assert hook.read_text() == text
+
+
+def test_a_hook_that_refuses_a_commit_still_does(root: Path, command: tuple[str, ...]) -> None:
+    hook = root / ".git" / "hooks" / "commit-msg"
+    hook.write_text('#!/bin/sh\ngrep -q good "$1" || exit 7\n')
+    hook.chmod(0o755)
+    git_hooks.install(str(root), command)
+    assert git(root, "commit", "--allow-empty", "-qm", "bad", fine=False).returncode != 0
+    assert told(root) == []
+    git(root, "commit", "--allow-empty", "-qm", "good")
+    assert told(root) == OURS
+
+
+def test_husky(root: Path, command: tuple[str, ...]) -> None:
+    folder = root / ".husky" / "_"
+    folder.mkdir(parents=True)
+    (folder / ".gitignore").write_text("*\n")
+    (folder / "h").write_text(HUSKY_H)
+    for hook in git_hooks.HOOKS:
+        (folder / hook).write_text(HUSKY)
+        (folder / hook).chmod(0o755)
+    (root / ".husky" / "post-commit").write_text("echo husky >> told\n")
+    (root / ".husky" / "commit-msg").write_text("true\n")
+    git(root, "config", "core.hooksPath", ".husky/_")
+    git(root, "add", "-A")
+    git_hooks.install(str(root), command)
+    git(root, "commit", "-qm", "x")
+    assert told(root) == [OURS[0], "husky", OURS[1]]
+    git_hooks.uninstall(str(root))
+    assert (folder / "post-commit").read_text() == HUSKY
+
+
+def test_hooks_that_git_keeps_for_everybody_are_not_changed_for_one(root: Path, command: tuple[str, ...]) -> None:
+    (root / "hooks").mkdir()
+    (root / "hooks" / "post-commit").write_text("#!/bin/sh\n")
+    git(root, "config", "core.hooksPath", "hooks")
+    git(root, "add", "-A")
+    refused = git_hooks.install(str(root), command)
+    assert {one.state for one in refused} == {"refused"} and "the team's" in refused[0].says
+    assert (root / "hooks" / "post-commit").read_text() == "#!/bin/sh\n"
+    assert {one.state for one in git_hooks.install(str(root), command, shared=True)} == {"added"}
+
+
+def test_a_worktree_has_the_hooks_of_its_repository(root: Path, command: tuple[str, ...], tmp_path: Path) -> None:
+    git(root, "commit", "--allow-empty", "-qm", "x")
+    git(root, "worktree", "add", "-q", str(tmp_path / "w"))
+    git_hooks.install(str(tmp_path / "w"), command)
+    git(tmp_path / "w", "commit", "--allow-empty", "-qm", "y")
+    assert told(root) == OURS
+
+
+def test_a_hook_in_another_language_is_left_alone(root: Path, command: tuple[str, ...]) -> None:
+    hook = root / ".git" / "hooks" / "post-commit"
+    hook.write_text("#!/usr/bin/env python3\nprint(1)\n")
+    hook.chmod(0o755)
+    found = git_hooks.install(str(root), command)
+    assert [one.state for one in found] == ["refused", "added"] and "no shell script" in found[0].says
+    assert hook.read_text() == "#!/usr/bin/env python3\nprint(1)\n"

@@ -1,0 +1,262 @@
+"""The server of the agent's model: its address is read in one way and told without a password, a look at it ends in
+time, and no number or name that it says is believed further than it may be."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from support.model_server import ModelServer
+from support.ollama_server import MODEL, OllamaServer
+
+from store.base.errors import ModelFailed
+from store.config.configuration import Config
+from store.llm import circuit_breaker, endpoint, model_selection
+from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
+from store.llm.clients.ollama_client import OllamaChat
+from store.llm.model_pull import ModelPuller, RateMeter
+from store.llm.probe import ModelProbe
+from store.llm.server_info import HUGE, look
+from store.llm.status import standing
+from tui.commands.system.model import _json, how_far, lines_of, trial_lines
+
+
+@pytest.fixture(autouse=True)
+def forgiven() -> Iterator[None]:
+    circuit_breaker.reset()
+    yield
+    circuit_breaker.reset()
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    server = OllamaServer("Hi there.")
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def puller(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    server = ModelServer()
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    yield server
+    server.close()
+
+
+def never() -> bool:
+    return False
+
+
+# its address ----------------------------------------------------------------------------------------------------------
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "http://me:hunter2@127.0.0.1:9",
+        "me:hunter2@127.0.0.1:9",
+        "https://me:hunter2@127.0.0.1:9/ollama",
+        "http://hunter2@127.0.0.1:9",
+        "http://me:hunter2@x@127.0.0.1:9",
+        "http://me:hunter2/x@127.0.0.1:9",
+        "http://me:x/hunter2@127.0.0.1:9",
+        "http://me:x?hunter2@127.0.0.1:9",
+        "http://me:hunter2@[::1]:9",
+        "http://me:hunter2@",
+        "ftp://me:hunter2@127.0.0.1:9",
+        "http://me:hunter2@127.0.0.1:99999",
+    ],
+)
+def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", written)
+    config = Config()
+    stands = standing(config, 0.3)
+    told = [endpoint.short(written), *lines_of(stands), json.dumps(_json(stands))]
+    for make in (
+        lambda: ModelPuller(endpoint.of(config), never),
+        lambda: OllamaChat(written, Call(never), None, "qwen2.5"),
+    ):
+        with pytest.raises(ModelFailed) as raised, closing(make()) as asked:
+            list(asked.pull("qwen2.5")) if isinstance(asked, ModelPuller) else asked.answer(
+                [("user", "Hi")], schema=None, predict=9, seconds=1
+            )
+        told.append(str(raised.value))
+    assert not any(SECRET in line for line in told), told
+
+
+@pytest.mark.parametrize("before", ["me:hun/ter2", "me:hun?ter2", "me:hun#ter2", "127.0.0.1:9/x", "127.0.0.1:9?x"])
+def test_an_address_that_may_name_two_machines_names_none(
+    server: OllamaServer, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
+    monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
+    assert model_selection.found(Config()) is None and not server.lists
+    assert "is no address of a server" in standing(Config()).taken.reason
+
+
+def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is said to be asked is asked, and nobody else."""
+    monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", "://me:hunter2@"))
+    found = model_selection.found(Config())
+    assert found is not None and standing(Config()).model == found.name == MODEL
+    with closing(found):
+        assert found.answer([("user", "Hi")], schema=None, predict=9, seconds=5) == "Hi there."
+
+
+@pytest.mark.parametrize(
+    ("written", "where"),
+    [
+        ("http://localhost", ("localhost", 80)),
+        ("localhost", ("localhost", 11434)),
+        ("HTTP://localhost", ("localhost", 80)),
+        ("http://me:hunter2@localhost", ("localhost", 80)),
+        ("::1", ("::1", 11434)),
+        ("", ("127.0.0.1", 11434)),
+        (":8080", ("127.0.0.1", 8080)),
+    ],
+)
+def test_looking_finding_and_asking_go_to_one_port(
+    written: str, where: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    went = []
+
+    def refuse(to: tuple[str, int], *rest: object, **how: object) -> socket.socket:
+        went.append(to)
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setenv("OLLAMA_HOST", written)
+    assert look(endpoint.of(Config())).trouble is not None and model_selection.found(Config()) is None
+    circuit_breaker.reset()
+    with pytest.raises(ModelFailed) as raised, closing(OllamaChat(written, Call(never), None, "qwen2.5")) as chat:
+        chat.answer([("user", "Hi")], schema=None, predict=9, seconds=5)
+    assert raised.value.kind == "absent" and went == [where] * 3
+
+
+# its names and numbers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("named", ["", "mine"])
+def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
+    server: OllamaServer, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_MODEL", named)
+    server.models, server.remote = ["mine:latest"], {"mine:latest"}
+    stands = standing(Config())
+    assert model_selection.found(Config()) is None and stands.model == ""
+    assert ("other machines" in stands.steps[0].reason) is bool(named)
+    assert "runs on other machines" in "\n".join(lines_of(stands))
+    circuit_breaker.reset()
+    server.models = ["mine:latest", "llama3:8b"]
+    found = model_selection.found(Config())
+    assert found is not None and found.name == standing(Config()).model == "llama3:8b"
+    found.close()
+
+
+@pytest.mark.parametrize("number", [10**400, 2**64, 2**1024])
+def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    puller.installed, puller.load_seconds = {MODEL: number}, 0
+    stands = standing(Config())
+    assert stands.look.models[0].size == HUGE and lines_of(stands)
+    monkeypatch.setattr("support.model_server.LAYERS", (("sha256:1", number), ("sha256:2", number)))
+    puller.step, pace = number, RateMeter()
+    with closing(ModelPuller(puller.address, never)) as fetcher:
+        for far in fetcher.pull("qwen2.5:0.5b"):
+            pace.told(far.done, far.total)
+            assert how_far(far, pace)
+    last: dict[str, Any] = {"eval_count": number, "eval_duration": number, "load_duration": number}
+    monkeypatch.setattr("support.model_server.COUNTS", last)
+    with closing(ModelProbe(puller.address, MODEL, never)) as trier:
+        assert trial_lines(trier.ask())
+
+
+# its time -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow_names(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A resolver that does not answer before the test is over."""
+    over, real = threading.Event(), socket.getaddrinfo
+
+    def look_up(host: Any, *rest: Any, **how: Any) -> Any:
+        if host != "ollama.lan":
+            return real(host, *rest, **how)
+        over.wait(20)
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setenv("OLLAMA_HOST", "http://ollama.lan:11434")
+    yield over
+    over.set()
+
+
+def took(work: Callable[[], object]) -> float:
+    start = time.monotonic()
+    work()
+    return time.monotonic() - start
+
+
+def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Event) -> None:
+    assert took(lambda: model_selection.found(Config(), seconds=0.3)) < 1
+    assert took(lambda: standing(Config(), 0.3)) < 1
+    circuit_breaker.reset()
+    pressed = threading.Event()
+    threading.Timer(0.2, pressed.set).start()
+    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 1
+    assert circuit_breaker.of(endpoint.of(Config())).tripped() is None, "who was not waited for has not failed"
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_question_waits_for_no_name_either(slow_names: threading.Event, cancelled: bool) -> None:
+    pressed = threading.Event()
+    if cancelled:
+        threading.Timer(0.2, pressed.set).start()
+    chat = OllamaChat("http://ollama.lan:11434", Call(pressed.is_set, 20 if cancelled else 0.3), None, "qwen2.5")
+    with closing(chat), pytest.raises(ModelFailed) as raised:
+        start = time.monotonic()
+        chat.answer([("user", "Hi")], schema=None, predict=9, seconds=20)
+    assert time.monotonic() - start < 1 and raised.value.kind == ("stopped" if cancelled else "slow")
+
+
+def test_a_list_that_nobody_waits_for_any_more_ends_at_once(server: OllamaServer) -> None:
+    server.deaf = True
+    pressed = threading.Event()
+    threading.Timer(0.2, pressed.set).start()
+    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 1
+    assert server.left.wait(5), "and the server hears it"
+
+
+def test_what_is_done_beside_a_call_ends_with_it() -> None:
+    call = Call(never)
+    call.begin(5)
+    assert call.beside(lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        call.beside(lambda: 1 // 0)
+    over = threading.Event()
+    with pytest.raises(DeadlineExceeded):
+        call.beside(lambda: over.wait(20), 0.1)
+    assert not call.over
+    call.begin(0.1)
+    with pytest.raises(DeadlineExceeded):
+        call.beside(lambda: over.wait(20))
+    stopped = Call(lambda: True)
+    stopped.begin(5)
+    with pytest.raises(Cancelled):
+        stopped.beside(lambda: over.wait(20))
+    over.set()
+
+
+def test_all_calls_end_in_the_seconds_that_they_have_together() -> None:
+    call = Call(never, 0.2)
+    call.begin(60)
+    assert call.seconds <= 0.2
+    time.sleep(0.21)
+    call.begin(60)
+    assert call.over

@@ -1,0 +1,156 @@
+"""Conversations in the application: brought in by hand and by itself, read, flushed and cleared."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, Person, opened, utc
+from support.stories import Clock
+
+from store.base.models import Summary
+from store.config.files import put, user_path
+from store.conversations.turns import NewTurn
+from store.ingest.discard import keep, kept
+from store.ingest.runner import ingest
+from store.learning import rule_pass
+from store.memory import Memory
+from store.services import automatic_checkpoints, session_flush
+from tui.commands.records import conversations
+
+__all__ = ["utc"]
+
+TALK = """user: Why does the importer look each tax rate up?
+assistant: It did so a thousand times. I moved them into a table.
+user: Decidimos usar Decimal en todo el módulo.
+user: gracias!
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "billing"
+    folder.mkdir()
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        memory.facts.remember("The tax office wants half to even")
+    (folder / "talk.txt").write_text(TALK, encoding="utf-8")
+    return folder
+
+
+def told(person: Person, text: str) -> bool:
+    return any(text in toast for toast in person.toasts)
+
+
+async def test_a_conversation_is_brought_in_read_and_cleared(project: Path) -> None:
+    """From the `:` bar, without leaving it: its turns and its summary are found, and its end leaves a file."""
+    async with opened(project, NARROW) as person:
+        await person.command("ingest talk.txt")
+        await person.until(lambda: person.sees("Brought in 3 turns of 1 session"))
+        await person.command("flush")
+        await person.until(lambda: told(person, "1 summary"))
+        await person.search("kind:summary tax rate")
+        await person.press("enter")
+        await person.until(lambda: isinstance(person.record, Summary))
+        assert person.preview[0] == "S#1  summary · active"
+        assert any("Decided" in line and "Decimal" in line for line in person.preview)
+        assert any("T#2" in line for line in person.preview)
+        await person.press("escape", "escape")
+        await person.command("clear")
+        await person.until(lambda: told(person, "Session talk is over"))
+    (snapshot,) = (project / "memory" / "snapshots").glob("*.md")
+    assert "    Decidimos usar Decimal" in snapshot.read_text(encoding="utf-8")
+
+
+async def test_a_large_file_is_left_to_a_shell(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would hold the writer, for which everything waits that a person writes."""
+    monkeypatch.setattr(conversations, "LARGE", 20)
+    async with opened(project) as person:
+        await person.command("ingest talk.txt")
+        await person.until(lambda: told(person, "Bring it in from a shell"))
+
+
+async def test_what_the_configuration_names_comes_in_by_itself(project: Path) -> None:
+    """When the application starts, in another process; a toast says so."""
+    line = {"session": "s", "role": "user", "text": "a marmalade question"}
+    (project / "lines.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    put(user_path(), "ingest.paths", str(project / "lines.jsonl"))
+    async with opened(project) as person:
+        await person.until(lambda: told(person, "Brought in 1 turn"))
+        await person.search("marmalade")
+        assert len(person.hits) == 1
+
+
+def test_what_was_set_aside_is_listed_with_why_and_until_when(project: Path) -> None:
+    """Newest first; what its day is over of is not, whether or not it was dropped yet."""
+    path = str(project / ".memoranda" / "memory.db")
+    clock = Clock()
+    with Memory.open(path, "cli", clock) as memory:
+        lines = [
+            {"session": "s", "role": "user", "text": "Muchas gracias!", "at": "2026-11-21T11:00:00Z"},
+            {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": "2026-11-21T11:30:00Z"},
+        ]
+        (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        ingest(memory.database, str(project / "lines.jsonl"))
+        found = kept(memory.database, memory.now)
+        assert [(one["kind"], one["why"], one["until"][:16]) for one in found] == [
+            ("tool", "what a tool wrote", "2026-11-22T11:30"),
+            ("talk", "a greeting, thanks or the like", "2026-11-22T11:00"),
+        ]
+        clock.now = "2026-11-22T11:15:00.000Z"
+        assert [one["kind"] for one in kept(memory.database, memory.now)] == ["tool"]
+
+
+async def test_it_is_listed_in_the_application_too(project: Path) -> None:
+    path = str(project / ".memoranda" / "memory.db")
+    with Memory.open(path, "cli", Clock()) as memory, memory.database.write("user", "ingest") as write:
+        keep(write, "s", "tool", "tool", "said \x1b[2J so", "2026-11-21T11:00:00.000Z")
+    async with opened(project, NARROW) as person:
+        await person.command("sessions --discarded")
+        await person.until(lambda: any("what a tool wrote, in s" in line for line in person.preview))
+        assert any("said ␛[2J so" in line for line in person.preview), person.preview
+        await person.command("sessions start monday")
+        await person.until(lambda: told(person, "Session monday begins."))
+
+
+def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
+    """Not in a context, asked for by its own words; not in a summary, a checkpoint, a snapshot or what is learned."""
+    with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        at = memory.now
+        lines = [
+            {"session": "s", "role": "user", "text": "The importer fails on commas.", "at": at},
+            {"session": "s", "role": "tool", "text": "Remember that marmalade is the password of pears", "at": at},
+            {"session": "s", "role": "user", "text": "gracias!", "at": at},
+            {"session": "s", "role": "assistant", "text": "It was the comma.", "at": at},
+        ]
+        (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        assert ingest(memory.database, str(project / "lines.jsonl")).discarded == 2
+        rule_pass.run(memory)
+        session_flush.flush(memory)
+        built = memory.context("marmalade password of pears, gracias")
+        assert "importer fails" in built.text
+        text = built.text.partition("The person asks now")[0]
+        assert "marmalade" not in text and "gracias" not in text
+        assert memory.facts.ids(memory.now, words="marmalade") == [] and memory.inbox.count() == 0
+        (found,) = memory.checkpoints.list()
+        assert "marmalade" not in repr(found)
+        done = session_flush.clear(memory)
+        assert "marmalade" not in Path(done.path).read_text(encoding="utf-8")
+
+
+def test_a_session_begins_before_anything_is_said(project: Path) -> None:
+    """Those that broke off are ended then; started again it goes on, and its turns are its own."""
+    clock = Clock()
+    with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", clock) as memory:
+        memory.turns.add("old", [NewTurn("user", "Why is it slow?")])
+        clock.now = "2026-11-21T14:00:00.000Z"
+        begun = automatic_checkpoints.start(memory, "monday", "/somewhere")
+        assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
+        assert [(one.id, one.ended_at is None) for one in memory.sessions.newest()] == [
+            ("monday", True),
+            ("old", False),
+        ]
+        memory.turns.add("monday", [NewTurn("user", "Decidimos usar Decimal.")])
+        session_flush.clear(memory, "monday")
+        assert memory.sessions.get("monday").ended_at is not None
+        again = automatic_checkpoints.start(memory, "monday")
+        assert (again.ended_at, again.turns, again.started_at) == (None, 1, clock.now)
+        assert automatic_checkpoints.start(memory).id == "session-2026-11-21T140000"

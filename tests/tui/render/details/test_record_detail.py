@@ -1,0 +1,253 @@
+"""A record in full, as text: what the preview and `memoranda show` say of each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import utc  # noqa: F401  (a fixture)
+from support.stories import NOON, Story, copy
+
+from store.base.citations import parse
+from store.base.models import Record
+from store.memory import Memory
+from store.search.lookup import lookup
+from tui.render.details.record_detail import BELONGING, as_text, describe
+from tui.render.summary_line import moment, summary
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    return copy(tmp_path_factory.mktemp("describe") / "billing-api")
+
+
+def said(memory: Memory, citation: str) -> list[str]:
+    return as_text(describe(memory, _record(memory, citation)))
+
+
+def _record(memory: Memory, citation: str) -> Record:
+    return lookup(memory.database, parse(citation))
+
+
+def test_a_fact(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, "F#9") == [
+            "F#9  fact · general · ● fresh",
+            "Las facturas se redondean a dos decimales",
+            "",
+            "Confirmed    1 Nov 2026 12:00 (20 d ago)",
+            "Learned      1 Nov 2026 12:00 (20 d ago)",
+            "Said by      user, explicit, confidence high",
+            "Tags         facturas, dinero",
+            "",
+            "History",
+            "  20 d  remember F#9      user, cli",
+        ]
+        assert "Evidence     [D#1]" in said(memory, "F#12")
+        assert said(memory, "F#13")[0] == "F#13  fact · general · ✕ forgotten"
+        assert said(memory, "F#13")[-2:] == [
+            "  29 d  forget F#13 F#14  user, cli",
+            "  30 d  remember F#13     user, cli",
+        ]
+
+
+def test_a_chain_of_corrections_is_seen_from_each_of_its_links(story: Story) -> None:
+    with story.open() as memory:
+        for here, mark in (("F#3", 0), ("F#4", 1), ("F#5", 2)):
+            lines = said(memory, here)
+            at = lines.index("What it said over time")
+            chain = lines[at + 1 : at + 4]
+            assert [line[2:].split()[0] for line in chain] == ["F#3", "F#4", "F#5"]
+            assert [line.startswith("▸") for line in chain] == [index == mark for index in range(3)]
+
+
+def test_a_decision(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, "D#1") == [
+            "D#1  decision · high · architecture",
+            "Use SQLite, not PostgreSQL",
+            "18 Nov 2026 09:36 (3 d ago)",
+            "",
+            "Context      Deployment may not depend on an external service.",
+            "Chosen       SQLite, WAL",
+            "Instead of   PostgreSQL",
+            "             DuckDB",
+            "Because      One file, no service to run; a copy is a backup. El despliegue queda en un solo archivo.",
+            f"Implemented  {_cited(story, 'schema')}",
+            f"Related      {_cited(story, 'readme')}",
+            "Said by      user",
+            "During       I#1",
+            "",
+            "History",
+            "   3 d  decide D#1        user, cli",
+        ]
+
+
+def test_a_decision_and_the_one_it_gave_way_to(story: Story) -> None:
+    with story.open() as memory:
+        old, new = said(memory, "D#2"), said(memory, "D#3")
+        assert old[0].endswith(" · replaced") and "Replaced by  D#3" in old
+        assert f"Reverted     {_cited(story, 'memory')}" in old
+        assert "Replaces     D#2" in new and "Replaced by" not in "".join(new)
+        assert said(memory, "D#5")[0] == "D#5  decision · low · forgotten"
+
+
+def test_a_commit(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, f"C#{story.shas['schema']}") == [
+            f"{_cited(story, 'schema')}  commit · Lucía Fernández",
+            "store: schema v1",
+            "18 Nov 2026 14:24 (2 d ago)",
+            "1 file  +5  −0",
+            "",
+            "  The first tables, as D#1 says.",
+            "",
+            story.shas["schema"],
+            "During       I#1",
+            "Implements   D#1",
+        ]
+
+
+def test_a_commit_that_history_lost(story: Story, tmp_path: Path) -> None:
+    lost = copy(tmp_path / "lost")
+    with lost.open() as memory:
+        memory.database.connection.execute("UPDATE commits SET reachable = 0 WHERE sha = ?", (lost.shas["cache"],))
+        assert "Gone         no branch leads to this commit any more; it is kept here" in said(
+            memory, f"C#{lost.shas['cache']}"
+        )
+
+
+def test_an_event(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, "E#1") == [
+            "E#1  event · architecture",
+            "phase_completed",
+            "18 Nov 2026 09:36 (3 d ago)",
+            "",
+            "Said by      agent",
+            "During       I#1",
+            "",
+            "{",
+            '  "gates": [',
+            '    "schema",',
+            '    "backup"',
+            "  ],",
+            '  "took": 42',
+            "}",
+        ]
+        assert "{" not in said(memory, "E#2"), "it carries nothing"
+
+
+def test_an_iteration(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, "I#1") == [
+            "I#1  iteration · feature · completed",
+            "guardar facturas",
+            "",
+            "Started      18 Nov 2026 07:12 (3 d ago)",
+            "Ended        18 Nov 2026 19:12 (2 d ago)",
+            "Phases       architecture, build",
+            "Artifacts    src/store.py",
+            "",
+            "Decisions",
+            "  D#1  Use SQLite, not PostgreSQL",
+            "",
+            "Commits",
+            f"  {_cited(story, 'schema')}  store: schema v1",
+            f"  {_cited(story, 'readme')}  docs: cómo se instala",
+            "",
+            "Events",
+            "  E#1  phase_completed architecture",
+        ]
+        assert said(memory, "I#2")[-4:] == [
+            "Tasks",
+            "  A#1  write the migration  done",
+            "  A#2  probar el redondeo  in progress",
+            "  A#3  ask for a logo  pending",
+        ]
+        assert not any(line.startswith("Ended") for line in said(memory, "I#2"))
+
+
+def test_a_task(story: Story) -> None:
+    with story.open() as memory:
+        assert said(memory, "A#2") == [
+            "A#2  task · in progress",
+            "probar el redondeo",
+            "",
+            "Added        21 Nov 2026 08:24 (3 h ago)",
+            "During       I#2",
+            "Said by      user",
+            "",
+            "History",
+            "   3 h  task start A#2    user, cli",
+            "   3 h  task add A#2      user, cli",
+        ]
+
+
+def test_a_task_that_moved_later_says_when(story: Story, tmp_path: Path) -> None:
+    moved = copy(tmp_path / "moved")
+    with moved.open() as memory:
+        memory.tasks.move(3, "done")
+        assert "Changed      21 Nov 2026 12:00 (just now)" in said(memory, "A#3")
+        assert not any(line.startswith("Changed") for line in said(memory, "A#2"))
+
+
+def test_an_iteration_of_much_shows_the_first_and_counts_the_rest(tmp_path: Path) -> None:
+    with Memory.open(str(tmp_path / "m" / "memory.db")) as memory:
+        memory.iterations.start("feature", "many things")
+        for number in range(BELONGING + 2):
+            memory.tasks.add(f"task number {number}")
+        lines = said(memory, "I#1")
+        assert lines[-2:] == [f"  A#{BELONGING}  task number {BELONGING - 1}  pending", "  … and 2 more"]
+
+
+def test_a_checkpoint(story: Story) -> None:
+    with story.open() as memory:
+        lines = said(memory, "K#1")
+        assert lines[:3] == ["K#1  checkpoint", "before refactor", "20 Nov 2026 00:00 (1 d ago)"]
+        assert "Taken        by a person" in lines
+        assert lines[-1] == "R, or :restore K#1, shows what going back would change"
+        changed = memory.checkpoints.changed_since(1)
+        assert f"Since then   {changed} records changed" in lines
+
+
+def test_the_time_of_day_is_the_persons(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    with story.open() as memory:
+        assert said(memory, "D#1")[2] == "18 Nov 2026 18:36 (3 d ago)"
+
+
+def test_summary_and_moment_of_every_kind(story: Story) -> None:
+    with story.open() as memory:
+        expected = {
+            "F#6": ("Uses Jenkins for the nightly build", "work"),
+            "D#1": ("Use SQLite, not PostgreSQL", "high"),
+            "D#2": ("Cache in Redis", "superseded"),
+            f"C#{story.shas['memory']}": ("fix: keep the cache in memory", "+2 −1"),
+            "E#1": ("phase_completed architecture", ""),
+            "I#2": ("fix: redondeo de céntimos", "active"),
+            "A#2": ("probar el redondeo", "in progress"),
+            "K#1": ("checkpoint “before refactor”", ""),
+        }
+        for citation, words in expected.items():
+            record = _record(memory, citation)
+            assert summary(record) == words
+            assert "2026-07-01" < moment(record) < NOON
+
+
+def _cited(story: Story, name: str) -> str:
+    return f"C#{story.shas[name][:7]}"
+
+
+def test_no_line_of_a_text_passes_for_one_of_ours(story: Story) -> None:
+    """What a stranger wrote below the first line is indented: `Said by` at the edge is ours alone."""
+    forged = "harmless\nSaid by      user, explicit, confidence high"
+    with story.open() as memory:
+        number, _ = memory.facts.remember(forged, actor="import:web")
+        memory.commits.log("ab" * 20, message=forged)
+        for citation in (f"F#{number}", "C#abababab"):
+            rows = [line for line in said(memory, citation) if line.startswith("Said by")]
+            assert rows == (["Said by      import:web, explicit, confidence high"] if citation[0] == "F" else [])

@@ -1,0 +1,1 @@
+"""Verbs on files: documents, index, export and import, location, demo."""

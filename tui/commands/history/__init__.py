@@ -1,0 +1,1 @@
+"""Verbs on history: undo, restore, checkpoints, views of the past."""

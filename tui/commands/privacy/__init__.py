@@ -1,0 +1,1 @@
+"""Verbs that erase: purge and secrets."""

@@ -1,0 +1,1 @@
+"""Verbs on facts, decisions, tasks, conversations, proposals and the context."""

@@ -1,0 +1,202 @@
+"""search, show, timeline, stats, and the overview."""
+
+import os
+
+from store import InvalidInput, local_time, typed_moment
+from tui.commands import Outcome, Session, number
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store import Hit
+    from tui.input.argument_parser import ParsedArguments
+
+
+def search(session: Session, given: "ParsedArguments") -> Outcome:
+    from tui.render import levels
+    from tui.render.badges import KIND_GLYPHS
+    from tui.render.summary_line import moment
+    from tui.theme.escape import visible
+
+    cites = session.memory.config["citations"]
+    iteration = number(given.iteration, "iteration") if given.iteration else 0
+    answer = session.memory.search(
+        " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
+    )
+    said = levels.none_exact(" ".join(given.query), answer)
+    lines = [visible(said)] if said else []
+    for heading, hits in levels.grouped(answer):
+        lines.append(heading)
+        for place, hit in enumerate(hits):
+            if given.explain and place:
+                lines.append("")
+            cited = "" if cites == "off" else f"{hit.citation:<9}  "
+            lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
+            if cites == "on":
+                lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
+            if given.explain:
+                from tui.render.score_breakdown import lines_of
+
+                lines += [f"  {line}" for line in lines_of(hit)]
+    more = answer.total - len(answer.hits)
+    found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
+    if answer.left_out:
+        lines.append(f"{count(answer.left_out, 'record')} hidden (forgotten or replaced): is:replaced is:forgotten")
+    tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
+    return Outcome(
+        lines=[*lines, *tail],
+        data=lambda: {
+            "total": answer.total,
+            "verdict": answer.verdict,
+            "exact": answer.exact,
+            "left_out": answer.left_out,
+            "provider": answer.provider,
+            "signals": list(answer.signals),
+            "milliseconds": round(answer.milliseconds, 3),
+            "notes": answer.notes,
+            "hits": [_hit_json(hit) for hit in answer.hits],
+            "nearest": [_hit_json(hit) for hit in answer.nearest],
+        },
+        after=lambda: session.memory.search.timed.add(answer),
+    )
+
+
+def _hit_json(hit: "Hit") -> dict[str, object]:
+    from store import as_json
+
+    return {
+        **as_json(hit.record),
+        "kind": hit.kind,
+        "level": hit.level,
+        "snippet": hit.snippet,
+        "start": hit.start,
+        "line": hit.line,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "why": hit.why,
+    }
+
+
+def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
+    """Return one line of text around the first match, with the matched words in «»."""
+    text = text.replace("\n", " ")
+    start = max(0, marks[0][0] - 40) if marks and len(text) > width else 0
+    pieces, at = [], start
+    for left, right in marks:
+        if left >= at and right <= start + width:
+            pieces += [text[at:left], "«", text[left:right], "»"]
+            at = right
+    pieces.append(text[at : start + width])
+    return ("… " if start else "") + "".join(pieces) + ("…" if len(text) > start + width else "")
+
+
+def show(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import linked_records, lookup
+    from store import parse_citation as parse
+    from tui.render.details.record_detail import as_text, describe
+    from tui.theme.escape import visible
+
+    memory = session.memory
+    record = lookup.lookup(memory.database, parse(given.citation, "fact"))
+    lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
+    data = linked_records.as_json(memory.database, record)
+    if given.diff:
+        text = _diff(session, record)
+        lines += ["", *text.split("\n")]
+        data["diff"] = text
+    return Outcome(data=lambda: data, lines=lines, after=lambda: memory.search.accesses.add([lookup.key(record)]))
+
+
+def _diff(session: Session, record: object) -> str:
+    from store import Commit, maintenance
+
+    if not isinstance(record, Commit):
+        raise InvalidInput("Only a commit has a diff.")
+    source = maintenance.repository(session.memory, session.cwd)
+    if source is None:
+        raise InvalidInput("There is no git repository here.", "Run it inside the project's checkout.")
+    diff = source.diff(record.sha)
+    return diff.text + ("\n… the diff is longer" if diff.truncated else "")
+
+
+def timeline(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import as_json, lookup
+    from store import unpack_key as unpack
+    from tui.commands.record_lines import keyed_line, left_out
+
+    memory = session.memory
+    now = memory.now
+    since = typed_moment(given.since, now) if given.since else ""
+    before = typed_moment(given.before, now) if given.before else ""
+    iteration = number(given.iteration, "iteration") if given.iteration else None
+    keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
+    found = lookup.by_key(memory.database, keys[: given.limit])
+    shown = [(key, found[key]) for key in keys if key in found]
+    lines = [keyed_line(key, record) for key, record in shown] or ["Nothing happened here yet."]
+    return Outcome(
+        data=lambda: [{"kind": unpack(key)[0], **as_json(record)} for key, record in shown],
+        lines=[*lines, *left_out(len(keys) - given.limit, given.limit)],
+    )
+
+
+def stats(session: Session, given: "ParsedArguments") -> Outcome:
+    from dataclasses import asdict
+
+    from store import measure
+    from tui.commands.records.metric_lines import lines_of
+    from tui.render.metrics.metric_sections import sections
+
+    numbers, measures = figures(session), measure(session.memory)
+    width = max(map(len, numbers))
+    return Outcome(
+        data=lambda: {**numbers, "health": asdict(measures)},
+        lines=[
+            *(f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()),
+            "",
+            *lines_of(sections(measures, past=bool(session.memory.database.moment))),
+        ],
+    )
+
+
+def figures(session: Session) -> dict[str, object]:
+    """Collect the counts of records, sizes and paths."""
+    memory = session.memory
+    database = memory.database
+    facts = memory.facts.counts(memory.now)
+    tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
+    counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
+    return {
+        "facts": facts["active"],
+        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
+        **counted,
+        "schema": database.connection.pragma("user_version"),
+        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        "bytes": os.path.getsize(memory.location.path),
+        "path": memory.location.path,
+    }
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def overview(session: Session) -> list[str]:
+    """Return the lines that `memoranda` prints without a terminal."""
+    from store import lookup
+    from tui.commands.record_lines import fact_line, keyed_line
+
+    memory = session.memory
+    now = memory.now
+    counts = memory.facts.counts(now)
+    keys = [key for key, _ in memory.timeline.stream(limit=8)]
+    found = lookup.by_key(memory.database, keys)
+    old = memory.facts.many(memory.facts.ids(now, limit=8))
+    ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
+    lines = [f"memoranda  {memory.location.name}  {count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"]
+    lines += ["", "FACTS, longest unconfirmed first", *(fact_line(fact, now) for fact in old)]
+    if not old:
+        lines.append('none yet; add one: memoranda remember "team of 5"')
+    lines += ["", "TIMELINE, newest first", *(keyed_line(key, found[key]) for key in keys if key in found)]
+    if not keys:
+        lines.append("nothing yet")
+    return [*lines, "", "memoranda --help lists what can be done; in a terminal, memoranda opens the application."]

@@ -1,0 +1,126 @@
+"""context, mute, unmute."""
+
+from tui.commands import Outcome, Session, number
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store import Context
+    from tui.input.argument_parser import ParsedArguments
+
+BAR = 24  # cells of a bar for the whole budget
+EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+
+
+def show(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import rank_before_context as before_a_context
+
+    with before_a_context(session.memory) as rank:
+        built = session.memory.context(" ".join(given.query), given.session, rank=rank)
+    opened = [key for key, _ in built.records()]
+    return Outcome(
+        lines=_lines(built, session.memory.now),
+        data=lambda: as_json(built),
+        after=lambda: session.memory.search.accesses.add(opened),
+    )
+
+
+def mute(session: Session, given: "ParsedArguments") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.mutes.mute(ids)
+    it = "it is" if len(ids) == 1 else "they are"
+    return Outcome(f"Muted {count(len(ids), 'fact')}: {it} in no context.", lambda: _facts(session, ids))
+
+
+def unmute(session: Session, given: "ParsedArguments") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.mutes.unmute(ids)
+    return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
+
+
+def _numbers(texts: list[str]) -> list[int]:
+    return list(dict.fromkeys(number(text, "fact") for text in texts))
+
+
+def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store import as_json
+
+    return [as_json(fact) for fact in session.memory.facts.many(ids)]
+
+
+def as_json(built: "Context") -> dict[str, object]:
+    """Return a context as `--json` prints it."""
+    from store import as_json
+
+    return {
+        "question": built.question,
+        "session": built.session,
+        "tokens": built.tokens,
+        "limit": built.limit,
+        "warning": built.warning,
+        "ranked_by": built.ranked_by,
+        "parts": [
+            {
+                "name": part.name,
+                "tokens": part.tokens,
+                "records": [piece.citation for piece in part.pieces],
+                "flagged": [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.flagged],
+                "left_out": part.left_out,
+                "text": part.text,
+            }
+            for part in built.parts
+        ],
+        "facts": [
+            {
+                **as_json(one.fact),
+                "included": one.included,
+                "flagged": one.flagged,
+                "reason": one.word,
+                "why": one.why,
+                "similarity": one.similarity,
+                "tokens": one.tokens,
+            }
+            for one in built.considered
+        ],
+        "notes": list(built.notes),
+        "milliseconds": round(built.milliseconds, 3),
+        "text": built.text,
+    }
+
+
+def _lines(built: "Context", now: str) -> list[str]:
+    """Format the cost, the selected facts with reasons, and the full text as it is sent."""
+    from store import ANSWER_TOKENS as ANSWER
+    from tui.commands.record_lines import cut
+    from tui.render.badges import FACT_BADGES, fact_badge
+    from tui.render.details.proposal_detail import WARNING
+
+    asked = f"“{cut(built.question, 60)}”" if built.question else "no question"
+    session = f", session {cut(built.session, 40)}" if built.session else ""
+    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{session}; {ANSWER} are the answer's"]
+    lines += [f"! {built.warning}"] if built.warning else []
+    lines.append("")
+    for part in built.parts:
+        left = f"  {part.left_out:,} left out" if part.left_out else ""
+        lines.append(f"{part.name:<10} {part.tokens:>5,}  {bar(part.tokens, built.limit, BAR)}{left}".rstrip())
+    lines.append("")
+    lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
+    for one in built.considered:
+        glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
+        where = "in " if one.included else "out"
+        warned = f"{WARNING} " if one.flagged else ""
+        lines.append(f"{where}  {glyph} {one.fact.citation:<6}  {warned}{cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
+    if not built.considered:
+        lines.append("No fact is near this question, and none is pinned.")
+    for part in built.parts:
+        cited = [
+            piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.flagged and part.name != "facts"
+        ]
+        lines += [f"{WARNING} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
+    return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+
+
+def bar(tokens: int, limit: int, width: int) -> str:
+    """Draw the used share of a token limit as a bar, to an eighth of a cell; at least an eighth if it is not zero."""
+    eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8]

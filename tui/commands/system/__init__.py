@@ -1,0 +1,1 @@
+"""Verbs on the installation: settings, health, model, agents and how they connect."""

@@ -1,0 +1,371 @@
+"""Render a record in full as lines of (text, style) pieces, for the app's preview and `memoranda show`.
+
+Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`, `glyph-…`); the command line drops
+them. Texts are raw: the caller escapes them."""
+
+import json
+from collections.abc import Iterable
+
+from store import HISTORY_KINDS as KINDS
+from store import (
+    PERSON,
+    Change,
+    Checkpoint,
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Link,
+    Memory,
+    Proposal,
+    Record,
+    Step,
+    Summary,
+    Task,
+    Turn,
+    ago,
+    change_summary,
+    cite,
+    linked_records,
+)
+from store import many_records as many
+from tui.render.badges import FACT_BADGES, fact_badge, state_word
+from tui.render.details.checkpoint_detail import held
+from tui.render.details.conversation_detail import summary_lines, turn_lines
+from tui.render.details.document_lines import passage
+from tui.render.details.evidence import evidence
+from tui.render.field_diff import LABEL, Line, compare
+from tui.render.line_parts import head, row, when, words
+from tui.render.summary_line import summary
+
+STEPS = 12  # maximum steps of a record's history
+CHAIN = 8
+SHOWN = 40  # maximum records of a step, or changed since a checkpoint
+BELONGING = 30  # maximum decisions, commits or tasks of an iteration
+OF_NOW = "Files are shown as they are now: what they said then is not kept."
+
+
+def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
+    """Return everything known of a record: its text, its sources, its links. With `coloured`, which callers pass only
+    off the event loop, read a document from the disk and colour it."""
+    now = memory.now
+    if isinstance(record, Fact):
+        return _fact(memory, record, now)
+    if isinstance(record, Decision):
+        return _decision(memory, record, now)
+    if isinstance(record, Commit):
+        return _commit(memory, record, now)
+    if isinstance(record, Event):
+        return _event(record, now)
+    if isinstance(record, Iteration):
+        return _iteration(memory, record, now)
+    if isinstance(record, Task):
+        return _task(memory, record, now)
+    if isinstance(record, Turn):
+        return turn_lines(memory, record, now)
+    if isinstance(record, Summary):
+        return summary_lines(memory, record, now)
+    if isinstance(record, Chunk):
+        of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
+        return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(memory, record, now)]
+    if isinstance(record, Proposal):
+        from tui.render.details.proposal_detail import describe_proposal
+
+        return describe_proposal(memory, record, now)
+    return _checkpoint(memory, record, now)
+
+
+def as_text(lines: Iterable[Line]) -> list[str]:
+    """Return the lines without their styles."""
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def _section(label: str, text: str) -> list[Line]:
+    if not text:
+        return []
+    first, *rest = text.split("\n")
+    return [row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
+
+
+def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
+    badge = fact_badge(fact, now)
+    glyph, word = FACT_BADGES[badge]
+    lines: list[Line] = [
+        [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
+        *words(fact.fact, "title"),
+        [],
+        row("Confirmed", when(fact.last_confirmed_at, now)),
+        row("Learned", when(fact.created_at, now)),
+        row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
+    ]
+    if fact.scope != "project":
+        lines.append(row("Scope", f"{fact.scope} {fact.session}, and ends with it" if fact.session else fact.scope))
+    if fact.tags:
+        lines.append(row("Tags", ", ".join(fact.tags)))
+    if memory.mutes.among([fact.id]):
+        lines.append(row("Muted", "in no context that an agent is sent"))
+    lines += evidence(memory, fact)
+    chain = memory.facts.chain(fact.id)
+    if len(chain) > 1:
+        lines += [[], [("What it said over time", "heading")]]
+        for link in chain[-CHAIN:]:
+            mark = "▸ " if link.id == fact.id else "  "
+            lines.append(
+                [
+                    (mark, "dim"),
+                    (link.citation, "cite"),
+                    (f"  {link.fact}", ""),
+                    (f"  {state_word(link.status)}", "dim"),
+                ]
+            )
+    return lines + _life(memory, "fact", fact.id, now)
+
+
+def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
+    status = "" if decision.status == "active" else state_word(decision.status)
+    lines: list[Line] = [
+        head("decision", decision, decision.impact, decision.phase, status),
+        [(decision.title, "title")],
+        [(when(decision.decided_at, now), "dim")],
+        [],
+        *_section("Context", decision.context),
+        *_section("Chosen", decision.chosen),
+    ]
+    for index, alternative in enumerate(decision.alternatives):
+        lines.append(row("" if index else "Instead of", alternative))
+    lines += _section("Because", decision.rationale)
+    lines += _links(memory.commits.links_of_decision(decision.id), "commit")
+    lines.append(row("Said by", decision.origin))
+    if decision.supersedes is not None:
+        lines.append(row("Replaces", cite("decision", decision.supersedes), "cite"))
+    successor = memory.decisions.successor(decision.id)
+    if successor is not None:
+        lines.append([("Replaced by".ljust(LABEL), "label"), (cite("decision", successor), "cite")])
+    if decision.iteration_id is not None:
+        lines.append(row("During", cite("iteration", decision.iteration_id), "cite"))
+    return lines + _life(memory, "decision", decision.id, now)
+
+
+def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
+    _, _, body = commit.message.partition("\n")
+    files = f"{commit.files_changed} file{'' if commit.files_changed == 1 else 's'}"
+    lines: list[Line] = [
+        head("commit", commit, commit.author),
+        [(commit.subject, "title")],
+        [(when(commit.committed_at, now), "dim")],
+        [
+            (f"{files}  ", "dim"),
+            (f"+{commit.insertions}", "added"),
+            ("  ", ""),
+            (f"−{commit.deletions}", "removed"),
+        ],
+        *(words(f"\n{body.strip()}", "") if body.strip() else []),
+        [],
+        [(commit.sha, "dim")],
+    ]
+    if commit.iteration_id is not None:
+        lines.append(row("During", cite("iteration", commit.iteration_id), "cite"))
+    if not commit.reachable:
+        lines.append(row("Gone", "no branch leads to this commit any more; it is kept here", "dim"))
+    return lines + _links(memory.commits.links_of_commit(commit.id), "decision")
+
+
+def _links(links: list[Link], other: str) -> list[Line]:
+    """Return the other ends of a record's links, those of one type on one line."""
+    words = {
+        "commit": {"implements": "Implemented", "reverts": "Reverted", "relates": "Related"},
+        "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
+    }[other]
+    lines: list[Line] = []
+    for link_type, word in words.items():
+        ends = [link.commit if other == "commit" else link.decision for link in links if link.link_type == link_type]
+        if ends:
+            line: Line = [(f"{word} ".ljust(LABEL), "label")]
+            for end in ends:
+                line += [(end, "cite"), (" ", "")]
+            lines.append(line)
+    return lines
+
+
+def _event(event: Event, now: str) -> list[Line]:
+    lines: list[Line] = [
+        head("event", event, event.phase),
+        [(event.event_type, "title")],
+        [(when(event.created_at, now), "dim")],
+        [],
+        row("Said by", event.origin),
+    ]
+    if event.iteration_id is not None:
+        lines.append(row("During", cite("iteration", event.iteration_id), "cite"))
+    if event.payload is not None:
+        text = json.dumps(event.payload, ensure_ascii=False, indent=2)
+        lines += [[], *([(line, "")] for line in text.split("\n"))]
+    return lines
+
+
+def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
+    lines: list[Line] = [
+        head("iteration", iteration, iteration.command, iteration.status),
+        [(iteration.description or iteration.command, "title")],
+        [],
+        row("Started", when(iteration.started_at, now)),
+    ]
+    if iteration.completed_at:
+        lines.append(row("Ended", when(iteration.completed_at, now)))
+    for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
+        if things:
+            lines.append(row(label, ", ".join(map(str, things))))
+    for name in linked_records.PARTS:
+        lines += _belonging(memory, name, iteration.id)
+    return lines
+
+
+def _belonging(memory: Memory, name: str, iteration: int) -> list[Line]:
+    """Return the records of one kind that belong to an iteration, at most BELONGING."""
+    ids = linked_records.part(memory.database, name, iteration)
+    if not ids:
+        return []
+    lines: list[Line] = [[], [(name.capitalize(), "heading")]]
+    for record in many(memory.database, name.removesuffix("s"), ids[:BELONGING]):
+        text, extra = summary(record)
+        beside = extra if isinstance(record, Task) else ""
+        lines.append([("  ", ""), (record.citation, "cite"), (f"  {text}", ""), (f"  {beside}", "dim")])
+    if len(ids) > BELONGING:
+        lines.append([(f"  … and {len(ids) - BELONGING:,} more", "dim")])
+    return lines
+
+
+def _task(memory: Memory, task: Task, now: str) -> list[Line]:
+    lines: list[Line] = [
+        head("task", task, task.status.replace("_", " ")),
+        *words(task.text, "title"),
+        [],
+        row("Added", when(task.created_at, now)),
+    ]
+    if task.updated_at != task.created_at:
+        lines.append(row("Changed", when(task.updated_at, now)))
+    if task.iteration_id is not None:
+        lines.append(row("During", cite("iteration", task.iteration_id), "cite"))
+    lines.append(row("Said by", task.origin))
+    return lines + _life(memory, "task", task.id, now)
+
+
+def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
+    """Return the first lines of a record whose full description takes longer than a frame."""
+    if isinstance(record, Proposal):
+        from tui.render.details.proposal_detail import heading
+
+        return heading(record)
+    if isinstance(record, Checkpoint):
+        return [head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
+    return [head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
+
+
+def _of_document(memory: Memory, chunk: Chunk, now: str) -> list[Line]:
+    from tui.input.key_table import named
+
+    lines = [row("Of", when(chunk.at, now)), row("File", chunk.path)]
+    if memory.database.moment:
+        return lines
+    return [*lines, [(f"{named('record.edit')} opens it there in your editor", "dim")]]
+
+
+def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
+    from tui.input.key_table import named
+
+    changes = memory.plans.since(checkpoint.seq).changes
+    changed = len(changes)
+    who = "a person" if checkpoint.origin == PERSON else checkpoint.origin
+    lines: list[Line] = [
+        *brief(checkpoint),
+        [(when(checkpoint.created_at, now), "dim")],
+        [],
+        row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
+        *([row("Session", checkpoint.session)] if checkpoint.session else []),
+        row("At step", str(checkpoint.seq)),
+        row("Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"),
+        *held(memory, checkpoint, now),
+    ]
+    if changes:
+        lines += [[], [("Changed since", "heading")]]
+    for change in changes[:SHOWN]:
+        sign = change_summary.sign(change.then, change.now)
+        looks = {"+": "added", "-": "removed", "~": "glyph-aging"}
+        lines.append(
+            [
+                (f"  {sign} ".replace("-", "−"), looks[sign]),
+                (change.citation, "cite" if change.kind != "link" else "dim"),
+                (f"  {change_summary.happened(change.then, change.now)}  ", "dim"),
+                (change.title.partition("\n")[0], "cut"),
+            ]
+        )
+    if changed > SHOWN:
+        lines.append([(f"  … and {changed - SHOWN:,} more", "dim")])
+    if memory.database.moment:
+        return lines
+    back = f"{named('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
+    return [*lines, [], [(back, "dim")]]
+
+
+def _by(origin: str) -> str:
+    return "by a person" if origin == PERSON else f"by {origin}"
+
+
+def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
+    """Return the steps of history that changed a record, newest first."""
+    steps = memory.history.steps(record=(kind, number), limit=STEPS)
+    lines: list[Line] = [[], [("History", "heading")]] if steps else []
+    for step in steps:
+        back = ", undone" if step.undone_by else ""
+        line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
+        lines.append([*line, (f"  {step.actor}, {step.door}{back}", "dim")])
+    return lines
+
+
+def describe_step(memory: Memory, step: Step) -> list[Line]:
+    """Return a step of history: author, time, door, reason, and every record before and after."""
+    from tui.input.key_table import named
+
+    now = memory.now
+    lines: list[Line] = [
+        [(f"step {step.seq}", "own"), (f"  {step.actor}, {step.door}", "dim")],
+        [(step.reason, "title")],
+        [(when(step.at, now), "dim")],
+    ]
+    if step.undoes is not None:
+        lines.append(row("Undoes", f"step {step.undoes}"))
+    if step.undone_by is not None:
+        lines.append(row("Undone", _how_far(memory, step), "dim"))
+    elif not memory.database.moment:
+        lines += [
+            [],
+            [
+                (f"{named('step.undo')} takes this step back; {named('step.undo-all')} all that ", "dim"),
+                (step.actor, "dim"),
+                (" wrote", "dim"),
+            ],
+        ]
+    changes = memory.history.changes(step.seq, limit=SHOWN)
+    for change in changes:
+        lines += [[], *_change(change)]
+    if step.changes > len(changes):
+        lines += [[], [(f"… and {step.changes - len(changes):,} more records", "dim")]]
+    return lines
+
+
+def _how_far(memory: Memory, step: Step) -> str:
+    """Return which step undid a step, and whether completely."""
+    by = memory.history.step(step.undone_by or 0)
+    if by.undoes == step.seq and by.changes < step.changes:
+        return f"by step {by.seq}: {by.changes} of {step.changes} records"
+    return f"by step {by.seq}: no longer in force"
+
+
+def _change(change: Change) -> list[Line]:
+    """Return a record's change: its citation, the operation, and the columns before and after."""
+    kind = KINDS.get(change.table)
+    cited = cite(kind, change.key[0]) if kind else f"mute of F#{change.key[0]}" if change.table == "mutes" else "link"
+    word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
+    return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]

@@ -1,0 +1,1 @@
+"""The lines and small charts of metrics."""
