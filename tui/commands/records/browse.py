@@ -26,7 +26,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     said = levels.none_exact(" ".join(given.query), answer)
     lines = [visible(said)] if said else []
     for heading, hits in levels.grouped(answer):
-        lines.append(heading)
+        lines += [heading] if heading else []
         for place, hit in enumerate(hits):
             if given.explain and place:
                 lines.append("")
