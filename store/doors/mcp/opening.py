@@ -19,6 +19,7 @@ from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
 from store.doors.mcp.upkeep import Upkeep
+from store.doors.session.recall_socket import RecallServer
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)  # revisions without one
@@ -124,12 +125,14 @@ def _modern(result: dict[str, Any]) -> dict[str, Any]:
 
 def run(location: Location, session: str = "") -> None:
     """Serve one client over standard input and output, until the input ends."""
-    upkeep = Upkeep(location, os.getcwd())
-    upkeep.start()
+    beside = (Upkeep(location, os.getcwd()), RecallServer(location))
+    for thread in beside:
+        thread.start()
     try:
         _run(location, session, Streams())
     finally:
-        upkeep.stop()
+        for thread in beside:
+            thread.stop()
 
 
 def _run(location: Location, session: str, streams: Streams) -> None:

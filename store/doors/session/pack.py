@@ -87,17 +87,26 @@ def start_pack(memory: Memory, client: str, session: str = "", *, source: str = 
 
 
 def prompt_pack(
-    memory: Memory, client: str, session: str, prompt: str, *, meaning: bool = False, limit: int = PROMPT_TOKENS
+    memory: Memory,
+    client: str,
+    session: str,
+    prompt: str,
+    *,
+    meaning: bool = False,
+    limit: int = PROMPT_TOKENS,
+    found: dict[int, str] | None = None,
 ) -> Pack:
-    """What bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other sessions'
-    summaries, above a floor. By words alone, in a few milliseconds; with `meaning` by the model too, which must be
-    loaded: for a process that goes on running. Empty where the person turned it off (`agents.recall`)."""
+    """Return what bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other
+    sessions' summaries, above a floor. `found` are their keys and the reasons; without it they are searched for: by
+    words alone, in a few milliseconds, with `meaning` by the model too, which must be loaded. Empty where the person
+    turned it off (`agents.recall`)."""
     if not memory.config["agents.recall"] or not prompt.strip() or denied(memory.config, client, session):
         return Pack("", 0, (), PROMPT, prompt)
-    from store.doors.session.recall import bearing_on
+    if found is None:
+        from store.doors.session.recall import bearing_on
 
+        found = bearing_on(memory, prompt, meaning=meaning)
     sent = injections.already_sent(memory.database, session)
-    found = bearing_on(memory, prompt, meaning=meaning)
     keys = {key: why for key, why in found.items() if key not in sent}
     lines = _of_keys(memory, client, session, keys)
     return packed(lines, HEADINGS["recall"], limit, PROMPT, question=prompt)
