@@ -90,8 +90,8 @@ RECORD_COMMANDS = (
     ),
     Verb("pin", "Keep facts from ageing", "records.facts.pin", FACT_IDS),
     Verb("unpin", "Let facts age again", "records.facts.unpin", FACT_IDS),
-    Verb("mute", "Keep records out of agents' contexts; they stay as they are", "records.context.mute", MUTE_IDS),
-    Verb("unmute", "Let records into contexts again", "records.context.unmute", MUTE_IDS),
+    Verb("mute", "Send no agent these records; they stay as they are", "records.context.mute", MUTE_IDS),
+    Verb("unmute", "Send agents these records again", "records.context.unmute", MUTE_IDS),
     Verb("tag", "Give facts a tag, a word to find them by", "records.facts.tag", FACT_IDS, TAG),
     Verb("untag", "Take a tag from facts", "records.facts.untag", FACT_IDS, TAG),
     Verb(
