@@ -245,6 +245,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("unpin", "1"), [models.Fact]),
     (("mute", "1", "F#2"), [models.Fact]),
     (("unmute", "2"), [models.Fact]),
+    (("mute", "D#1"), [models.Decision]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
