@@ -126,13 +126,15 @@ def section_of(connection: apsw.Connection, table: str, schema: str = "main") ->
 
 
 def rows_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[str]:
-    """Yield the rows of a table as JSON, by primary key."""
+    """Yield the rows of a table as JSON, by primary key; a byte that is not UTF-8 becomes U+FFFD."""
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
     keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
     for source, condition in _sources(connection, table, schema):
-        rows = connection.execute(f"SELECT json_object({pairs}) FROM {source} WHERE {condition} ORDER BY {keys}")
-        yield from (row for (row,) in rows)
+        rows = connection.execute(
+            f"SELECT CAST(json_object({pairs}) AS BLOB) FROM {source} WHERE {condition} ORDER BY {keys}"
+        )
+        yield from (row.decode("utf-8", "replace") for (row,) in rows)
 
 
 def _sources(connection: apsw.Connection, table: str, schema: str) -> Iterator[tuple[str, str]]:
