@@ -60,7 +60,7 @@ def delete(write: Transaction, table: str, keys: list[str]) -> None:
             )
     write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
     packed = Verbatim(json.dumps([pack(NAMES[table], int(key[1:-1])) for key in keys]))
-    for found in ("accesses", "sent", "injected"):
+    for found in ("accesses", "sent", "injected", "muted"):
         write.execute(f"DELETE FROM {found} WHERE key {among}", (packed,))
     if table == "facts":
         write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))

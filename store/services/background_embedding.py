@@ -57,6 +57,14 @@ def waiting(memory: Memory) -> bool:
     )
 
 
+def other_provider(memory: Memory) -> bool:
+    """Return whether the vectors in use are not those of the provider that the configuration names: it was changed, or
+    its fallback stood in for it."""
+    serving = Vectors(memory.database).serving
+    wanted = memory.config["embedding.provider"]
+    return serving is not None and wanted not in ("auto", "none", serving.fingerprint.partition(" ")[0])
+
+
 def embed(
     memory: Memory,
     progress: Callable[[int, int], None] = _quiet,

@@ -78,7 +78,7 @@ class _Embedding:
     def _work(self, memory: "Memory") -> None:
         from store import MemorandaError, background_embedding
 
-        if not background_embedding.waiting(memory):
+        if not (background_embedding.waiting(memory) or background_embedding.other_provider(memory)):
             return
         progress = _progress() if sys.stderr.isatty() else _quiet
         with Interrupt() as interrupt:
