@@ -193,7 +193,9 @@ def _fill(file: "BinaryIO | gzip.GzipFile", parts: Iterable[str] | Iterable[byte
 
 def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = False) -> int:
     """Have `write` fill a private file, and give it its name once it is whole and synced to the disk; return its size
-    in bytes. Raise Conflict or StorageError."""
+    in bytes. A device, a pipe or a link to one is not replaced. Raise Conflict or StorageError."""
+    if os.path.lexists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise Conflict(f"{path} is not a file, and is left as it is.", "Name a file.")
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     part = f"{path}.{os.urandom(4).hex()}.part"
