@@ -24,7 +24,7 @@ class Pane:
     folder."""
 
     name: str
-    """Its id, its folder, and its label in tab and title."""
+    """Its id and its folder."""
     key: str
     """The key that focuses it, as Textual names it."""
     help: str
@@ -33,8 +33,8 @@ class Pane:
     """The text of its empty list: what it is for, and the key that adds to it. `{record.add}` is the key of that id."""
     filtered: str = ""
     """The text if a filter hides everything."""
-    short: str = ""
-    """A shorter label, for narrow layouts."""
+    label: str = ""
+    """Its label, if that is not its name."""
     rows: str = ""
     """The function of (engine, memory, view) that returns the rows of its list; empty if they are loaded otherwise."""
     counts: str = ""
@@ -52,8 +52,6 @@ class Pane:
     """Keys that only this pane has; their `panes` name it."""
     records: bool = True
     """Whether its rows are records, which can be marked and copied."""
-    beside: bool = True
-    """Whether another list may be shown beside it."""
     controller: str = ""
     """The class of its controller, if it does more than show rows."""
     widget: str = ""

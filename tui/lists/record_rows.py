@@ -30,6 +30,7 @@ PAGE = 64
 PAGES = 24
 NEAR = 4096  # rows near a position that are searched before all others
 WIDE = 64  # cells from which on a list shows all its columns
+ROOMY = 86  # … and the facts their domain and who wrote them
 
 Reader = Callable[[Sequence[int]], "Mapping[int, Any]"]
 Pairs = list[tuple[str, str]]
@@ -151,34 +152,23 @@ class FactRows(KeyedRows):
 
 
 def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
-    """Render a fact in one line: badge, domain, text, age, origin."""
+    """Render a fact in one line: badge, text, age; in a wide list the domain and who wrote it too, in a narrower one
+    only who else than the person did. What is stale stands out."""
     badge = fact_badge(fact, now)
-    glyph, word = FACT_BADGES[badge]
-    live = fact.status == "active"
     style = BADGE_STYLES.get(badge, "glyph-gone")
-    text_style = "" if badge in ("fresh", "pinned") else "dim"
-    age = ago(now, fact.last_confirmed_at)
+    live = fact.status == "active"
     origin = visible(fact.origin)
-    if width >= WIDE:
-        body = max(8, width - 42)
-        return [
-            (f"{glyph} ", style),
-            (f"{word:<11}", style if badge != "fresh" else "dim"),
-            (fit(fact.domain, 11) + " ", "dim"),
-            (fit(visible(fact.fact), body), text_style),
-            (f" {age:>6}", "dim" if live else "rule"),
-            (f"  {fit(origin, 8)}", "dim"),
-        ]
-    domain = 12 if width >= 44 else 8 if width >= 34 else 0
-    by = "" if origin == "user" else f" {fit(origin, 7).rstrip()}"
-    age = f"{age:>7}" if badge not in ("fresh", "pinned") or width >= 44 else ""  # a fresh fact needs no age
-    body = max(4, width - 2 - domain - len(age) - len(by))
+    if width >= ROOMY:
+        about = f"  {fit(fact.domain, 11)}  {fit(origin, 8)}"
+    else:
+        about = "" if origin == "user" or width < 34 else f"  {fit(origin, 8).rstrip()}"
+    age = f"{ago(now, fact.last_confirmed_at):>7}"
+    text = "title" if badge == "stale" else "" if live else "dim"
     return [
-        (f"{glyph} ", style),
-        (fit(fact.domain, domain - 1) + " " if domain else "", "dim"),
-        (fit(visible(fact.fact), body), text_style),
-        (by, "dim"),
-        (age, "dim"),
+        (f"{FACT_BADGES[badge][0]} ", style),
+        (fit(visible(fact.fact), max(4, width - 2 - len(age) - cell_len(about))), text),
+        (about, "dim"),
+        (age, style if badge == "stale" else "dim"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 from store import MODEL, Checkpoint, Proposal, Step, Task, ago, local_time
-from tui.lists.record_rows import WIDE, Pairs
+from tui.lists.record_rows import ROOMY, Pairs
 from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.render.details.proposal_detail import WARNING, flagged
 from tui.theme.escape import visible
@@ -18,7 +18,7 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
     since = newest - checkpoint.seq
     steps = f"  {since:,} step{'' if since == 1 else 's'} since" if since else "  nothing since"
     asked = checkpoint.trigger == "person"
-    when = f"  {local_time(checkpoint.created_at):>17}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
+    when = f"  {local_time(checkpoint.created_at):>17}" if width >= ROOMY else f" {ago(now, checkpoint.created_at):>6}"
     citation = f"{checkpoint.citation:<6} "
     why = fit(f"  {checkpoint.level} {_reason(checkpoint)}", 16) if checkpoint.by_itself and width >= 54 else ""
     steps = steps if width >= 54 and not why else ""
@@ -48,12 +48,12 @@ def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
     """Render a step of history in one line: number, operation and subject, author, time; dim if it was undone."""
     back = step.undone_by is not None
     glyph, glyph_look = ("↶", "rule") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
-    when = f"  {local_time(step.at):>17}" if width >= WIDE else f" {ago(now, step.at):>6}"
+    when = f"  {local_time(step.at):>17}" if width >= ROOMY else f" {ago(now, step.at):>6}"
     roomy = width >= 50
-    who = visible(step.actor) + (f" {step.door}" if width >= WIDE else "")
+    who = visible(step.actor) + (f" {step.door}" if width >= ROOMY else "")
     if not roomy and step.actor == "user":
         who = ""
-    shown = fit(who, 18 if width >= WIDE else min(len(who), max(4, width // 4)))
+    shown = fit(who, 18 if width >= ROOMY else min(len(who), max(4, width // 4)))
     number = f"{step.seq:>5} " if roomy else ""
     body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when))
     reason = fit(visible(step.reason), min(cell_len(visible(step.reason)), body))
@@ -87,7 +87,7 @@ def task_segments(task: Task, width: int, now: str) -> Pairs:
     ]
 
 
-ROOMY = 100  # cells of a line that has room for one more label
+WIDEST = 100  # cells of a line that has room for one more label
 # the proposed operation, if there is no room for its word
 SIGNS = {"add": "+", "correct": "~", "supersede": "~", "conflict": "~", "confirm": "✓", "merge": "=", "forget": "−"}
 
@@ -96,17 +96,17 @@ def proposal_segments(proposal: Proposal, width: int, now: str, against: str = "
     """Render a proposal in one line: operation, text, origin and age; a warning if it looks like an instruction to an
     agent, and the decision that it contradicts (`against`)."""
     kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
-    word = f"{kind:<10}" if width >= WIDE else f"{SIGNS[proposal.kind]} "
+    word = f"{kind:<10}" if width >= ROOMY else f"{SIGNS[proposal.kind]} "
     when = f" {ago(now, proposal.created_at):>6}"
     warned = flagged(proposal)
     by = (
         visible(proposal.origin).removeprefix("mcp:").removeprefix("import:").removeprefix(MODEL)
-        if width < WIDE
+        if width < ROOMY
         else visible(proposal.origin)
     )
-    shown = f" {fit(by, 16 if width >= WIDE else min(cell_len(by), max(4, width // 5)))}"
+    shown = f" {fit(by, 16 if width >= ROOMY else min(cell_len(by), max(4, width // 5)))}"
     number = f"{proposal.citation:<6} " if width >= 50 else ""
-    beside = f" {WARNING} {'contradicts ' if width >= ROOMY else ''}{against}" if against else ""
+    beside = f" {WARNING} {'contradicts ' if width >= WIDEST else ''}{against}" if against else ""
     shown = "" if against and width < 50 else shown  # no room for both
     body = max(4, width - 2 - len(number) - len(word) - len(beside) - len(shown) - len(when))
     look = {"forget": "removed", "add": "added"}.get(proposal.kind, "accent")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store import DOMAINS
-from tui.input.key_table import FACTS, HITS, NUMBERS, PANES, TIMELINE, named
+from tui.input.key_table import HITS, INBOX, NUMBERS, PANES, named
 from tui.input.pane_table import BY_NAME
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
-WIDE, HUGE = 100, 180  # columns from which on two lists, or three, are shown beside the preview
-# short names for narrow titles, which leave room for what is hidden
-SHORT = {name: pane.short for name, pane in BY_NAME.items() if pane.short}
-ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs with short names
+WIDE, HUGE = 100, 180  # columns from which on the preview is beside the list, and wider still
+LABELS = {pane: BY_NAME[pane].label or pane.capitalize() for pane in PANES}
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
@@ -67,31 +65,20 @@ def layout(columns: int) -> str:
     return "-narrow" if columns < WIDE else "-wide" if columns < HUGE else "-huge"
 
 
-def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
-    """Return the visible lists, from the left: the current one, and the last ones beside it."""
-    if form == "-narrow":
-        return (current,)
-    if form == "-wide":  # the preview of these needs more width
-        return (FACTS, second) if BY_NAME[current].beside else (current,)
-    return (FACTS, TIMELINE, third)
-
-
-def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
-    """Return all panes by number and name; with little room closer together, then with short names, and at last by
-    number alone except for the visible ones, or for the current one."""
-    whole = {pane: f"{NUMBERS[pane]} {pane}" for pane in PANES}
-    short = {pane: f"{NUMBERS[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
-    bare = {pane: whole[pane] if pane in seen else NUMBERS[pane] for pane in PANES}
-    least = {pane: short[pane] if pane == current else NUMBERS[pane] for pane in PANES}
-    for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2), (least, 1)):
-        if size:
-            names = {**names, current: f"{names[current]} {size}"}
-        if sum(len(name) + gap for name in names.values()) - gap <= room:
+def tabs(current: str, waiting: int, room: int) -> list[Piece]:
+    """Return all panes by number and name, the inbox with what waits in it; with little room closer together, and at
+    last by number alone except for the current one. Names are never shortened."""
+    counts = {INBOX: f" {waiting:,}"} if waiting else {}
+    whole = {pane: f"{NUMBERS[pane]} {LABELS[pane]}{counts.get(pane, '')}" for pane in PANES}
+    glued = {pane: name.replace(" ", "", 1) for pane, name in whole.items()}
+    least = {pane: glued[pane] if pane in (current, *counts) else NUMBERS[pane] for pane in PANES}
+    for names, gap in ((whole, 3), (whole, 2), (whole, 1), (glued, 1), (least, 1)):
+        if sum(map(len, names.values())) + gap * (len(names) - 1) <= room:
             break
-    looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
     pieces: list[Piece] = []
     for pane, name in names.items():
-        pieces += [(name, looks[pane], f"pane('{pane}')"), (" " * gap, "")]
+        look = STRONG if pane == current else "bold $text-warning" if pane in counts else ""
+        pieces += [(name, look, f"pane('{pane}')"), (" " * gap, "")]
     return pieces[:-1]
 
 
@@ -106,20 +93,17 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
 
 
 def title(
-    pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, form: str, room: int
+    pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, room: int
 ) -> tuple[list[Piece], list[Piece]]:
-    """Return (left, right) of a pane's title, `room` cells wide. In a narrow layout the left part are the tabs."""
-    marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
+    """Return (left, right) of a pane's title, `room` cells wide."""
+    left: list[Piece] = [(LABELS[pane].upper(), ""), (f" {size}", DIM)]
+    if marked:
+        left.append((f"  {marked:,} marked", "$text-accent", "unmark"))
     for short in range(4):
         right = about(pane, view, counts, short)
-        left: list[Piece] = [(pane.upper(), ""), (f" {size}", DIM)]
-        if form == "-narrow":
-            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 1, room - width(right) - width(marks) - 1))
-        if width(left) + width(marks) + width(right) < room:
-            return [*left, *marks], right
-    if form == "-narrow":
-        left = tabs((pane,), pane, size, 0)
-    return [*left, *marks], right
+        if width(left) + width(right) < room:
+            break
+    return left, right
 
 
 NO_HITS = "Nothing found. Try fewer words, or without kind: domain: is: tag: author: iteration: since: before:"

@@ -34,16 +34,10 @@ MainScreen {
     ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
     &.-searching .list { display: none; }
     &.-searching #hits-pane { display: block; }
-    &.-wide .list, &.-huge .list { width: 11fr; }
-    &.-wide #facts-pane { width: 13fr; }
-    &.-wide #preview-pane { width: 12fr; }
-    &.-wide #hits-pane { width: 24fr; }
-    &.-huge #hits-pane { width: 33fr; }
-    &.-huge #preview-pane { width: 15fr; }
-    &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {
-        border-left: solid $line;
-    }
-    &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
+    &.-wide .list, &.-wide #hits-pane { width: 58fr; }
+    &.-wide #preview-pane { width: 42fr; border-left: solid $line; }
+    &.-huge .list, &.-huge #hits-pane { width: 53fr; }
+    &.-huge #preview-pane { width: 47fr; border-left: solid $line; }
     &.-narrow #body { layout: vertical; }
     &.-narrow #preview-pane { border-top: solid $line; }
     /* an answer needs the room, until one of its records is opened */
@@ -74,7 +68,7 @@ class ListPane(Kept, Vertical):
 
 
 class Body(Kept, Container):
-    """The panes, beside or above each other."""
+    """The list and the preview, beside or above each other."""
 
 
 def list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:

@@ -27,7 +27,7 @@ class ListsHost(Host, Protocol):
     """The interface that the lists need of the screen."""
 
     @property
-    def seen(self) -> Sequence[str]: ...
+    def current(self) -> str: ...
     @property
     def counts(self) -> dict[str, int]: ...
 
@@ -166,10 +166,10 @@ class ListsController:
     # other lists
 
     def read_side(self) -> None:
-        """Load those of the other lists that are visible."""
-        names = tuple(name for name in self.host.seen if BY_NAME[name].rows and self.host.found(name) is not None)
-        if self.engine is not None and names:
-            view = self.host.view
+        """Load the current list, if it is one of the others."""
+        name = self.host.current
+        if self.engine is not None and BY_NAME[name].rows and self.host.found(name) is not None:
+            view, names = self.host.view, (name,)
             work = lambda: self._read_side(view, names)  # noqa: E731
             self.host.in_background(work, "side", "read the other lists", exclusive=True)
 

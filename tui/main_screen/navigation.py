@@ -1,4 +1,4 @@
-"""Track which panes are visible, and which is the current one."""
+"""Track which pane is the current one: it alone is visible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 from store import MemorandaError
 from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE
 from tui.input.pane_table import BY_NAME
-from tui.lists.view_state import slots
 from tui.panes.host import Host
 from tui.widgets.record_list import RecordList
 
@@ -36,8 +35,6 @@ class NavigationController:
     def __init__(self, host: NavigationHost) -> None:
         self.host = host
         self.current: str = FACTS
-        self._second, self._third = TIMELINE, HISTORY  # the last panes in the other slots: see `view_state.slots`
-        self.seen: tuple[str, ...] = (FACTS, TIMELINE)
         self.place: str = FACTS  # the list focused last
         self._behind: str = FACTS  # the one before the hits
 
@@ -65,23 +62,16 @@ class NavigationController:
             self.place = self.current if self.host.found(self.current) is not None else self._behind
 
     def show(self, name: str) -> None:
-        """Assign a slot to a pane, and hide panes without one."""
-        if BY_NAME[name].beside and name != FACTS:
-            self._second = name
-        if name not in (FACTS, TIMELINE):
-            self._third = name
-        self.current = name
+        """Make a pane the current one, and hide the others."""
+        fresh, self.current = name != self.current, name
+        for pane in PANES:
+            self.host.hide_pane(pane, pane != name)
+        if fresh and BY_NAME[name].rows:
+            self.host.read_side()
         self.arrange()
 
     def arrange(self) -> None:
-        """Show the panes that have a slot at this width."""
-        seen = slots(self.host.form, self.current, self._second, self._third)
-        fresh = [name for name in seen if name not in self.seen]
-        self.seen = seen
-        for name in PANES:
-            self.host.hide_pane(name, name not in seen)
-        if any(BY_NAME[name].rows for name in fresh):
-            self.host.read_side()
+        """Draw what depends on the current pane and on the width."""
         self.host.fit_hits()
         self.host.draw_titles_soon()  # after the layout
         self.host.draw_past()
@@ -98,8 +88,7 @@ class NavigationController:
         self.host.list_of(name).focus()
 
     def action_next_pane(self, step: int) -> None:
-        seen = PANES if self.host.form == "-narrow" else self.seen
-        lists = [HITS] if self.host.searching else [name for name in seen if self.host.has_pane(name)]
+        lists = [HITS] if self.host.searching else [name for name in PANES if self.host.has_pane(name)]
         order = [*lists, PREVIEW]
         focused = self.host.focused.id if self.host.focused is not None else None
         place = order.index(focused) if focused in order else -1 if step > 0 else 0

@@ -57,7 +57,7 @@ POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10
 
 
 class MainScreen(ResponsiveScreen[None]):
-    """Lists at the left, the preview at the right (below, if narrow), the status of the memory on top."""
+    """One list at the left, the preview at the right (below, if narrow), the panes and the status on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
@@ -157,8 +157,7 @@ class MainScreen(ResponsiveScreen[None]):
         yield Split(id="past")
         with Body(id="body"):
             yield list_pane(FACTS, "list")
-            # only the panes visible at this width, for a fast first frame
-            yield list_pane(TIMELINE, "list", *(["-behind"] if self.form == "-narrow" else []))
+            yield list_pane(TIMELINE, "list", "-behind")
             yield PreviewPane(id="preview-pane", classes="pane")
         yield Footer(id="footer")
 
@@ -325,10 +324,6 @@ class MainScreen(ResponsiveScreen[None]):
     @property
     def current(self) -> str:
         return self.navigation.current
-
-    @property
-    def seen(self) -> tuple[str, ...]:
-        return self.navigation.seen
 
     @property
     def searching(self) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tui.input.key_table import INBOX
-from tui.lists.view_state import ALL_NAMED, DIM, STRONG, tabs, title
+from tui.lists.view_state import DIM, tabs, title
 from tui.panes.host import Host
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
@@ -24,8 +23,6 @@ class TopBarHost(Host, Protocol):
 
     @property
     def name_of_memory(self) -> str: ...
-    @property
-    def seen(self) -> Sequence[str]: ...
     @property
     def search_bar(self) -> SearchBar: ...
     @property
@@ -83,22 +80,21 @@ class TopBarController:
         bar = self.host.bar("top")
         if bar is None:
             return  # another memory has replaced this one
-        left: list[Piece] = [(f" {visible(self.host.name_of_memory)}  ", "bold", "open_memory")]
-        if self._waiting:  # always shown while proposals are pending
-            left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
-        status, narrow = self._under_way(), self.host.form == "-narrow"
-        for brand in (" ≡ memoranda", " ≡"):  # if there is little room, our name is the first to be shortened
-            whole = [(brand, STRONG, "app.command_palette"), *left]
-            room = (bar.size.width or 120) - width(whole) - width(status) - 2
-            names = [] if narrow else tabs(self.host.seen, self.host.current, "", room)
-            if narrow or ALL_NAMED <= width(names) <= room:
-                break
-        bar.put_both([*whole, *names], [*status, (" ", "")])
+        room, left = bar.size.width or 120, [*self._name(" ", "  ")]
+        if self.host.form == "-narrow":  # the name is in the title of the list, the status beside the search
+            bar.put_both([(" ", ""), *tabs(self.host.current, self._waiting, room - 2)], ())
+        else:
+            status = self._under_way()
+            names = tabs(self.host.current, self._waiting, room - width(left) - width(status) - 2)
+            bar.put_both([*left, *names], [*status, (" ", "")])
         self._draw_figures()
+
+    def _name(self, before: str, after: str) -> list[Piece]:
+        return [(f"{before}{visible(self.host.name_of_memory)}{after}", "bold", "open_memory")]
 
     def _draw_figures(self) -> None:
         """Show the status of the facts and of the model beside the empty search bar."""
-        figures: list[Piece] = []
+        figures = self._under_way() if self.host.form == "-narrow" else []
         if counts := self.counts:
             figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
             for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
@@ -109,16 +105,18 @@ class TopBarController:
         self.host.search_bar.tell(figures, self.host.model_forms())
 
     def draw_titles(self) -> None:
-        """Draw the titles of the visible panes, and the top line."""
-        host = self.host
+        """Draw the title of the current pane, and the top line."""
+        host, name = self.host, self.host.current
         self.draw()
-        for name in host.seen:
-            bar = host.bar(f"{name}-title")
-            if bar is not None:
-                size = f"{self._sizes[name]:,}" if name in self._sizes else ""
-                found = host.found(name)
-                marked = len(found.marks) if found is not None else 0
-                bar.put_both(*title(name, host.view, self.counts, size, marked, host.form, bar.size.width or 40))
+        bar = host.bar(f"{name}-title")
+        if bar is not None:
+            size = f"{self._sizes[name]:,}" if name in self._sizes else ""
+            found = host.found(name)
+            marked = len(found.marks) if found is not None else 0
+            before = self._name("", " ") if host.form == "-narrow" else []
+            room = (bar.size.width or 40) - width(before)
+            left, right = title(name, host.view, self.counts, size, marked, room)
+            bar.put_both([*before, *left], right)
 
     def draw_footer(self) -> None:
         """Show the keys of the current pane, or the text of its controller."""

@@ -27,7 +27,6 @@ PANE = Pane(
     help="To the checkpoints",
     empty="No checkpoints yet. Press {record.add} to add a checkpoint; {checkpoint.restore} then shows what going back "
     "to it would change.",
-    short="check",
     rows="rows.read",
     counts="rows.counts",
     words=words,

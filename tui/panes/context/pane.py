@@ -26,7 +26,6 @@ PANE = Pane(
     help="To the context: what an agent would be sent",
     empty="What an agent would be sent will be here, with what it costs and why each fact is in or out. Press "
     "{context.ask} to ask a question.",
-    short="ctx",
     rows="rows.read",
     words=words,
     controller="controller.ContextController",

@@ -22,12 +22,10 @@ PANE = Pane(
     "health",
     "9",
     help="To the health: the state of the memory, in figures",
-    short="fit",
     empty="The state of the memory will be here: how old its facts are, what conversations and contexts cost, how "
     "searches and the reading of turns went.",
     rows="rows.read",
     words=words,
     records=False,
-    beside=False,
     controller="controller.HealthController",
 )

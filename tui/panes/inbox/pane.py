@@ -29,5 +29,4 @@ PANE = Pane(
     filters={"asker": None},
     author="asker",
     kinds=("proposal",),
-    beside=False,
 )

@@ -22,9 +22,8 @@ PANE = Pane(
     empty="Ask what was decided, done or said, when, by whom and why, in English or Spanish: {librarian.ask}. Each "
     "sentence of an answer cites the record it rests on, and enter opens it. Where nothing is recorded it says so. For "
     "example:",
-    short="ask",
+    label="Ask",
     words=words,
-    beside=False,
     controller="controller.LibrarianController",
     widget="tui.widgets.chat_pane.TalkPane",
 )

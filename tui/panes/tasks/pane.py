@@ -23,7 +23,6 @@ PANE = Pane(
     "5",
     help="To the tasks",
     empty="No tasks to be done. Press {record.add} to add one; {task.move} starts and finishes it.",
-    short="todo",
     rows="rows.read",
     counts="rows.counts",
     words=words,

@@ -23,7 +23,6 @@ PANE = Pane(
     empty="Nothing happened here yet. Decisions, commits and events will be here, newest first. Press {record.add} to "
     "record a decision.",
     filtered="Nothing of this kind. {list.filter} shows the next kind, at last all of them.",
-    short="time",
     words=words,
     filters={"kind": None},
     kinds=("decision",),
