@@ -92,8 +92,8 @@ class Facts:
             tags = joined(tags)
         with self._database.write(actor, "remember", key) as write:
             if (answer := write.answer) is not None:
-                told, new = answer.split()
-                return int(told), new == "1"
+                found, new = answer.split()
+                return int(found), new == "1"
             known = same(write, fact)
             if known is not None:
                 write.reason = f"confirm {cite('fact', known)}"
