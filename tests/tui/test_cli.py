@@ -1316,7 +1316,8 @@ def test_what_reads_catches_up_with_git(do: Do, checkout: Path):
     third = repositories.commit(checkout, "fix: open the ledger")
     assert "open the ledger" in do("show", f"C#{third[:7]}").out
     repositories.commit(checkout, "docs: explain")
-    assert do("stats", "--json").data["commits"] == 4
+    stats = do("stats", "--json").data
+    assert stats["commits"] == 4 and (stats["embedded_by"], stats["embedding_model"]) == ("", "")
     fifth = repositories.commit(checkout, "docs: explain more", {"notes.md": "ledger\n"})
     assert "+ledger" in do("show", f"C#{fifth[:7]}", "--diff").out
     repositories.commit(checkout, "docs: the last one")
