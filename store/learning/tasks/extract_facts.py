@@ -52,7 +52,11 @@ def ask(asking: ModelSession, role: str, text: str) -> Extraction:
         some = shown[start : start + EACH]
         question = ("user", numbered([sentence.text for sentence in some]))
         form = asking.ask(TASK, Form, [*told, question], PREDICT)
-        held = {**held, **_held(form.facts, some, asking.name)}
+        mine = _held(form.facts, some, asking.name)
+        if len(mine) < len(form.facts):
+            left = len(form.facts) - len(mine)
+            asking.drop(TASK, f"{left} of {len(form.facts)} do not rest on what was said, or do not last.")
+        held = {**held, **mine}
     return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
 
 

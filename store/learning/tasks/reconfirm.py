@@ -69,6 +69,9 @@ def ask(asking: ModelSession, said: str, facts: Sequence[tuple[int, str]]) -> Ve
             verdict = _held(one.says, fold(said), ComparedText(fold(text)))
             if verdict != NONE:
                 found.setdefault(number, verdict)
+    told = sum(one.says in ("again", "against") for one in form.answers)
+    if len(found) < told:
+        asking.drop(TASK, f"{told - len(found)} of {told} do not rest on what was said.")
     return Verdicts(found, asking.name)
 
 
