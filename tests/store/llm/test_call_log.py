@@ -51,7 +51,7 @@ def test_an_answer_that_is_used_is_kept_as_it_came(memory: Memory) -> None:
     ask(memory, Scripted())
     (call,) = calls(memory)
     assert (call.task, call.model, call.answer) == (TASK, Scripted.name, ANSWER)
-    assert (call.at, call.dropped, call.fallback) == (memory.now, "", "")
+    assert call.at <= memory.now and (call.dropped, call.fallback) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_no_answer_is_found_or_sent_to_a_model(memory: Memory) -> None:
     ask(memory, Scripted())
     memory.facts.remember("The team is five")
     assert memory.search("Zanzibar").hits == []
-    assert "Zanzibar" not in memory.context.build("Who is in the team?").text
+    assert "Zanzibar" not in memory.context("Who is in the team?").text
     later = Scripted()
     ask(memory, later)
     assert not any("Zanzibar" in text for text in later.sent)
