@@ -174,8 +174,8 @@ class Librarian:
             self._count(chat.name, began, failed.kind, dropped=failed.message)
             return _answer(asked, told, those, note=STOPPED if cancelled() else f"{failed} The order is the search's.")
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
-        told = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
-        self._count(chat.name, began, kind, f"odds: {told}", note or (NONE_ANSWERS if refused else ""))
+        listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
+        self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
         answer = _answer(asked, compose(asked, order[:SAID], memory.now), order, by=chat.name, odds=odds, note=note)

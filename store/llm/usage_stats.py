@@ -30,7 +30,7 @@ class TaskUsage:
 def count(
     database: Database, task: str, model: str, milliseconds: int, kind: str, answer: str = "", dropped: str = ""
 ) -> None:
-    """Count a call, and log its answer; `kind` is how it failed, empty where it did not, and `dropped` why its answer is
+    """Count a call, and log its answer. `kind` is how it failed, empty where it did not, `dropped` why its answer is
     not used."""
     if database.read_only:
         return

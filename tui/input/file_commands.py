@@ -134,7 +134,9 @@ FILE_COMMANDS = (
             "calls: the last ones; fast: asked only after an answer; smart: before one too; off: never",
             choices=MODEL_ACTS,
         ),
-        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found; calls 7: that one"),
+        Argument(
+            "name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one"
+        ),
         opens="nothing",
     ),
     Verb(

@@ -10,7 +10,18 @@ from store import USUAL_MODEL as USUAL
 from store import InstalledModel as Installed
 from store import LoggedCall, ModelStats, ModelStatus, how_long_ago
 from store import short_model_name as short
-from tui.commands.system.model import BY_RULE, MODES, about, call_lines, fares, installing, lacking, outcome, seconds, size
+from tui.commands.system.model import (
+    BY_RULE,
+    MODES,
+    about,
+    call_lines,
+    fares,
+    installing,
+    lacking,
+    outcome,
+    seconds,
+    size,
+)
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line

@@ -78,8 +78,8 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         calls: Sequence[LoggedCall] = (),
         now: str = "",
     ) -> None:
-        """`fared` is the model's statistics in this memory, `calls` its last calls. With `pull` start with a pull of that model; with `trying`,
-        with a trial."""
+        """`fared` is the model's statistics in this memory, `calls` are its last calls, up to `now`. With `pull` start
+        with a pull of that model; with `trying`, with a trial."""
         super().__init__()
         self._location = location
         self._fared = fared

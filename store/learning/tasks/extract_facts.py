@@ -11,6 +11,7 @@ from typing import Annotated
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.learning.candidate_filter import stands, tellings
 from store.learning.extract_rules import ExtractedFact, Extraction
+from store.learning.grammar import either
 from store.learning.grounding import Ground, best, open_ended
 from store.learning.sentences import WORDS, Sentence, fold
 from store.learning.tasks import classify_domain
@@ -35,9 +36,6 @@ class One:
 @dataclass(frozen=True, slots=True)
 class Form:
     facts: list[One]
-
-
-_SUBJECT = re.compile(r"^(?:the user|user|(?:el|la) usuari[oa]|usuari[oa])\s+", re.IGNORECASE)
 
 
 def ask(asking: ModelSession, role: str, text: str) -> Extraction:
@@ -76,7 +74,9 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str
     grounds = [Ground(sentence.text) for sentence in shown]
     found: dict[str, ExtractedFact] = {}
     for one in told[: 2 * EACH]:
-        text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
+        text = " ".join(re.sub(either("subject_of_user"), "", one.fact.strip(), flags=re.IGNORECASE).split()).rstrip(
+            ".!;,… "
+        )
         place = best(text, grounds, one.sentence - 1)
         if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
             continue

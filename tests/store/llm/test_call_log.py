@@ -39,7 +39,9 @@ class Scripted:
 
 def ask(memory: Memory, chat: Scripted) -> ModelSession:
     session = ModelSession(chat, 1.0, memory.database)  # type: ignore[arg-type]
-    session.or_rule(TASK, lambda: session.ask(TASK, Form, [("system", "Sum it up."), ("user", "Hi.")], 10), lambda: None)
+    session.or_rule(
+        TASK, lambda: session.ask(TASK, Form, [("system", "Sum it up."), ("user", "Hi.")], 10), lambda: None
+    )
     return session
 
 

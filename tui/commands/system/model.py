@@ -353,7 +353,7 @@ def trial_lines(tried: "ProbeResult") -> list[str]:
 def _calls(session: Session, name: str) -> Outcome:
     """List the calls of the last day, or show one of them whole."""
     if not os.path.lexists(session.location.path):
-        return Outcome(NO_CALLS, lambda: [])
+        return Outcome(NO_CALLS, list)
     from store import Memory, model_calls
 
     with Memory(session.location, "cli", create=False) as memory:
@@ -362,7 +362,9 @@ def _calls(session: Session, name: str) -> Outcome:
     if name:
         found = [one for one in found if str(one.id) == name]
         if not found:
-            raise NotFound(f"There is no call {visible(name[:20])}.", "memoranda model calls lists those of the last day.")
+            raise NotFound(
+                f"There is no call {visible(name[:20])}.", "memoranda model calls lists those of the last day."
+            )
         lines = call_lines(found[0], now)
     else:
         lines = [call_line(one, now) for one in found] or [NO_CALLS]
@@ -371,7 +373,9 @@ def _calls(session: Session, name: str) -> Outcome:
 
 def call_line(call: "LoggedCall", now: str) -> str:
     """Format a call in one line: `12  summarize  3 min ago  4.2 s  used`."""
-    return f"{call.id:>4}  {call.task:<16}  {how_long_ago(now, call.at):<10}  {seconds(call.seconds):>7}  {outcome(call)}"
+    return (
+        f"{call.id:>4}  {call.task:<16}  {how_long_ago(now, call.at):<10}  {seconds(call.seconds):>7}  {outcome(call)}"
+    )
 
 
 def call_lines(call: "LoggedCall", now: str) -> list[str]:
