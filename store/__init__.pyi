@@ -399,6 +399,9 @@ from store.records.ageing import (
 from store.records.facts import (
     SORTS as FACT_SORTS,
 )
+from store.records.mutes import (
+    KINDS as MUTED_KINDS,
+)
 from store.records.proposals import (
     about as proposals_about,
 )
@@ -596,6 +599,7 @@ __all__ = [
     "MEMORY_FOLDER",
     "MODEL",
     "MODEL_SWITCH",
+    "MUTED_KINDS",
     "Measures",
     "MemorandaError",
     "Memory",

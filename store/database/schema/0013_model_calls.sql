@@ -1,4 +1,4 @@
--- Memoranda, schema 12: the last calls of the model can be looked at.
+-- Memoranda, schema 13: the last calls of the model can be looked at.
 
 -- For a day (store/llm/call_log.py). No text of it is searched or sent to a model.
 CREATE TABLE model_calls(
