@@ -326,6 +326,11 @@ from store.librarian.trial import (
 from store.llm import (
     endpoint,
 )
+from store.llm.call_log import (
+    DAYS as CALL_DAYS,
+    LoggedCall,
+    recent as model_calls,
+)
 from store.llm.endpoint import (
     NEAR as LOCAL_HOSTS,
     host as model_host,
@@ -520,6 +525,7 @@ __all__ = [
     "AgentPlace",
     "AppliedRestore",
     "Backup",
+    "CALL_DAYS",
     "CHANGED_KINDS",
     "CHANGED_TABLES",
     "CONFIDENCES",
@@ -588,6 +594,7 @@ __all__ = [
     "LibrarianAnswer",
     "Link",
     "Location",
+    "LoggedCall",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",
@@ -726,6 +733,7 @@ __all__ = [
     "many_records",
     "markdown_export",
     "measure",
+    "model_calls",
     "model_due",
     "model_host",
     "model_pass",
