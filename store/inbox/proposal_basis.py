@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse
+from store.base.clock import from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.database.database import Transaction
@@ -106,6 +107,8 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput("Importance is a number from 0 to 1.")
     if "decision" in told:
         told["decision"] = _decision(told["decision"])
+    if "created" in told:
+        told["created"] = from_ms(to_ms(str(told["created"])))
     if "tags" in told:
         told["tags"] = [str(tag) for tag in told["tags"]]
     return told

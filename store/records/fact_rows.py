@@ -52,8 +52,9 @@ def insert(
     supersedes: int | None = None,
     session: str = "",
     at: str = "",
+    created: str = "",
 ) -> int:
-    """Insert an active fact, created now or `at`; return its id. `fact` is `checked` already, and so are the words of
+    """Insert an active fact, confirmed now or `at`, and created then, or before, at `created`; return its id. `fact` is `checked` already, and so are the words of
     closed lists."""
     return write.insert(
         "facts",
@@ -65,7 +66,7 @@ def insert(
         scope=Verbatim(scope),
         status=Verbatim("active"),
         supersedes=supersedes,
-        created_at=Verbatim(at or write.at),
+        created_at=Verbatim(created or at or write.at),
         last_confirmed_at=Verbatim(at or write.at),
         importance=importance,
         pinned=pinned,
