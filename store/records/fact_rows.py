@@ -54,8 +54,8 @@ def insert(
     at: str = "",
     created: str = "",
 ) -> int:
-    """Insert an active fact, confirmed now or `at`, and created then, or before, at `created`; return its id. `fact` is `checked` already, and so are the words of
-    closed lists."""
+    """Insert an active fact, confirmed now or `at`, and created then, or earlier at `created`; return its id. `fact` is
+    `checked` already, and so are the words of closed lists."""
     return write.insert(
         "facts",
         domain=Verbatim(domain),

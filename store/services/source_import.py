@@ -26,6 +26,7 @@ from store.text.prompt_injection import suspicious
 
 LAST_LINE = 999_999_999  # that a citation can name
 EVERY = 200  # records between two reports of progress
+STEP = 10_000  # records of one step of history, which keeps other writers waiting for some seconds
 
 
 class Stopped(Exception):
@@ -34,10 +35,10 @@ class Stopped(Exception):
 
 @dataclass(slots=True)
 class SourceImportReport:
-    """What was brought in: the `step` of history with `proposed` proposals, or, trusted, `accepted` records; and
-    turns."""
+    """What was brought in: `proposed` proposals, or, trusted, `accepted` records, in one of the `steps` of history (in
+    several from STEP on); and turns."""
 
-    step: int | None = None
+    steps: list[int] = field(default_factory=list)
     checkpoint: int | None = None
     proposed: int = 0
     accepted: int = 0
@@ -144,12 +145,14 @@ class SourceImport:
         report = SourceImportReport()
         if self.preview.fresh:
             report.checkpoint = self.memory.checkpoints.take(f"before import {self.name}", actor=self.origin)
-            try:
-                report.step = self._propose(trust, report, progress, cancelled)
-            except Stopped:
-                report.proposed = report.accepted = 0
-                report.stopped = True
-                return report
+            for first in range(0, len(self.preview.fresh), STEP):
+                try:
+                    new = self._propose(self.preview.fresh[first : first + STEP], trust, report, progress, cancelled)
+                except Stopped:
+                    report.stopped = True
+                    return report
+                report.accepted += new * trust
+                report.proposed += new * (not trust)
         if self.preview.turns and not cancelled():
             turned = IngestReport()
             ingest_lines(
@@ -166,29 +169,29 @@ class SourceImport:
 
     def _propose(
         self,
+        several: list[FoundMemory],
         trust: bool,
         report: SourceImportReport,
         progress: Callable[[int], None],
         cancelled: Callable[[], bool],
-    ) -> int | None:
-        inbox = self.memory.inbox
+    ) -> int:
+        """Write one step; return how many records are new. Raise Stopped."""
+        inbox, new = self.memory.inbox, 0
         with self.memory.database.write(self.origin, "import") as write:
-            for done, one in enumerate(self.preview.fresh, 1):
+            for done, one in enumerate(several, 1):
                 if done % EVERY == 0:
                     progress(done)
                     if cancelled():
                         raise Stopped
                 question = self._question(one, write.at)
                 try:
-                    _, new = inbox.trust(write, question) if trust else inbox.ask(write, question)
+                    new += (inbox.trust(write, question) if trust else inbox.ask(write, question))[1]
                 except (Purged, InvalidInput):
                     continue
-                if trust:
-                    report.accepted += new
-                else:
-                    report.proposed += new
-            write.reason = f"import {report.accepted or report.proposed} of {self.name}"
-        return write.seq
+            write.reason = f"import {new} of {self.name}"
+        if write.seq is not None:
+            report.steps.append(write.seq)
+        return new
 
     def _question(self, one: FoundMemory, now: str) -> ProposalQuestion:
         line = min(one.line, LAST_LINE)
@@ -264,5 +267,3 @@ def _parts(one: FoundMemory) -> tuple[str, ...]:
     if one.decision is None:
         return (one.text,)
     return (one.text, one.decision.chosen, one.decision.rationale, *one.decision.alternatives)
-
-

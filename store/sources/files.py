@@ -4,6 +4,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from store.sources.source import Trouble
 
@@ -14,22 +15,34 @@ DEEPEST = 32  # folders
 SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 
-def read_bytes(path: str, troubles: list[Trouble], largest: int = LARGEST) -> bytes | None:
-    """Return a file's bytes; None, with a trouble, where it cannot be read."""
+def opened(path: str, troubles: list[Trouble], buffering: int = -1) -> BinaryIO | None:
+    """Open a plain file; None, with a trouble, for anything else."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-        with os.fdopen(handle, "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                troubles.append(Trouble(path, 0, "it is not a plain file"))
-                return None
-            if about.st_size > largest:
-                troubles.append(Trouble(path, 0, f"it is longer than {largest:,} bytes"))
-                return None
-            return file.read(largest + 1)
     except OSError as error:
         troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
         return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        troubles.append(Trouble(path, 0, "it is not a plain file"))
+        return None
+    return os.fdopen(handle, "rb", buffering=buffering)
+
+
+def read_bytes(path: str, troubles: list[Trouble], largest: int = LARGEST) -> bytes | None:
+    """Return a file's bytes; None, with a trouble, where it cannot be read."""
+    file = opened(path, troubles)
+    if file is None:
+        return None
+    with file:
+        if os.fstat(file.fileno()).st_size > largest:
+            troubles.append(Trouble(path, 0, f"it is longer than {largest:,} bytes"))
+            return None
+        try:
+            return file.read(largest + 1)
+        except OSError as error:
+            troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
+            return None
 
 
 def read_text(path: str, troubles: list[Trouble], largest: int = LARGEST) -> str | None:
@@ -62,22 +75,18 @@ def read_json(path: str, troubles: list[Trouble]) -> object:
 def json_lines(path: str, troubles: list[Trouble]) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield (number, object) of the lines of a file, one at a time in memory. The last line, if it has no end and is no
     JSON, is still being written and is no trouble."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except OSError as error:
-        troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
+    file = opened(path, troubles, 1 << 18)
+    if file is None:
         return
-    with os.fdopen(handle, "rb", buffering=1 << 18) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            troubles.append(Trouble(path, 0, "it is not a plain file"))
-            return
+    with file:
         number = 0
         while line := file.readline(LONGEST):
             number += 1
             whole = line.endswith(b"\n")
-            if not whole and len(line) == LONGEST:
-                while (more := file.readline(LONGEST)) and not more.endswith(b"\n"):
-                    pass
+            if len(line) == LONGEST and not whole:
+                more = line
+                while more and not more.endswith(b"\n"):
+                    more = file.readline(LONGEST)
                 troubles.append(Trouble(path, number, "it is too long"))
                 continue
             if not line.strip():
@@ -99,9 +108,7 @@ def files_below(folder: str, suffix: str, skipped: frozenset[str] = SKIPPED) -> 
     for place, folders, names in os.walk(folder):
         deep = place.count(os.sep) - folder.count(os.sep)
         folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in skipped and deep < DEEPEST
+            name for name in folders if not name.startswith(".") and name not in skipped and deep < DEEPEST
         )
         for name in sorted(names):
             path = os.path.join(place, name)
@@ -136,4 +143,5 @@ def texts_of(value: object) -> tuple[str, ...]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return ()
-    return tuple(one.strip() for one in value if isinstance(one, str) and one.strip()) if isinstance(value, list) else ()
+    several = value if isinstance(value, list) else ()
+    return tuple(one.strip() for one in several if isinstance(one, str) and one.strip())

@@ -8,8 +8,8 @@ from store.ingest.plain import fenced
 
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?P<text>\S.*)")
 _TASK = re.compile(r"\[.\](?:\s|$)")
-_HEADING = re.compile(r" {0,3}#{1,6}\s+(?P<text>.*?)\s*#*\s*$")
-_COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*)")
+COMMENT_LINES = 20  # that a comment above a bullet may have
 LONGEST_HEAD = 65_536  # characters of front matter
 
 
@@ -65,12 +65,13 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
             place += 1
             continue
         if named := _HEADING.fullmatch(line):
-            heading, above = named["text"], ""
+            heading, above = named["text"].rstrip().rstrip("#").rstrip(), ""
         elif "<!--" in line:
-            said = _COMMENT.search("\n".join(lines[place : place + 20]))
-            if said is not None:
-                above = said["text"].strip()
-                place += "\n".join(lines[place : place + 20])[: said.end()].count("\n")
+            ahead = "\n".join(lines[place : place + COMMENT_LINES])
+            start = ahead.index("<!--")
+            if (end := ahead.find("-->", start)) >= 0:
+                above = ahead[start + 4 : end].strip()
+                place += ahead.count("\n", 0, end)
         elif found := _BULLET.fullmatch(line):
             end = _end(lines, place)
             if not _TASK.match(found["text"]):
@@ -101,12 +102,20 @@ def _dedented(lines: list[str]) -> list[str]:
     return [line[wide:].rstrip() for line in lines]
 
 
+def _without_comments(text: str) -> str:
+    parts, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[place:start])
+        place = end + 3
+    return "".join([*parts, text[place:]])
+
+
 def prose(text: str) -> list[str]:
     """Return the paragraphs of a text that are neither headings, bullets, code nor comments."""
     found: list[str] = []
     held: list[str] = []
     fence, place = "", 0
-    lines = _COMMENT.sub("", text).split("\n")
+    lines = _without_comments(text).split("\n")
     while place < len(lines):
         line = lines[place]
         inside, fence = fence, fenced(line, fence)

@@ -2,6 +2,7 @@
 line here; tests/store/sources/test_contract.py says what it has to do."""
 
 from store.base.errors import InvalidInput
+from store.base.vocabulary import SOURCE_NAMES
 from store.sources.source import Machine, Reader
 
 MODULES = {
@@ -20,18 +21,17 @@ MODULES = {
     "markdown": "store.sources.readers.markdown",
     "obsidian": "store.sources.readers.obsidian",
 }
-NAMES = tuple(MODULES)
 
 
 def reader(name: str) -> Reader:
     """Return the reader of a tool. Raise InvalidInput."""
     if name not in MODULES:
-        raise InvalidInput("There is no such source.", f"Choose one of: {', '.join(NAMES)}.")
+        raise InvalidInput("There is no such source.", f"Choose one of: {', '.join(SOURCE_NAMES)}.")
     found: Reader = __import__(MODULES[name], fromlist=("",))
     return found
 
 
 def detected(machine: Machine) -> dict[str, list[str]]:
     """Return the places where each tool keeps something on this machine; tools without any are left out."""
-    found = {name: reader(name).detect(machine) for name in NAMES}
+    found = {name: reader(name).detect(machine) for name in SOURCE_NAMES}
     return {name: places for name, places in found.items() if places}

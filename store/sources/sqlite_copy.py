@@ -16,7 +16,7 @@ TRIES = 3  # to copy a database that nobody writes meanwhile
 LARGEST = 8 << 30  # bytes
 
 
-class Unreadable(Exception):
+class UnreadableDatabase(Exception):
     """A database cannot be read; the message says why, in a few words."""
 
 
@@ -63,7 +63,7 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
             database = CopiedDatabase(connection)
-        except (Unreadable, apsw.Error, OSError) as error:
+        except (UnreadableDatabase, apsw.Error, OSError) as error:
             troubles.append(Trouble(path, 0, _why(error)))
             yield None
             return
@@ -82,7 +82,7 @@ def _why(error: Exception) -> str:
         return "it is no SQLite database"
     if isinstance(error, apsw.CorruptError):
         return "it is damaged, and was read as far as it goes"
-    if isinstance(error, Unreadable):
+    if isinstance(error, UnreadableDatabase):
         return str(error)
     if isinstance(error, OSError):
         return (error.strerror or "it cannot be read").lower()
@@ -90,14 +90,14 @@ def _why(error: Exception) -> str:
 
 
 def _copied(path: str, folder: str) -> str:
-    """Copy a database and its log, as they were at one moment. Raise Unreadable or OSError."""
+    """Copy a database and its log, as they were at one moment. Raise UnreadableDatabase or OSError."""
     if not os.path.isfile(path):
-        raise Unreadable("it is not a plain file")
+        raise UnreadableDatabase("it is not a plain file")
     copy = os.path.join(folder, "copy.db")
     for _ in range(TRIES):
         before = _stamps(path)
         if sum(size for _, size in before.values()) > LARGEST:
-            raise Unreadable(f"it is larger than {LARGEST >> 30} GB")
+            raise UnreadableDatabase(f"it is larger than {LARGEST >> 30} GB")
         for part in PARTS:
             if os.path.lexists(copy + part):
                 os.unlink(copy + part)
@@ -105,7 +105,7 @@ def _copied(path: str, folder: str) -> str:
                 shutil.copyfile(path + part, copy + part)
         if _stamps(path) == before:
             return copy
-    raise Unreadable("another program is writing it right now")
+    raise UnreadableDatabase("another program is writing it right now")
 
 
 def _stamps(path: str) -> dict[str, tuple[int, int]]:

@@ -1,5 +1,5 @@
-"""basic-memory: folders of notes, `~/basic-memory` and those that `~/.basic-memory/config.json` names. The files keep no
-dates, so a memory's is that of its file."""
+"""basic-memory: folders of notes, `~/basic-memory` and those that `~/.basic-memory/config.json` names. The files keep
+no dates, so a memory's is that of its file."""
 
 import os
 from collections.abc import Iterator

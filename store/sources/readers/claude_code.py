@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from store.ingest import claude
 from store.ingest.parsed_line import Broken
-from store.sources.files import existing, files_below, json_lines, modified, read_text
+from store.sources.files import existing, files_below, json_lines, modified, read_text, text_of
 from store.sources.markdown_text import front_matter
 from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Trouble
 
@@ -18,7 +18,7 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 INDEX = "MEMORY.md"
 DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
-_WHY = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_WHY = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 LOOKED = 200  # lines of a transcript in which the working folder is looked for
 
 
@@ -106,10 +106,10 @@ def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundM
         return
     inner = head.get("metadata")
     about = {**head, **inner} if isinstance(inner, dict) else head
-    kind = str(about.get("type", ""))
+    kind = text_of(about.get("type"))
     first = above + 1 + body[: body.index(said[0])].count("\n")
     why = _WHY.search(said) if kind == "project" else None
-    title = str(head.get("description") or head.get("name") or "").strip()
+    title = text_of(head.get("description")) or text_of(head.get("name"))
     decision = None
     if why is not None and title:
         chosen = _WHY.sub("", said).strip()
@@ -119,7 +119,7 @@ def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundM
         path=path,
         line=first,
         last=first + said.count("\n"),
-        session=str(about.get("originSessionId", "")),
+        session=text_of(about.get("originSessionId")),
         project=project,
         created=modified(path),
         domain=DOMAINS.get(kind, "general"),

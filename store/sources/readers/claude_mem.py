@@ -37,8 +37,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     if path.endswith(".json"):
         value = read_json(path, troubles)
         if isinstance(value, dict):
-            parts = [value.get(name) for name in ("observations", "summaries", "prompts")]
-            yield from _all(path, *([row for row in part or () if isinstance(row, dict)] for part in map(_list, parts)))
+            yield from _document(path, value)
         elif value is not None:
             troubles.append(Trouble(path, 0, "it is no export of claude-mem"))
         return
@@ -51,14 +50,15 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
             yield from _prompts(file, database.rows("user_prompts", _PROMPT, "id"))
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _all(path: str, observations: list[Row], summaries: list[Row], prompts: list[Row]) -> Iterator[Found]:
+def _document(path: str, value: Mapping[str, object]) -> Iterator[Found]:
+    observations = _listed(value.get("observations"))
     yield from _memories(path, observations, _newest(observations))
-    yield from _summaries(path, summaries)
-    yield from _prompts(path, prompts)
+    yield from _summaries(path, _listed(value.get("summaries")))
+    yield from _prompts(path, _listed(value.get("prompts")))
+
+
+def _listed(value: object) -> list[Row]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _when(row: Row) -> str:

@@ -4,7 +4,7 @@ are left alone."""
 import os
 from collections.abc import Iterator
 
-from store.sources.files import files_below, modified, read_text
+from store.sources.files import files_below, modified, read_text, text_of
 from store.sources.markdown_text import bullets, front_matter, prose, tags_of
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
@@ -27,7 +27,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
 def noted(path: str, text: str) -> Iterator[Found]:
     """Yield the facts of a file with this text, then its prose."""
     head, body, above = front_matter(text)
-    created = utc(head.get("created") or head.get("date")) or modified(path)
+    created = utc(text_of(head.get("created"))) or utc(text_of(head.get("date"))) or modified(path)
     tags = tags_of(head.get("tags"))
     for bullet in bullets(body, above + 1):
         yield FoundMemory(bullet.text, path, bullet.line, bullet.last, created=created, tags=tags)

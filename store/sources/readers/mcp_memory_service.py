@@ -1,5 +1,5 @@
-"""mcp-memory-service: a SQLite database, packed or not, and its export as JSON. Vectors are not read; what is deleted or
-superseded is left out."""
+"""mcp-memory-service: a SQLite database, packed or not, and its export as JSON. Vectors are not read; what is deleted
+or superseded is left out."""
 
 import gzip
 import json
@@ -57,6 +57,8 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
 
 def _unpack(path: str, copy: str) -> None:
     size = 0
+    if not os.path.isfile(path):
+        raise OSError("it is not a plain file")
     with gzip.open(path, "rb") as packed, open(copy, "wb") as file:
         while part := packed.read(1 << 20):
             size += len(part)

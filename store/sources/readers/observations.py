@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from store.sources.files import modified, read_text
+from store.sources.files import modified, read_text, text_of
 from store.sources.markdown_text import Bullet, bullets, front_matter, prose, tags_of
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, Trouble
 
 _OBSERVATION = re.compile(r"\[(?P<category>[^\[\]()]{2,60})\]\s+(?P<text>\S.*)", re.DOTALL)
-_CONTEXT = re.compile(r"\s+\([^()]*\)$")
-_TAG = re.compile(r"\s+#(?P<tag>[^\s#]+)$")
-_RELATION = re.compile(r"[\w -]+\s+(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?")
+_CONTEXT = re.compile(r"(?<!\s)\s+\([^()]*\)$")
+_TAG = re.compile(r"(?<!\s)\s+#(?P<tag>[^\s#]+)$")
+_RELATION = re.compile(r"\w[\w-]{0,60}(?: [\w-]{1,60}){0,8} (?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?")
 DOMAINS = {"preference": "preferences", "decision": "decisions", "person": "personal"}
 
 
@@ -22,17 +22,19 @@ def note(path: str, troubles: list[Trouble], plain_bullets: bool = False) -> Ite
     if text is None:
         return
     head, body, above = front_matter(text)
-    if str(head.get("status", "")) == "deprecated":
+    if text_of(head.get("status")) == "deprecated":
         return
-    created = utc(head.get("created") or head.get("created_at") or head.get("date")) or modified(path)
-    title, tags = str(head.get("title") or ""), tags_of(head.get("tags"))
+    dated = (utc(text_of(head.get(name))) for name in ("created", "created_at", "date"))
+    created = next(filter(None, dated), "") or modified(path)
+    title, tags = text_of(head.get("title")), tags_of(head.get("tags"))
     paragraphs = prose(body)
-    observed = [(bullet, found) for bullet in bullets(body, above + 1) if (found := _OBSERVATION.fullmatch(bullet.text))]
-    if str(head.get("type", "")) == "decision" and title:
+    several = list(bullets(body, above + 1))
+    observed = [(bullet, found) for bullet in several if (found := _OBSERVATION.fullmatch(bullet.text))]
+    if text_of(head.get("type")) == "decision" and title:
         first = above + 1
         by: dict[str, list[str]] = {}
         for _, found in observed:
-            said, marks = _parted(found["text"])
+            said, marks = parted(found["text"])
             by.setdefault(found["category"].lower(), []).append(said)
             tags = tuple(dict.fromkeys((*tags, *marks)))
         chosen = "\n".join(by.pop("decision", [])) or (paragraphs.pop(0) if paragraphs else title)
@@ -52,13 +54,13 @@ def note(path: str, troubles: list[Trouble], plain_bullets: bool = False) -> Ite
         return
     for bullet, found in observed:
         category = found["category"].lower()
-        said, marks = _parted(found["text"])
+        said, marks = parted(found["text"])
         yield _fact(said, bullet, path, created, marks, DOMAINS.get(category, "general"))
     if plain_bullets:
         seen = {bullet.line for bullet, _ in observed}
-        for bullet in bullets(body, above + 1):
+        for bullet in several:
             if bullet.line not in seen and not _RELATION.fullmatch(bullet.text):
-                said, marks = _parted(bullet.text)
+                said, marks = parted(bullet.text)
                 yield _fact(said, bullet, path, created, marks, "general")
     if paragraphs:
         yield FoundDocument(path, body.strip())
@@ -70,7 +72,7 @@ def _fact(text: str, bullet: Bullet, path: str, created: str, tags: tuple[str, .
     )
 
 
-def _parted(text: str) -> tuple[str, tuple[str, ...]]:
+def parted(text: str) -> tuple[str, tuple[str, ...]]:
     """Return an observation's text and its tags, without the context at its end."""
     said = _CONTEXT.sub("", text.strip()) if "\n" not in text else text.strip()
     tags: list[str] = []

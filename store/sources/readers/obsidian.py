@@ -14,10 +14,10 @@ NAME = "obsidian"
 TITLE = "an Obsidian vault"
 TEMPLATES = frozenset(("Templates", "templates", "Plantillas", "plantillas"))
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
-_BLOCK = re.compile(r"\s+\^[\w-]+$", re.MULTILINE)
-_EMBED = re.compile(r"!\[\[[^\]\n]*\]\]")
-_LINK = re.compile(r"\[\[(?:[^\]|\n]*\|)?([^\]|\n]+)\]\]")
-_TAG = re.compile(r"\s+#(?P<tag>[\w/-]+)$")
+_BLOCK = re.compile(r"(?<!\s)[ \t]+\^[\w-]+$", re.MULTILINE)
+_EMBED = re.compile(r"!\[\[[^\[\]\n]*\]\]")
+_LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]")
+_TAG = re.compile(r"(?<!\s)\s+#(?P<tag>[\w/-]+)$")
 
 
 def detect(machine: Machine) -> list[str]:
@@ -40,10 +40,14 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         text = read_text(file, troubles)
         if text is None or "{{title}}" in text:
             continue
-        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-        text = _LINK.sub(r"\1", _EMBED.sub("", _BLOCK.sub("", text)))
-        for one in noted(file, text):
+        for one in noted(file, plain_text(text)):
             yield _tagged(one) if isinstance(one, FoundMemory) else one
+
+
+def plain_text(text: str) -> str:
+    """Return the text of a note as Markdown, line by line."""
+    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return _LINK.sub(r"\1", _EMBED.sub("", _BLOCK.sub("", text)))
 
 
 def _tagged(memory: FoundMemory) -> FoundMemory:

@@ -1,5 +1,5 @@
-"""OKF bundles: folders of Markdown in which every concept has a `type`. `index.md` and `log.md` are no concepts; what is
-deprecated is left out."""
+"""OKF bundles: folders of Markdown in which every concept has a `type`. `index.md` and `log.md` are no concepts; what
+is deprecated is left out."""
 
 import os
 from collections.abc import Iterator

@@ -3,7 +3,6 @@
 A message comes again under its id as it grows, and `$set` states all of them again: the last form with a text counts.
 """
 
-import json
 import os
 from collections.abc import Iterator
 
@@ -83,11 +82,8 @@ def _project(path: str) -> str:
     """Return the project of a conversation, by `projects.json` beside `tmp`; empty if it does not say."""
     named = os.path.dirname(os.path.dirname(path))
     for above in (os.path.dirname(os.path.dirname(named)), os.path.dirname(named)):
-        try:
-            with open(os.path.join(above, "projects.json"), encoding="utf-8") as file:
-                projects = json.load(file).get("projects")
-        except (OSError, ValueError, AttributeError):
-            continue
+        value = read_json(os.path.join(above, "projects.json"), [])
+        projects = value.get("projects") if isinstance(value, dict) else None
         for folder, name in projects.items() if isinstance(projects, dict) else ():
             if name == os.path.basename(named):
                 return str(folder)
