@@ -97,6 +97,7 @@ FOR_THE_APPLICATION = {
         "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",
         "store.records.facts": "FACT_SORTS=SORTS",
+        "store.records.mutes": "MUTED_KINDS=KINDS",
         "store.records.proposals": "proposals_about=about",
         "store.records.tags": "written_tags=written",
         "store.records.tasks": "OPEN_TASKS=OPEN",

@@ -395,6 +395,9 @@ from store.records.ageing import (
 from store.records.facts import (
     SORTS as FACT_SORTS,
 )
+from store.records.mutes import (
+    KINDS as MUTED_KINDS,
+)
 from store.records.proposals import (
     about as proposals_about,
 )
@@ -599,6 +602,7 @@ __all__ = [
     "MEMORY_FOLDER",
     "MODEL",
     "MODEL_SWITCH",
+    "MUTED_KINDS",
     "Measures",
     "MemorandaError",
     "Memory",

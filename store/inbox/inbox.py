@@ -359,7 +359,7 @@ class Inbox:
                     continue
                 _settle(write, proposal.id, "accepted", fact)
                 made[proposal.id] = fact
-            write.reason = _told(choices, made, rejected)
+            write.reason = _summary(choices, made, rejected)
         return Decided(made, tuple(rejected), left)
 
 
@@ -393,7 +393,7 @@ def _reason(verb: str, numbers: Sequence[int]) -> str:
     return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
 
 
-def _told(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
+def _summary(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
     """Return the reason of the step of history that decided proposals, by verb, with the resulting facts."""
     words: dict[str, list[str]] = {}
     for choice in choices:

@@ -33,7 +33,7 @@ from store.text.small_talk import small_talk
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
 OVER = 4  # bits: skipped bytes count a sixteenth of written ones
-TOLD = 20  # broken lines that are listed one by one
+LISTED = 20  # broken lines that are listed one by one
 BREATH = 0.002  # seconds between two transactions, in which other writers get the file
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
@@ -222,7 +222,7 @@ class _Run:
         self._weight += entry.size >> OVER
         if entry.trouble:
             self._report.broken += 1
-            if len(self._report.troubles) < TOLD:
+            if len(self._report.troubles) < LISTED:
                 self._report.troubles.append((source_file.name(self._path), entry.number, entry.trouble))
         for line in entry.said:
             line.doubtful |= not self._own  # a role in any other file is not reliable
@@ -249,24 +249,24 @@ class _Run:
             return self._digest("id", line.role, line.id)
         if line.id:
             return self._digest(line.session, line.role, "id", line.id)
-        told = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
-        return self._digest(*told) if line.at else self._counted(told)
+        parts = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
+        return self._digest(*parts) if line.at else self._counted(parts)
 
-    def _counted(self, told: tuple[str, ...]) -> bytes:
+    def _counted(self, parts: tuple[str, ...]) -> bytes:
         """Return the key of a line that has neither id nor time: the next number among equal lines."""
-        same = self._digest(*told)
+        same = self._digest(*parts)
         if same not in self._times:
             self._times[same] = 0
-            while not self._from_start and self._is_known(self._digest(*told, str(self._times[same] + 1))):
+            while not self._from_start and self._is_known(self._digest(*parts, str(self._times[same] + 1))):
                 self._times[same] += 1
         self._times[same] += 1
-        return self._digest(*told, str(self._times[same]))
+        return self._digest(*parts, str(self._times[same]))
 
     def _is_known(self, key: bytes) -> bool:
         return self._database.value("SELECT 1 FROM ingested WHERE key = ?", (key,)) is not None
 
-    def _digest(self, *told: str) -> bytes:
-        digest: bytes = sha256(self._secret + "\0".join(told).encode("utf-8", "replace")).digest()[:16]
+    def _digest(self, *parts: str) -> bytes:
+        digest: bytes = sha256(self._secret + "\0".join(parts).encode("utf-8", "replace")).digest()[:16]
         return digest
 
     # writing

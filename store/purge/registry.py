@@ -112,6 +112,7 @@ TABLES = {
     "searches": _table(NONE, "", "", "at"),
     "sent": _table(NONE),
     "injected": _table(NONE, "", "", "why"),
+    "muted": _table(NONE, "", "", "at"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }

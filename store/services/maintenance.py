@@ -40,7 +40,7 @@ Progress = Callable[[int, int], None]
 Say = Callable[[str], None]
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Report nothing."""
 
 

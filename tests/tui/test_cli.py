@@ -249,6 +249,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("unpin", "1"), [models.Fact]),
     (("mute", "1", "F#2"), [models.Fact]),
     (("unmute", "2"), [models.Fact]),
+    (("mute", "D#1"), [models.Decision]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
@@ -1320,7 +1321,8 @@ def test_what_reads_catches_up_with_git(do: Do, checkout: Path):
     third = repositories.commit(checkout, "fix: open the ledger")
     assert "open the ledger" in do("show", f"C#{third[:7]}").out
     repositories.commit(checkout, "docs: explain")
-    assert do("stats", "--json").data["commits"] == 4
+    stats = do("stats", "--json").data
+    assert stats["commits"] == 4 and (stats["embedded_by"], stats["embedding_model"]) == ("", "")
     fifth = repositories.commit(checkout, "docs: explain more", {"notes.md": "ledger\n"})
     assert "+ledger" in do("show", f"C#{fifth[:7]}", "--diff").out
     repositories.commit(checkout, "docs: the last one")

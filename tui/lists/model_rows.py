@@ -133,8 +133,8 @@ def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not one.talks:
-        told = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
-        more.append([(f"It cannot be asked: it {told}.", "warning")])
+        why = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
+        more.append([(f"It cannot be asked: it {why}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
         more += [[(reason, "")], *([[(said, "")]] if (said := fares(fared)) else [])]

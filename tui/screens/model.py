@@ -80,7 +80,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self._asking = False  # whether it prompts for a model's name
         self._listed: ModelStatus | None = None  # the status that the rows show
         self._at: Hashable = None  # the key of the row under the cursor
-        self._told: Pull | None = None  # the last pull whose end was shown
+        self._reported: Pull | None = None  # the last pull whose end was shown
 
     @property
     def _app(self) -> Application:
@@ -129,8 +129,8 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         if self._trial_due is not None and found is not None:
             self._try_now(self._trial_due)
         pull = self._modeller.pull
-        if pull is not None and pull.ended and pull is not self._told:
-            self._told, self._shown = pull, "pull"
+        if pull is not None and pull.ended and pull is not self._reported:
+            self._reported, self._shown = pull, "pull"
         if self._shown == "trial":
             self._show_trial()
         elif self._shown == "pull":

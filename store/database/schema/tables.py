@@ -14,7 +14,7 @@ OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
     *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
     *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use"),
-    *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected"),
+    *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected", "muted"),
 )
 # derived, rebuilt from scratch
 DERIVED = (

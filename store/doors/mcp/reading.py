@@ -230,7 +230,7 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnsw
         "phases_completed": [short(str(one), 200) for one in found.phases_completed[:20]],
         "artifacts": [short(str(one), 200) for one in found.artifacts[:20]],
     }
-    decisions = memory.decisions.many(linked_records.part(memory.database, "decisions", found.id))
+    decisions = describe.shown(memory.decisions.many(linked_records.part(memory.database, "decisions", found.id)))
     start = place(given.get("cursor", ""))
     items = [describe.item(one) for one in decisions[start:]]
     ended = f" to {found.completed_at[:10]}" if found.completed_at else ""
@@ -252,6 +252,8 @@ def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswe
     number = given["iteration_id"]
     found = memory.iterations.get(number)
     keys = [key for key, _ in memory.timeline.stream(iteration=number)][::-1]
+    muted = memory.mutes.of_keys(keys)
+    keys = [key for key in keys if key not in muted]
     start = place(given.get("cursor", ""))
     records = lookup.by_key(memory.database, keys[start : start + 200])
     describe = Describer(memory, caller)
@@ -302,9 +304,11 @@ def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
         return get(memory, caller, {"citation": f"{LETTERS[name]}#{number}"})
     if name == "facts":
         return facts(memory, caller, {"limit": DECISIONS})
-    found = memory.decisions.many(memory.decisions.ids(limit=DECISIONS))
-    total = memory.database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
     describe = Describer(memory, caller)
+    found = describe.shown(memory.decisions.many(memory.decisions.ids(limit=DECISIONS)))
+    total = memory.database.value(
+        "SELECT count(*) FROM decisions WHERE status = 'active' AND id * 16 + 1 NOT IN (SELECT key FROM muted)"
+    )
     items = [describe.item(one) for one in found]
     said = f"{total:,} decisions in force, newest first. memory_search finds one."
     return listed("decisions", items, limit=DECISIONS, total=total, said=said)

@@ -109,11 +109,11 @@ def _memories(path: str, rows: Iterable[Row], newest: Mapping[str, str]) -> Iter
 
 def _body(row: Row, facts: tuple[str, ...]) -> str:
     """Return all that an observation says, each thing once."""
-    told = text_of(row.get("narrative")) or text_of(row.get("text"))
-    more = [one for one in facts if one not in told and not one.lower().startswith(REJECTED)]
-    if told and more:
-        return "\n".join([told, *(f"- {one}" for one in more)])
-    return told or "\n".join(more) or text_of(row.get("subtitle")) or text_of(row.get("title"))
+    text = text_of(row.get("narrative")) or text_of(row.get("text"))
+    more = [one for one in facts if one not in text and not one.lower().startswith(REJECTED)]
+    if text and more:
+        return "\n".join([text, *(f"- {one}" for one in more)])
+    return text or "\n".join(more) or text_of(row.get("subtitle")) or text_of(row.get("title"))
 
 
 def _summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
