@@ -84,6 +84,7 @@ from store.base.vocabulary import (
     PURGEABLE,
     SEARCHABLE,
     SETTING_NAMES,
+    SOURCE_NAMES,
     TALK,
     TASK_STATUSES,
     TIMELINE_KINDS,
@@ -492,6 +493,15 @@ from store.services.point_in_time import (
 from store.services.related_records import (
     related as related_records,
 )
+from store.services.source_import import (
+    SourceImport,
+    SourceImportReport,
+    SourcePreview,
+    found_sources,
+)
+from store.sources.registry import (
+    reader as source_reader,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -645,6 +655,7 @@ __all__ = [
     "SETTINGS",
     "SETTING_KEYS",
     "SETTING_NAMES",
+    "SOURCE_NAMES",
     "SalvageReport",
     "SearchAnswer",
     "SearchMetrics",
@@ -652,6 +663,9 @@ __all__ = [
     "SecretLeak",
     "SettingValue",
     "SnippetMarker",
+    "SourceImport",
+    "SourceImportReport",
+    "SourcePreview",
     "Step",
     "StorageError",
     "Summary",
@@ -710,6 +724,7 @@ __all__ = [
     "find_citations",
     "find_decision_matches",
     "found_models",
+    "found_sources",
     "from_ms",
     "git_hooks",
     "grant_setting",
@@ -775,6 +790,7 @@ __all__ = [
     "serve_mcp",
     "session_flush",
     "short_model_name",
+    "source_reader",
     "spellings",
     "summarizers",
     "suspicious",

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES
+from store import SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -52,14 +52,24 @@ FILE_COMMANDS = (
     ),
     Verb(
         "import",
-        "Bring in an export, a backup or another memory: seen first, told apart by identity",
-        "files.exchange.import_file",
-        Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
+        "Bring in the memory of another tool, an export, a backup or another memory: seen first",
+        "files.source_import.import_any",
+        Argument(
+            "source",
+            "maybe",
+            "SOURCE|FILE",
+            "a tool, an export, packed or not, or a memory file; without it, list what was found here",
+            choices=SOURCE_NAMES,
+            file=True,
+        ),
+        Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
+        Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
+        Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
         Argument(
             "strategy",
             "value",
             "S",
-            "where a record differs: mine keeps what is here, replace takes the document's",
+            "of an export, where a record differs: mine keeps what is here, replace takes the document's",
             "mine",
             choices=("mine", "replace"),
         ),
