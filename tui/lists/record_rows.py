@@ -152,16 +152,12 @@ class FactRows(KeyedRows):
 
 
 def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
-    """Render a fact in one line: badge, text, age; in a wide list the domain and who wrote it too, in a narrower one
-    only who else than the person did. What is stale stands out."""
+    """Render a fact in one line: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands
+    out."""
     badge = fact_badge(fact, now)
     style = BADGE_STYLES.get(badge, "glyph-gone")
     live = fact.status == "active"
-    origin = visible(fact.origin)
-    if width >= ROOMY:
-        about = f"  {fit(fact.domain, 11)}  {fit(origin, 8)}"
-    else:
-        about = "" if origin == "user" or width < 34 else f"  {fit(origin, 8).rstrip()}"
+    about = f"  {fit(fact.domain, 11)}  {fit(visible(fact.origin), 8)}" if width >= ROOMY else ""
     age = f"{ago(now, fact.last_confirmed_at):>7}"
     text = "title" if badge == "stale" else "" if live else "dim"
     return [

@@ -1,4 +1,4 @@
-"""The lists' filters and order, the visible panes, and the panes' titles."""
+"""The lists' filters and order, the tabs, and the panes' titles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which on the preview is beside the list, and wider still
 LABELS = {pane: BY_NAME[pane].label or pane.capitalize() for pane in PANES}
-DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
+DIM, STRONG = "$dim", "bold $text-accent"
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,14 @@ def layout(columns: int) -> str:
 
 
 def tabs(current: str, waiting: int, room: int) -> list[Piece]:
-    """Return all panes by number and name, the inbox with what waits in it; with little room closer together, and at
-    last by number alone except for the current one. Names are never shortened."""
+    """Return all panes by number and name, the inbox with what waits in it; with little room closer together, without
+    that count, and at last by number alone except for the current one. Names are never shortened."""
     counts = {INBOX: f" {waiting:,}"} if waiting else {}
     whole = {pane: f"{NUMBERS[pane]} {LABELS[pane]}{counts.get(pane, '')}" for pane in PANES}
     glued = {pane: name.replace(" ", "", 1) for pane, name in whole.items()}
+    bare = {pane: f"{NUMBERS[pane]}{LABELS[pane]}" for pane in PANES}
     least = {pane: glued[pane] if pane in (current, *counts) else NUMBERS[pane] for pane in PANES}
-    for names, gap in ((whole, 3), (whole, 2), (whole, 1), (glued, 1), (least, 1)):
+    for names, gap in ((whole, 3), (whole, 2), (whole, 1), (glued, 1), (bare, 1), (least, 1)):
         if sum(map(len, names.values())) + gap * (len(names) - 1) <= room:
             break
     pieces: list[Piece] = []

@@ -280,24 +280,30 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:
-    """Wrap pieces into rows of at most `width` cells, at spaces if possible."""
+    """Wrap pieces into rows of at most `width` cells, at spaces if possible: a citation keeps its brackets."""
     if sum(cell_len(text) for text, _, _ in pieces) <= width:
         return [pieces]
     rows: list[list[tuple[str, str, int]]] = [[]]
     left = width
     indent = 0
+    joined = 0  # words at the end of the row that no space separates from the next one
     for text, style, index in pieces:
         if not rows[0] and style == "label":
             indent = min(cell_len(text), width // 2)  # text after a label wraps beside it, not below
         for word in _words(text):
-            size = cell_len(word)
+            size, spaced = cell_len(word), word.endswith(" ")
             if size > left and word.strip():
                 word = word.rstrip() if cell_len(word.rstrip()) <= left else word
                 size = cell_len(word)
             if size > left:
                 if rows[-1] and size <= width - indent:
-                    rows.append([(" " * indent, "", -1)] if indent else [])
-                    left = width - indent
+                    kept = rows[-1][-joined:] if 0 < joined < len(rows[-1]) else []
+                    taken = sum(cell_len(piece[0]) for piece in kept)
+                    if taken + size > width - indent:
+                        kept, taken = [], 0
+                    del rows[-1][len(rows[-1]) - len(kept) :]
+                    rows.append([*([(" " * indent, "", -1)] if indent else []), *kept])
+                    left = width - indent - taken
                 else:  # a word wider than a row
                     for chunk in chop_cells(word, max(1, left)) if size > width - indent else [word]:
                         if cell_len(chunk) > left:
@@ -305,9 +311,11 @@ def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[
                             left = width
                         rows[-1].append((chunk, style, index))
                         left -= cell_len(chunk)
+                    joined = 0
                     continue
             rows[-1].append((word, style, index))
             left -= size
+            joined = 0 if spaced else joined + 1
     return rows
 
 

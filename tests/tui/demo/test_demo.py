@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.ours import ours
 from support.screen import opened
 from support.stories import NOON, Clock
 
@@ -489,3 +490,28 @@ async def test_in_the_app_it_says_how_to_open_it(tmp_path: Path):
         await person.command("demo somewhere")
         assert person.toasts[-1] == HOW
     assert os.listdir(tmp_path) == ["mine"] and not (tmp_path / "mine" / "somewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "whole", "cut"),
+    [((80, 24), 466, 0), ((120, 40), 1_346, 0.20), ((160, 45), 1_492, 0.22), ((200, 50), 2_234, 0.03)],
+    ids=["80x24", "120x40", "160x45", "200x50"],
+)
+async def test_most_facts_can_be_read_whole(
+    folder: Path, tmp_path: Path, size: tuple[int, int], whole: int, cut: float
+) -> None:
+    """`whole` is how many characters of facts are shown in texts that are not cut, in list and preview; `cut` the share
+    of the list's lines that end in `…`."""
+    own = shutil.copytree(folder, tmp_path / folder.name)
+    ours(own / ".memoranda" / "memory.db")
+    async with opened(own, size) as person:
+        rows, fact = person.rows, person.record
+        assert isinstance(fact, Fact)
+        facts = person.main.list_of("facts").rows
+        assert facts is not None
+        texts = [facts.record(index).fact for index in range(len(rows))]  # type: ignore[union-attr]
+        read = [text for text, row in zip(texts, rows, strict=True) if text in row]
+        assert {"…" in row for text, row in zip(texts, rows, strict=True) if text not in row} <= {True}
+        assert fact.fact in " ".join(person.preview)
+        assert sum(map(len, read)) + len(fact.fact) >= whole
+        assert 1 - len(read) / len(rows) <= cut

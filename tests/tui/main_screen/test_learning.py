@@ -74,7 +74,7 @@ async def test_something_like_what_is_known_is_written_and_asked_about(story: St
         await person.paste("Direct answer, no hedging")
         await person.press("enter")
         assert any("Direct answer, no hedging" in row for row in person.rows)
-        await person.until(lambda: person.sees("◇ 1 waiting"))
+        await person.until(lambda: person.sees("6 Inbox 1"))
         assert any("like what you remembered is known: a question waits" in toast for toast in person.toasts)
         await person.press("6")
         assert any("say the same" in line or "look like the same" in line for line in person.preview)

@@ -145,9 +145,10 @@ class TestTheScreen:
             person.main.lists.rested = 0.0
             person.main.poll()
             await person.settle()
-            assert person.timeline[1].startswith(" ◆") and f"D#{number}" in person.timeline[1]
             assert (person.rows, facts.cursor_key) == (before, key)
             assert orders(_lists(person))[0] is order
+            await person.press("2")
+            assert f"D#{number}" in person.timeline[1] and person.timeline[1][1] == "◆"
 
     async def test_what_others_write_waits_until_a_long_reading_has_rested(self, story: Story) -> None:
         """Of a million rows a reading takes a second: an agent that writes all day does not keep a core busy with it.

@@ -142,7 +142,6 @@ async def test_what_is_said_is_wrapped_for_another_size(story: Story):
 
 async def test_the_journal_says_why_not(story: Story):
     async with opened(story.folder, WIDE) as person:
-        await person.until(lambda: person.timeline)
         await person.press("3", "F")
         await person.until(
             lambda: any("turns, events, summaries and proposals can be purged." in toast for toast in person.toasts)

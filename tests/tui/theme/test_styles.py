@@ -148,8 +148,10 @@ async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> No
         assert [row[0] for row in person.rows[:3]] == ["✓", "▸", " "]
         await person.press("k")
         assert [row[0] for row in person.rows[:2]] == ["»", " "]
+        await person.press("enter")
+        assert person.at == "preview" and [row[0] for row in person.rows[:2]] == ["›", " "]
         await person.press("2")
-        assert [row[0] for row in person.rows[:2]] == ["›", " "] and "▸" in {row[:1] for row in person.timeline}
+        assert "▸" in {row[:1] for row in person.timeline}
 
 
 async def test_badges_and_signs_differ_without_colour() -> None:

@@ -37,7 +37,7 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
     with Terminal([*COMMAND, "--db", str(story.path)], given, (120, 40)) as terminal:
         see(terminal, "10 facts")
         for keys, text in (
-            (" f", "Forgot"), ("2\r", "┃"), ("4", "│ HISTORY"), ("?", "HELP"), ("q", "│ HISTORY"),
+            (" f", "Forgot"), ("2\r", "┃"), ("4", "CHANGES 31"), ("?", "HELP"), ("q", "CHANGES 31"),
             ("\x10", "undo this        U     Undo the step"),
         ):  # fmt: skip
             terminal.write(keys)

@@ -19,7 +19,7 @@ def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str]
 PANE = Pane(
     "history",
     "4",
-    help="To the history",
+    help="To the changes: the history of every record",
     empty="Nothing was changed yet. Every change will be here, with who made it, and {step.undo} undoes it.",
     filtered="Nothing by this author. {list.origin} shows the next one, at last all of them.",
     label="Changes",

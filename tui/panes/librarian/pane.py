@@ -18,7 +18,7 @@ def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str]
 PANE = Pane(
     "librarian",
     "8",
-    help="To the librarian: ask about the past; there, to the question",
+    help="To the Librarian: ask about the past; there, to the question",
     empty="Ask what was decided, done or said, when, by whom and why, in English or Spanish: {librarian.ask}. Each "
     "sentence of an answer cites the record it rests on, and enter opens it. Where nothing is recorded it says so. For "
     "example:",

@@ -1,0 +1,28 @@
+"""How the preview wraps its lines."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from tui.widgets.preview import _wrapped
+
+
+@pytest.mark.parametrize("width", range(12, 60))
+def test_a_citation_keeps_its_brackets(width: int) -> None:
+    pieces = [
+        ("Because      ", "label", -1),
+        ("as the record has it: [", "", -1),
+        ("F#12", "cite", 0),
+        ("]. Cite nothing else (", "", -1),
+        ("D#3", "cite", 1),
+        (", ", "", -1),
+        ("C#093fe85", "cite", 2),
+        (").", "", -1),
+    ]
+    rows = ["".join(text for text, _, _ in row) for row in _wrapped(pieces, width)]
+    assert all(cell_len(row) <= width for row in rows)
+    assert "".join("".join(rows).split()) == "".join("".join(text for text, _, _ in pieces).split())
+    if width >= 24:  # room for the longest of them beside the label
+        assert not any(row.rstrip().endswith(("[", "(")) for row in rows), rows
+        assert not any(row.lstrip().startswith(("]", ")", ",")) for row in rows), rows
