@@ -63,7 +63,7 @@ class Person:
 
     @property
     def rows(self) -> list[str]:
-        """Return the rows of the facts' list, one string a row, without the lists beside it."""
+        """Return the rows of the facts' list, one string a row. A list that was never shown has none."""
         return self._rows("facts")
 
     @property

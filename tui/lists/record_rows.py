@@ -29,8 +29,8 @@ from tui.theme.line_filters import fit
 PAGE = 64
 PAGES = 24
 NEAR = 4096  # rows near a position that are searched before all others
-WIDE = 64  # cells from which on a list shows all its columns
-ROOMY = 86  # … and the facts their domain and who wrote them
+WIDE = 64  # cells of a list from which on the timeline shows times, and the context its whole reasons
+ROOMY = 86  # … facts their domain and who wrote them, and other lists dates instead of ages
 
 Reader = Callable[[Sequence[int]], "Mapping[int, Any]"]
 Pairs = list[tuple[str, str]]
