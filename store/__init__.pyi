@@ -422,6 +422,16 @@ from store.salvage.salvage import (
     SalvageReport,
     salvage as salvage_file,
 )
+from store.scan.machine_scan import (
+    scan as scan_machine,
+)
+from store.scan.report import (
+    KINDS as SCAN_KINDS,
+    PRICE as SCAN_PRICE,
+    ScanFinding,
+    ScanReport,
+    dollars as scan_dollars,
+)
 from store.search import (
     corpus,
     linked_records,
@@ -493,6 +503,7 @@ from store.services.source_import import (
     SourceImportReport,
     SourcePreview,
     found_sources,
+    machine as this_machine,
 )
 from store.sources.registry import (
     reader as source_reader,
@@ -642,6 +653,8 @@ __all__ = [
     "RestorePlan",
     "RulePassResult",
     "SAME",
+    "SCAN_KINDS",
+    "SCAN_PRICE",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",
@@ -650,6 +663,8 @@ __all__ = [
     "SETTING_NAMES",
     "SOURCE_NAMES",
     "SalvageReport",
+    "ScanFinding",
+    "ScanReport",
     "SearchAnswer",
     "SearchMetrics",
     "SecretCut",
@@ -777,6 +792,8 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "scan_dollars",
+    "scan_machine",
     "scan_secrets",
     "scrub_secrets",
     "serve_mcp",
@@ -786,6 +803,7 @@ __all__ = [
     "spellings",
     "summarizers",
     "suspicious",
+    "this_machine",
     "to_ms",
     "token_count",
     "trace_purge",
