@@ -327,6 +327,11 @@ from store.librarian.trial import (
 from store.llm import (
     endpoint,
 )
+from store.llm.call_log import (
+    DAYS as CALL_DAYS,
+    LoggedCall,
+    recent as model_calls,
+)
 from store.llm.endpoint import (
     NEAR as LOCAL_HOSTS,
     host as model_host,
@@ -541,6 +546,7 @@ __all__ = [
     "AgentPlace",
     "AppliedRestore",
     "Backup",
+    "CALL_DAYS",
     "CHANGED_KINDS",
     "CHANGED_TABLES",
     "CONFIDENCES",
@@ -609,6 +615,7 @@ __all__ = [
     "LibrarianAnswer",
     "Link",
     "Location",
+    "LoggedCall",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",
@@ -756,6 +763,7 @@ __all__ = [
     "many_records",
     "markdown_export",
     "measure",
+    "model_calls",
     "model_due",
     "model_host",
     "model_pass",

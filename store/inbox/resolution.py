@@ -85,7 +85,7 @@ class Accepting:
     # applying
 
     def _decide(self, said: dict[str, Any]) -> None:
-        """Record the proposed decision, with the words that the person accepted as its title."""
+        """Record the proposed decision, with the words that the person accepted as its title; that confirms it."""
         write, chosen = self._write, str(said["chosen"])
         tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
         write.insert(
@@ -102,6 +102,7 @@ class Accepting:
             status=Verbatim("active"),
             supersedes=None,
             origin=self._proposal.origin,
+            confirmed_at=Verbatim(write.at),
         )
 
     def _new(self, instead_of: int | None) -> int:

@@ -917,6 +917,13 @@ def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Pa
     assert (lived / ".gitignore").read_text() == "!memory/snapshots/\n"
 
 
+def test_a_commit_that_git_has_and_nobody_read_yet_is_linked(do: Do, worked: str, checkout: Path):
+    repositories.commit(checkout, "perf: index", {"index.py": "print(3)\n"})
+    new = repositories.git(checkout, "rev-parse", "HEAD")
+    assert do("link", new, "1").out == f"C#{new[:7]} implements D#1.\n"
+    assert do("link", "0000000", "1").status == 1
+
+
 def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
     before = do("history", "--json").data
     said = do("link", worked, "1")

@@ -6,7 +6,7 @@ from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
-MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
+MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -136,16 +136,18 @@ FILE_COMMANDS = (
     ),
     Verb(
         "model",
-        "The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
+        "The model that the agent asks: its state, fetch one, try it, its last calls, choose one, and when it is asked",
         "system.model.model",
         Argument(
             "what",
             "maybe",
-            "status|pull|test|use|fast|smart|off",
-            "fast: asked only after an answer; smart: before one too; off: never",
+            "status|pull|test|try|calls|use|fast|smart|off",
+            "calls: the last ones; fast: asked only after an answer; smart: before one too; off: never",
             choices=MODEL_ACTS,
         ),
-        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found"),
+        Argument(
+            "name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one"
+        ),
         opens="nothing",
     ),
     Verb(
