@@ -161,8 +161,9 @@ def _bleed(claude: Sequence[str], memories: Sequence[FoundMemory]) -> list[ScanF
         if not os.path.isabs(one.project):
             continue
         for name in names:
-            inside = _within(name, one.project) or _within(one.project, name)
-            if not inside and re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", one.text):
+            if name not in one.text or _within(name, one.project) or _within(one.project, name):
+                continue
+            if re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", one.text):
                 says = f"it lies under {one.project} and is about {name}"
                 found.append(ScanFinding(BLEED, one.path, one.line, says))
                 break

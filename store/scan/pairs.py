@@ -24,7 +24,7 @@ def pairs(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
     for one, other in by_words([part.words for part in parts]):
         if memories[one].project and memories[other].project and memories[one].project != memories[other].project:
             continue
-        how = compare(parts[one], parts[other], ratio(texts[one], texts[other]) / 100)
+        how = compare(parts[one], parts[other], ratio(parts[one].plain, parts[other].plain) / 100)
         if how in (SAME, ALIKE):
             found.append(_finding(DUPLICATE, memories, other, one, "it says the same as"))
         elif how == AGAINST and max(len(texts[one]), len(texts[other])) <= LONGEST:

@@ -14,7 +14,7 @@ from store.git.process import run
 from store.scan.report import MISSING_FILE, MISSING_SYMBOL, ScanFinding
 from store.sources.source import FoundMemory
 
-GIT_SECONDS = 2.0  # for one project's deleted files, and for each question about a name
+GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
 MOST_SYMBOLS = 40  # names of one project that git is asked about
 MADE = frozenset("out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split())
 _PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*])")
