@@ -122,7 +122,10 @@ def _git(project: str, *words: str) -> str:
 def _precision(folder: str, old: int) -> None:
     print(f"{'kind':18} {'data':44} {'labelled':>8} {'found':>6} {'right':>6}  precision  recall")
     for kind, data, found, right, there, labelled in _judged(folder, old):
-        share = right / found if found else 1.0
+        if not found:
+            print(f"{kind:18} {data:44} {labelled:8,} {found:6,}     none found, of {there:,}", flush=True)
+            continue
+        share = right / found
         print(f"{kind:18} {data:44} {labelled:8,} {found:6,} {right:6,}  {share:9.3f}  {right / max(1, there):6.3f}  "
               f"{'reached' if share >= PRECISION else 'MISSED'}", flush=True)  # fmt: skip
 

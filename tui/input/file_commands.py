@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES, SOURCE_NAMES
+from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -47,6 +47,13 @@ FILE_COMMANDS = (
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),
         Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
+        Argument(
+            "form",
+            "value",
+            "F",
+            "as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle",
+            choices=EXPORT_FORMS,
+        ),
         YES,
         slash=("memory export",),
     ),
