@@ -134,7 +134,6 @@ from store.conversations.extraction_queue import (
 from store.conversations.turns import (
     NewTurn,
 )
-from store.database.writing import disk_reserve, wal
 from store.database.connection import (
     DISK_ERRORS,
     understood as understood_error,
@@ -142,18 +141,22 @@ from store.database.connection import (
 from store.database.database import (
     Database,
 )
-from store.database.packed_ids import (
-    CHUNK as ID_CHUNK,
-    packed as packed_ids,
-)
 from store.database.erasure.purge_state import (
     pending as pending_purge,
 )
 from store.database.erasure.tombstones import (
     times as purged_times,
 )
+from store.database.packed_ids import (
+    CHUNK as ID_CHUNK,
+    packed as packed_ids,
+)
 from store.database.values import (
     clean as clean_text,
+)
+from store.database.writing import (
+    disk_reserve,
+    wal,
 )
 from store.documents.indexer import (
     Scan as DocumentScan,
@@ -161,18 +164,20 @@ from store.documents.indexer import (
 from store.documents.watcher import (
     Watch as DocumentWatch,
 )
-from store.doors.session import calls as agent_calls, injections
-from store.doors.connect import claude_plugin, client_health, connection as agent_connection, git_hooks
-from store.doors import pause as agent_pause
-from store.doors.session.calls import (
-    AgentActivity,
-    AgentCall,
+from store.doors import (
+    pause as agent_pause,
 )
 from store.doors.clients import (
     client as agent_clients,
 )
 from store.doors.clients.client import (
     Place as AgentPlace,
+)
+from store.doors.connect import (
+    claude_plugin,
+    client_health,
+    connection as agent_connection,
+    git_hooks,
 )
 from store.doors.connect.config_edit import (
     InTheWay,
@@ -189,11 +194,19 @@ from store.doors.connect.git_hooks import (
 from store.doors.hooks import (
     process as hook_process,
 )
-from store.doors.session.injections import (
-    Injection,
-)
 from store.doors.mcp.opening import (
     run as serve_mcp,
+)
+from store.doors.session import (
+    calls as agent_calls,
+    injections,
+)
+from store.doors.session.calls import (
+    AgentActivity,
+    AgentCall,
+)
+from store.doors.session.injections import (
+    Injection,
 )
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
@@ -348,9 +361,6 @@ from store.llm.status import (
 from store.memory import (
     Memory,
 )
-from store.purge.scan.column_scan import (
-    RemainingMatch,
-)
 from store.purge.proof import (
     OUT_OF_REACH,
     Traces as PurgeTraces,
@@ -360,6 +370,9 @@ from store.purge.proof import (
 from store.purge.purge import (
     Done as PurgeResult,
     PurgePlan,
+)
+from store.purge.scan.column_scan import (
+    RemainingMatch,
 )
 from store.purge.scan.scanners import (
     PEOPLE as PEOPLE_SCANNERS,
@@ -378,9 +391,6 @@ from store.records.ageing import (
     TABLE as AGEING_TABLE,
     state as ageing_state,
 )
-from store.records.timeline.checkpoint_levels import (
-    percent as checkpoint_percent,
-)
 from store.records.facts import (
     SORTS as FACT_SORTS,
 )
@@ -392,6 +402,9 @@ from store.records.tags import (
 )
 from store.records.tasks import (
     OPEN as OPEN_TASKS,
+)
+from store.records.timeline.checkpoint_levels import (
+    percent as checkpoint_percent,
 )
 from store.redaction.allowlist import (
     allow as allow_secret,
@@ -410,9 +423,6 @@ from store.search import (
     linked_records,
     lookup,
 )
-from store.search.signals.fts import (
-    FullTextIndex,
-)
 from store.search.lookup import (
     key as record_key,
     kind_of,
@@ -429,11 +439,14 @@ from store.search.results import (
     Answer as SearchAnswer,
     Hit,
 )
-from store.search.snippets import (
-    Marker as SnippetMarker,
+from store.search.signals.fts import (
+    FullTextIndex,
 )
 from store.search.signals.spelling import (
     spellings,
+)
+from store.search.snippets import (
+    Marker as SnippetMarker,
 )
 from store.services import (
     adoption,
@@ -471,12 +484,12 @@ from store.services.point_in_time import (
 from store.services.related_records import (
     related as related_records,
 )
+from store.text.prompt_injection import (
+    suspicious,
+)
 from store.text.similarity.contradiction import (
     AGAINST,
     SAME,
-)
-from store.text.prompt_injection import (
-    suspicious,
 )
 from store.text.times.typed_times import (
     typed_moment,

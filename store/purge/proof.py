@@ -22,7 +22,7 @@ from store.purge.scan.pattern import Copies, Words
 from store.records.fact_rows import text_hash
 
 LOOKS = 3  # readings of the list of files, which other processes change
-READER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
+READER = os.path.join(os.path.dirname(__file__), "scan", "byte_scanner.py")
 # what cannot be read here: reported with every proof
 OUT_OF_REACH = (
     "Not looked at: snapshots of the file system, freed blocks of the disk, your shell's history, copies of other"

@@ -133,7 +133,8 @@ async def recent(person: Person) -> None:
 
 def keys(*names: str) -> Reach:
     async def press(person: Person) -> None:
-        await person.press(*names)
+        for name in names:  # a list that is not yet loaded has no second row
+            await person.press(name)
 
     return press
 

@@ -87,7 +87,7 @@ Handler = Callable[[Session, "ParsedArguments"], Outcome]
 def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome:
     """Run a verb's handler, imported on first use. Errors of SQLite outside `Database.write` get the messages of those
     inside."""
-    module, _, function = handler.partition(".")
+    module, _, function = handler.rpartition(".")
     # not importlib.import_module: that costs 2 ms more
     found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     try:

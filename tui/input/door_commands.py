@@ -12,7 +12,7 @@ DOOR_COMMANDS = (
     Verb(
         "connect",
         "Connect an agent with the memory: its server and its hooks; alone, list who is connected",
-        "doors.connect",
+        "system.doors.connect",
         Argument("agent", "maybe", "AGENT", NAMES, choices=CONNECTED),
         PROJECT,
         USER,
@@ -23,7 +23,7 @@ DOOR_COMMANDS = (
     Verb(
         "disconnect",
         "Put the files of an agent back as they were before it was connected",
-        "doors.disconnect",
+        "system.doors.disconnect",
         Argument("agent", "one", "AGENT", NAMES, choices=CONNECTED),
         PROJECT,
         USER,
@@ -34,14 +34,14 @@ DOOR_COMMANDS = (
     Verb(
         "plugin",
         "Write a plugin of Claude Code to a folder: the server, the hooks and a skill",
-        "doors.plugin",
+        "system.doors.plugin",
         Argument("folder", "one", "DIR", "a new folder", file=True),
         opens="nothing",
     ),
     Verb(
         "hook",
         "What agents and git run at each event; reads it on standard input, and always ends with 0",
-        "doors.hook",
+        "system.doors.hook",
         Argument("client", "one", "CLIENT", NAMES, choices=CONNECTED),
         Argument("more", "any", "WORDS", "what git hands its hook"),
         opens="nothing",

@@ -13,14 +13,14 @@ FILE_COMMANDS = (
     Verb(
         "ingest",
         "Bring in conversations: transcripts of Claude Code, files of `role: text`, JSON lines",
-        "conversations.ingest",
+        "records.conversations.ingest",
         Argument("source", "many", "FILE|-", "a file, a folder of .jsonl, or - for standard input", file=True),
         Argument("session", "value", "S", "the conversation's name, where the lines have none", ""),
     ),
     Verb(
         "sessions",
         "List conversations, the one spoken in last first; sessions start begins one",
-        "conversations.sessions",
+        "records.conversations.sessions",
         Argument("what", "maybe", "start", "begin a session, or go on with it", choices=("start",)),
         Argument("name", "maybe", "NAME", "what it is called (by the moment)"),
         Argument("discarded", "flag", "", "what was set aside for a day, and why"),
@@ -30,20 +30,20 @@ FILE_COMMANDS = (
     Verb(
         "flush",
         "Before a context is cut: summarise all of a session, and take a checkpoint of it",
-        "conversations.flush",
+        "records.conversations.flush",
         Argument("session", "value", "S", "which session; the newest without it", ""),
     ),
     Verb(
         "clear",
         "End a session; its last 15 messages are kept in memory/snapshots",
-        "conversations.clear",
+        "records.conversations.clear",
         Argument("session", "value", "S", "which session; the newest without it", ""),
         slash=("clear",),
     ),
     Verb(
         "export",
         "Write the whole memory as one document: JSON, or Markdown to read",
-        "exchange.export",
+        "files.exchange.export",
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),
         Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
@@ -53,7 +53,7 @@ FILE_COMMANDS = (
     Verb(
         "import",
         "Bring in an export, a backup or another memory: seen first, told apart by identity",
-        "exchange.import_file",
+        "files.exchange.import_file",
         Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
         Argument(
             "strategy",
@@ -70,7 +70,7 @@ FILE_COMMANDS = (
     Verb(
         "backup",
         "Copy the memory file, and prove the copy; or look at one again, or go back to it",
-        "exchange.backup",
+        "files.exchange.backup",
         Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
         Argument("verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"),
         Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
@@ -80,14 +80,14 @@ FILE_COMMANDS = (
     Verb(
         "backups",
         "List backups, newest first, with what was found when they were looked at",
-        "exchange.backups",
+        "files.exchange.backups",
         LIMIT,
     ),
-    Verb("stats", "Count what there is, and show the health of the memory", "browse.stats", reads=True),
+    Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",
         "Check the search index, and embed what waits; index rebuild makes all of it again",
-        "index.index",
+        "files.index.index",
         Argument(
             "what",
             "maybe",
@@ -99,7 +99,7 @@ FILE_COMMANDS = (
     Verb(
         "redactions",
         "Where secrets were cut out of what was written; say what is no secret, or take that back",
-        "secrets.redactions",
+        "privacy.secrets.redactions",
         Argument(
             "what", "maybe", "allow|cut|rules", "allow a rule, cut it again, or list them", choices=REDACTION_ACTS
         ),
@@ -110,7 +110,7 @@ FILE_COMMANDS = (
     Verb(
         "scan-secrets",
         "Look for secrets in all that is stored, also what was stored before a rule was known",
-        "secrets.scan",
+        "privacy.secrets.scan",
         Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
         Argument("personal", "flag", "", "look for e-mails, phones, ids, accounts and cards of people instead"),
         YES,
@@ -118,7 +118,7 @@ FILE_COMMANDS = (
     Verb(
         "doctor",
         "Look for what is wrong with the memory, and say what mends it",
-        "health.doctor",
+        "system.health.doctor",
         Argument("quick", "flag", "", "leave out what reads every record"),
         Argument("head", "value", "HEX", "a head that an earlier doctor named: are its steps still there?", ""),
         opens="nothing",
@@ -126,7 +126,7 @@ FILE_COMMANDS = (
     Verb(
         "model",
         "The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
-        "model.model",
+        "system.model.model",
         Argument(
             "what",
             "maybe",
@@ -140,25 +140,25 @@ FILE_COMMANDS = (
     Verb(
         "salvage",
         "Write what can be read of a damaged memory to a new one; the damaged file stays as it is",
-        "health.salvage",
+        "system.health.salvage",
         Argument("file", "one", "FILE", "the damaged memory file", file=True),
         Argument("into", "value", "NEW", "where to (beside it, with -salvaged in its name)", file=True),
         opens="nothing",
         apart=True,
     ),
-    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "documents.scan"),
-    Verb("init", "Start a memory for this folder", "location.init", opens="nothing"),
+    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "files.documents.scan"),
+    Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
         "open",
         "Open the memory of another project; without a place, list those that were open before",
-        "location.open_other",
+        "files.location.open_other",
         Argument("place", "maybe", "PLACE", "a project's folder, or a memory file"),
         opens="nothing",
     ),
     Verb(
         "demo",
         "Open an invented project with a year of memory, to try everything on",
-        "demo.demo",
+        "files.demo.demo",
         Argument(
             "folder", "maybe", "FOLDER", "make it there, and keep it (a temporary place, for as long as it is open)"
         ),
@@ -168,17 +168,17 @@ FILE_COMMANDS = (
     Verb(
         "adopt",
         "Take a memory that came from elsewhere: whole, or as proposals",
-        "location.adopt",
+        "files.location.adopt",
         Argument("whole", "flag", "", "as it is: it is yours from then on"),
         Argument("as-proposals", "flag", "", "put it aside, and ask about each fact in the inbox of a new memory"),
         Argument("yes", "flag", "", "whole, without asking: for containers and CI"),
         opens="nothing",
     ),
-    Verb("where", "Which memory file is used here, and why", "location.where", opens="nothing"),
+    Verb("where", "Which memory file is used here, and why", "files.location.where", opens="nothing"),
     Verb(
         "config",
         "Settings: what they are and where from; with a value, set one",
-        "settings.config",
+        "system.settings.config",
         Argument(
             "name",
             "maybe",
@@ -195,7 +195,7 @@ FILE_COMMANDS = (
     Verb(
         "completion",
         "Print what makes a shell complete this command: bash, zsh or fish",
-        "settings.completion",
+        "system.settings.completion",
         Argument("shell", "one", "SHELL", "bash, zsh or fish", choices=SHELLS),
         opens="nothing",
     ),

@@ -11,7 +11,7 @@ READING_COMMANDS = (
     Verb(
         "search",
         "Search everything (kind: domain: is: tag: author: iteration: since: before:)",
-        "browse.search",
+        "records.browse.search",
         Argument("query", "many", "QUERY", 'words and filters, "cache kind:decision since:3w"'),
         Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),
         ITERATION,
@@ -22,7 +22,7 @@ READING_COMMANDS = (
     Verb(
         "show",
         "Show a record with all that belongs to it",
-        "browse.show",
+        "records.browse.show",
         Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3"),
         Argument("diff", "flag", "", "a commit's diff too"),
         reads=True,
@@ -39,7 +39,7 @@ READING_COMMANDS = (
     Verb(
         "context",
         "What an agent would be sent for a question: what it costs, and why each fact is in or out",
-        "context.show",
+        "records.context.show",
         Argument("query", "any", "QUERY", "the question (the last one that was asked)"),
         Argument("session", "value", "S", "an agent's session (the newest)", ""),
         reads=True,
@@ -47,7 +47,7 @@ READING_COMMANDS = (
     Verb(
         "timeline",
         "Decisions, commits, events and iterations, newest first",
-        "browse.timeline",
+        "records.browse.timeline",
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         Argument("before", "value", "T", "up to, and without, this time", ""),
         Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)", choices=TIMELINE_KINDS),
@@ -58,7 +58,7 @@ READING_COMMANDS = (
     Verb(
         "history",
         "Who changed what, and when; newest first",
-        "history.list_steps",
+        "history.history.list_steps",
         Argument("actor", "value", "A", "user, agent, import:notes …"),
         Argument("record", "value", "ID", "only what happened to F#12 or D#3"),
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
@@ -68,7 +68,7 @@ READING_COMMANDS = (
     Verb(
         "as-of",
         "Show facts, decisions and tasks as they stood at a time, a step or a checkpoint",
-        "as_of.as_of",
+        "history.as_of.as_of",
         MOMENT,
         Argument("what", "any", "facts|decisions|tasks", "only these", choices=("facts", "decisions", "tasks")),
         Argument("all", "flag", "", "what was replaced, forgotten or done then too"),
@@ -77,7 +77,7 @@ READING_COMMANDS = (
     Verb(
         "diff",
         "What changed since a moment, or between two, record by record",
-        "as_of.diff",
+        "history.as_of.diff",
         Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, a step, or a checkpoint, K#3"),
         Argument("until", "maybe", "UNTIL", "another moment (now)"),
         LIMIT,
@@ -85,7 +85,7 @@ READING_COMMANDS = (
     Verb(
         "undo",
         "Undo your newest change, or the step named",
-        "restore.undo",
+        "history.restore.undo",
         Argument("seq", "maybe", "SEQ", "a step of `memoranda history`", whole=True),
         Argument("all-by", "value", "ORIGIN", "instead: all that this one wrote, import:notes"),
         Argument("session", "value", "S", "with --all-by: only what an agent wrote in this session", ""),
@@ -95,11 +95,11 @@ READING_COMMANDS = (
         YES,
         slash=("undo",),
     ),
-    Verb("redo", "Redo what the last undo removed", "history.redo", slash=("redo",)),
+    Verb("redo", "Redo what the last undo removed", "history.history.redo", slash=("redo",)),
     Verb(
         "checkpoint",
         "Create a checkpoint, to come back to",
-        "checkpoints.take",
+        "history.checkpoints.take",
         Argument("name", "any", "NAME", "what to call it"),
         Argument("tokens", "value", "N", "instead: tell how full an agent's context window is", whole=True),
         Argument("session-end", "flag", "", "instead: an agent's session ended"),
@@ -109,21 +109,21 @@ READING_COMMANDS = (
     Verb(
         "checkpoints",
         "List checkpoints, newest first",
-        "checkpoints.list_checkpoints",
+        "history.checkpoints.list_checkpoints",
         Argument("all", "flag", "", "those too that were taken by themselves"),
         LIMIT,
     ),
     Verb(
         "recover",
         "What a checkpoint holds, to go on there: tasks, decisions, the last turns",
-        "checkpoints.recover",
+        "history.checkpoints.recover",
         Argument("checkpoint", "maybe", "K", "a checkpoint's number, or K#3; the newest without it"),
         RELATED,
     ),
     Verb(
         "restore",
         "Put facts, decisions, links and tasks back to where a checkpoint found them",
-        "restore.restore",
+        "history.restore.restore",
         Argument("checkpoint", "one", "K", "a checkpoint's number, or K#3"),
         Argument("only", "list", "ID", "only this record, F#12 or D#3 (repeatable)"),
         Argument("kind", "list", "KIND", "only facts, decisions, tasks or links: fact … (repeatable)"),

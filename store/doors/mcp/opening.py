@@ -9,6 +9,7 @@ answers against the SDK's own, for every revision.
 
 import json
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -123,7 +124,9 @@ def _modern(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def run(location: Location, session: str = "") -> None:
-    """Serve one client over standard input and output, until the input ends."""
+    """Serve one client over standard input and output, until the input ends or a signal ends it, SIGINT too: a process
+    that a script starts in the background inherits it as ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     upkeep = Upkeep(location, os.getcwd())
     upkeep.start()
     try:

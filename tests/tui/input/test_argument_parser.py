@@ -201,7 +201,7 @@ def test_the_table_can_be_read(verb):
     assert all(argument.form == "one" for place in several for argument in loose[place + 1 :])
     assert all(argument.help and not argument.help.endswith(".") for argument in verb.arguments)
     assert verb.summary[0].isupper() and not verb.summary.endswith(".")
-    module, _, function = verb.handler.partition(".")
+    module, _, function = verb.handler.rpartition(".")
     handlers = __import__(f"tui.commands.{module}", fromlist=[function])
     assert callable(getattr(handlers, function))
 

@@ -7,7 +7,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,13 @@ def message(method: str, number: object = None, **params: Any) -> dict[str, Any]
 class Server:
     """A server process, spoken to line by line."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, environment: Callable[[], object] | None = None) -> None:
         self.process = subprocess.Popen(
             [MEMORANDA, "--db", path, "mcp"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            preexec_fn=environment,
         )
 
     def say(self, *messages: object) -> None:
@@ -264,6 +265,18 @@ def test_every_way_to_end_ends_it(server: Server, end: str, after: str) -> None:
         server.greet()
     server.process.send_signal(getattr(signal, end))
     assert server.process.wait(PATIENCE) in (0, 130, -signal.SIGTERM, -signal.SIGINT)
+
+
+def test_an_interrupt_ends_a_server_that_a_script_started_in_the_background(path: str) -> None:
+    """Such a process inherits SIGINT as ignored."""
+    server = Server(path, lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    try:
+        server.greet()
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(PATIENCE) in (130, -signal.SIGINT)
+    finally:
+        server.process.kill()
+        server.process.wait()
 
 
 @pytest.mark.parametrize("end", ["closed input", "SIGTERM"])
