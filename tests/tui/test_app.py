@@ -418,7 +418,7 @@ class TestSearch:
     async def test_what_matched_is_marked(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.search("jenkins")
-            [strip] = [person.main.list_of("hits").render_line(0)]
+            [strip] = [person.main.list_of("hits").render_line(1)]
             marked = [segment.text for segment in strip if segment.style and segment.style.underline]
             assert marked == ["Jenkins"]
 

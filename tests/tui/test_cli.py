@@ -202,6 +202,10 @@ CONTEXT = {
         "text",
     ),
 }
+SOURCED = {
+    *("source", "places", "new", "decisions", "turns", "known", "purged", "elsewhere", "long", "flagged", "secrets"),
+    *("documents", "troubles", "records", "steps", "proposed", "taken", "added_turns", "stopped"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "redacted"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -252,6 +256,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("unpin", "1"), [models.Fact]),
     (("mute", "1", "F#2"), [models.Fact]),
     (("unmute", "2"), [models.Fact]),
+    (("mute", "D#1"), [models.Decision]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
@@ -322,6 +327,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.md"), {"file", "bytes"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("import", "markdown", ".", "--yes"), SOURCED),
     (("ingest", "talk.txt"), BROUGHT),
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
     (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
@@ -919,6 +925,13 @@ def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Pa
     assert (lived / ".gitignore").read_text() == "!memory/snapshots/\n"
 
 
+def test_a_commit_that_git_has_and_nobody_read_yet_is_linked(do: Do, worked: str, checkout: Path):
+    repositories.commit(checkout, "perf: index", {"index.py": "print(3)\n"})
+    new = repositories.git(checkout, "rev-parse", "HEAD")
+    assert do("link", new, "1").out == f"C#{new[:7]} implements D#1.\n"
+    assert do("link", "0000000", "1").status == 1
+
+
 def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
     before = do("history", "--json").data
     said = do("link", worked, "1")
@@ -1324,7 +1337,8 @@ def test_what_reads_catches_up_with_git(do: Do, checkout: Path):
     third = repositories.commit(checkout, "fix: open the ledger")
     assert "open the ledger" in do("show", f"C#{third[:7]}").out
     repositories.commit(checkout, "docs: explain")
-    assert do("stats", "--json").data["commits"] == 4
+    stats = do("stats", "--json").data
+    assert stats["commits"] == 4 and (stats["embedded_by"], stats["embedding_model"]) == ("", "")
     fifth = repositories.commit(checkout, "docs: explain more", {"notes.md": "ledger\n"})
     assert "+ledger" in do("show", f"C#{fifth[:7]}", "--diff").out
     repositories.commit(checkout, "docs: the last one")

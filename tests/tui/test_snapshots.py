@@ -205,6 +205,14 @@ async def test_search(story: Story, screens: SnapshotAssertion, size: tuple[int,
 
 
 @THREE
+async def test_search_with_exact_and_near_hits(story: Story, screens: SnapshotAssertion, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as person:
+        await person.search("deploy fridays")
+        await person.press("enter")
+        assert drawn(person) == screens
+
+
+@THREE
 async def test_an_empty_memory(tmp_path: Path, screens: SnapshotAssertion, size: tuple[int, int]) -> None:
     with Memory.open(str(tmp_path / "new-project" / ".memoranda" / "memory.db"), "cli", Clock()):
         pass

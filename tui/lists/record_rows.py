@@ -1,4 +1,4 @@
-"""Rows of the lists: snapshots of facts, timeline and hits, which load their records by pages.
+"""Rows of the lists: snapshots of facts and timeline, which load their records by pages.
 
 A snapshot is the order of the whole list as an array of keys (4 bytes a row; one index scan, made by a worker) and a
 few pages of records near the visible ones. So a list knows the position of every record, at any size, and a redraw
@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from textual.cache import LRUCache
 
 from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, Hit, Record, ago, from_ms
+from store import Commit, Decision, Fact, Record, ago, from_ms
 from store import packed_ids as packed
 from store import unpack_key as unpack
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
@@ -278,55 +278,6 @@ def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pa
         (fit(visible(text), body), "title" if strong else "dim" if gone or kind == "event" else ""),
         (f" {extra}" if extra else "", "accent" if links else "dim"),
     ]
-
-
-class HitRows:
-    """Search hits, best first, with the matching words highlighted."""
-
-    def __init__(self, hits: Sequence[Hit], now: str) -> None:
-        self._hits = hits
-        self._now = now
-        self._places = {hit.key: index for index, hit in enumerate(hits)}
-
-    def __len__(self) -> int:
-        return len(self._hits)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return self._hits[index].key
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._places.get(key)  # type: ignore[call-overload, no-any-return]
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(keys).intersection(self._places)
-
-    def record(self, index: int) -> Record | None:
-        """Return the record of a hit, as the search found it."""
-        return self._hits[index].record
-
-    def segments(self, index: int, width: int) -> Pairs:
-        hit = self._hits[index]
-        record = hit.record
-        if isinstance(record, Fact):
-            badge = fact_badge(record, self._now)
-            glyph, style = FACT_BADGES[badge][0], BADGE_STYLES.get(badge, "glyph-gone")
-        else:
-            glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "rule"
-        day = ago(self._now, moment(record)) if width >= 34 else ""
-        citation = visible(hit.citation)
-        if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
-            citation = f"…{citation[1 - most :]}"
-        citation = fit(citation, max(9, cell_len(citation)))
-        body = max(4, width - 2 - cell_len(citation) - 1 - len(day) - 1)
-        return [
-            (f"{glyph} ", style),
-            (f"{citation} ", "dim"),
-            *marked(hit.snippet, hit.marks, body),
-            (f" {day}" if day else "", "dim"),
-        ]
 
 
 def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str = "") -> Pairs:

@@ -13,7 +13,8 @@ from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
     from store import Record, Step
-    from tui.lists.record_rows import HitRows, KeyedRows, TimelineRows
+    from tui.lists.hit_rows import HitRows
+    from tui.lists.record_rows import KeyedRows, TimelineRows
     from tui.panes.host import PaneController
 
 

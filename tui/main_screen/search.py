@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from store import Hit, Memory
     from store import SearchAnswer as Answer
     from store import SnippetMarker as Marker
+    from tui.lists.hit_rows import Groups, HitRows
     from tui.theme.pieces import Piece
     from tui.widgets.bars import Split
     from tui.widgets.record_list import RecordList
@@ -55,8 +56,9 @@ class SearchController:
         self._to_hits = False  # whether Enter was pressed before the answer was complete
         self._answer: Answer | None = None  # the newest answer, until its timing is recorded
         self._found: tuple[list[Piece], list[Piece]] = ([], [])  # left and right part of the title over the hits
-        self._hits: Sequence[Hit] = ()  # in the order shown
         self._marker: Marker | None = None  # of the query's words
+        self._rows: HitRows | None = None  # of the newest answer
+        self._hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
         self._why = False  # whether the preview explains the rank of a hit
 
     @property
@@ -98,7 +100,7 @@ class SearchController:
     def vectors_came(self, all_of_them: bool) -> None:
         """Repeat the search after new embeddings; before the last of them only if there are no hits or the user is
         still typing."""
-        if self.active and (all_of_them or not self._list.rows or not self._entered):
+        if self.active and (all_of_them or not self._hits or not self._entered):
             self._bar.again()
 
     @property
@@ -164,7 +166,8 @@ class SearchController:
         return True
 
     def _hit_at(self, index: int | None) -> Hit | None:
-        return self._hits[index] if index is not None and index < len(self._hits) else None
+        rows = self._rows
+        return rows.hit(index) if rows is not None and index is not None and index < len(rows) else None
 
     # hits
 
@@ -178,11 +181,10 @@ class SearchController:
             self._activate(True)
             self.host.enter_hits()
             self._list.unmark()
-        held = event.late and not fresh and self._entered
+        held = event.late and not fresh and self._entered and bool(self._hits)
         self._marker = self._marker_of(answer)
-        hits = answer.hits if fresh or event.again else self._joined(answer.hits, held)
-        self._show_hits(hits, keep=not fresh)
-        self._show_title(answer, held)
+        self._show_hits(self._grouped(answer, held, stay=not (fresh or event.again)), keep=not fresh)
+        self._show_title(answer, event.offers, held)
         self._explain_empty(answer, event.offers)
         if fresh:
             self.host.follow(self._list)
@@ -205,38 +207,53 @@ class SearchController:
         query, coming = self._bar.query_text, self.host.embedding_under_way
         self._list.empty_text = unfound(query, answer, offers, model, coming)
 
-    def _joined(self, hits: Sequence[Hit], held: bool) -> Sequence[Hit]:
-        """Merge the hits of embeddings and keywords around those that keep their lines: all visible ones if `held`,
-        else the selected one."""
-        shown = self._list
-        if held:
-            count = round(shown.scroll_offset.y) + shown.size.height
-            stay = list(self._hits[:count])
-            keys = {hit.key for hit in stay}
-            return [*stay, *(hit for hit in hits if hit.key not in keys)]
-        mine = next((hit for hit in hits if hit.key == shown.cursor_key), None)
-        if mine is None or shown.cursor_index is None:
-            return hits
-        rest = [hit for hit in hits if hit is not mine]
-        return [*rest[: shown.cursor_index], mine, *rest[shown.cursor_index :]]
+    def _grouped(self, answer: Answer, held: bool, stay: bool) -> Groups:
+        """Group the hits by level. If `held`, all visible ones keep their lines and the others follow; else, to `stay`,
+        the selected one keeps its line as far as its group allows."""
+        from tui.render.levels import grouped
 
-    def _show_hits(self, hits: Sequence[Hit], keep: bool) -> None:
-        from tui.lists.record_rows import HitRows
+        shown, rows = self._list, self._rows
+        if held and stay and rows is not None:
+            count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
+            visible_hits = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
+            keys = {hit.key for hit in visible_hits}
+            return grouped(answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
+        groups = grouped(answer)
+        if not stay or shown.cursor_index is None or not answer.hits:
+            return groups
+        above = 0
+        for heading, hits in groups:
+            above += bool(heading)
+            mine = next((hit for hit in hits if hit.key == shown.cursor_key), None)
+            if mine is not None:
+                hits.remove(mine)
+                hits.insert(max(0, shown.cursor_index - above), mine)
+                break
+            above += len(hits)
+        return groups
+
+    def _show_hits(self, groups: Groups, keep: bool) -> None:
+        from tui.lists.hit_rows import HitRows
 
         assert self.host.engine is not None
-        self._hits = hits
-        self._list.set_rows(HitRows(hits, self.host.engine.screen.now), keep=keep)
+        nearest = self._answer.nearest if self._answer is not None else ()
+        self._hits = [hit for _, hits in groups for hit in hits if hit not in nearest]
+        self._rows = HitRows(groups, self.host.engine.screen.now)
+        self._list.set_rows(self._rows, keep=keep)
         self.host.select_wanted(HITS)
 
-    def _show_title(self, answer: Answer, held: bool) -> None:
+    def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
         """Show what the answer reports about itself in the title over the hits."""
-        from tui.render.levels import counts, none_exact
+        from tui.render.levels import grouped, none_exact, shown_of
 
-        shown = counts(answer)
-        if held and [hit.key for hit in self._hits] != [hit.key for hit in answer.hits]:
+        sorted_hits = [hit.key for _, hits in grouped(answer) for hit in hits]
+        shown = shown_of(answer)
+        if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more by meaning below; {named('search.open')} enter sorts"
-        said = none_exact(self._bar.query_text, answer) if answer.hits else ""
+        said = none_exact(self._bar.query_text, answer) if answer.hits or answer.nearest else ""
         left: list[Piece] = [(visible(said), "")] if said else [("FOUND ", ""), (f"{answer.total:,}", "$dim")]
+        if answer.nearest and not answer.hits:
+            left += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
         left += self._chips()
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
         if answer.left_out:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from store import SearchAnswer as Answer
 
 RECENT = 5  # past queries to show
-NEAREST = 60  # maximum characters of a nearest hit
 EXAMPLES = (
     ("kind:decision since:3w", "decisions of the last three weeks"),
     ("is:stale domain:work", "facts about work that nobody confirmed for long"),
@@ -26,8 +25,6 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
     narrow = [query[start:end] for start, end in filters(query)]
     said = levels.none_exact(query, answer)
     lines = [said or "Nothing found.", *(["Nothing is near it either."] if said else []), ""]
-    for hit in answer.nearest:
-        lines.append(f"Nearest, and not near: {hit.citation} {' '.join(hit.snippet.split())[:NEAREST]}")
     lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
     if narrow:
         lines.append(f"It was narrowed by {', '.join(narrow)}: a click on ✕ above takes one away.")

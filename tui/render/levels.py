@@ -2,30 +2,37 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from store import Hit, SearchAnswer
 
 EXACT = "exact"
 LONGEST = 40  # maximum characters of a repeated question
 
 
-def grouped(answer: "SearchAnswer") -> "list[tuple[str, list[Hit]]]":
-    """Return (heading, its hits) in the order shown: the exact ones, then the near ones, each best first; without any,
-    the nearest."""
-    exact = [hit for hit in answer.hits if hit.level == EXACT]
-    near = [hit for hit in answer.hits if hit.level != EXACT]
+def grouped(
+    answer: "SearchAnswer", hits: "Sequence[Hit] | None" = None, later: "Sequence[Hit]" = ()
+) -> "list[tuple[str, list[Hit]]]":
+    """Return (heading, its hits) in the order shown: the exact ones, then the near ones, each in the order of `hits`
+    (default: best first), then those that came `later`; without any hit, the nearest. A query without words has no
+    levels, and its group no heading."""
+    shown = answer.hits if hits is None else hits
+    if shown and (answer.words is None or not answer.words.own):
+        return [("", [*shown, *later])]
+    exact = [hit for hit in shown if hit.level == EXACT]
+    near = [hit for hit in shown if hit.level != EXACT]
     groups = [
-        (f"Exact {answer.exact:,}", exact),
+        (f"Exact {max(answer.exact, len(exact)):,}", exact),
         (f"Near {max(len(near), answer.total - answer.exact):,}", near),
-        ("Nearest, and not near", answer.nearest),
+        ("More", list(later)),
+        (f"Nothing near; the nearest {len(answer.nearest):,}", [] if shown else answer.nearest),
     ]
     return [(heading, hits) for heading, hits in groups if hits]
 
 
-def counts(answer: "SearchAnswer") -> str:
-    """Return how many hits are exact and how many near; how many are shown, if there are more."""
-    near = max(0, answer.total - answer.exact)
-    said = ", ".join(f"{name} {count:,}" for name, count in (("exact", answer.exact), ("near", near)) if count)
-    return f"{said}; the best {len(answer.hits)}" if answer.total > len(answer.hits) else said
+def shown_of(answer: "SearchAnswer") -> str:
+    """Return how many hits are shown, if there are more; else nothing."""
+    return f"the best {len(answer.hits)} of {answer.total:,}" if answer.total > len(answer.hits) else ""
 
 
 def none_exact(question: str, answer: "SearchAnswer") -> str:

@@ -47,6 +47,7 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
     MemorandaError."""
     from store.base.errors import MemorandaError
     from store.conversations import hook_spool
+    from store.doors.session import recall_socket
     from store.learning import rule_pass
     from store.services import automatic_checkpoints, maintenance, session_flush
 
@@ -55,6 +56,8 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
         if not memory.config["enabled"]:
             return
         if kind == START:
+            if memory.config["agents.recall"]:
+                recall_socket.wake(memory.database.path)
             automatic_checkpoints.sweep(memory)
         rule_pass.run(memory, seconds=LEARN_SECONDS)
         if kind == END:

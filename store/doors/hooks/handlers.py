@@ -214,14 +214,20 @@ def _injection(event: HookEvent, made: "Pack") -> "dict[str, Any]":
 def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
-    from store.doors.session.recall import bearing_on
+    from store.doors.session import recall_socket
+    from store.doors.session.recall import bearing_on, words_of
 
     try:
-        if not bearing_on(memory, said):
+        until = time.perf_counter() + recall_socket.WAIT
+        asked = recall_socket.ask(memory.database.path, words_of(said))
+        found = bearing_on(memory, said)  # meanwhile, by words alone
+        if (by_meaning := recall_socket.answer(asked, until - time.perf_counter())) is not None:
+            found = by_meaning
+        if not found:
             return None  # what makes a pack takes longer to import than this look
         from store.doors.session import pack
 
-        return pack.prompt_pack(memory, event.client, event.session, said)
+        return pack.prompt_pack(memory, event.client, event.session, said, found=found)
     except MemorandaError:
         return None
 

@@ -1,8 +1,10 @@
 """Records as they are sent to an agent: cited, dated, with who wrote what no person confirmed, and the age of facts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store.base.record_keys import pack
 from store.context.acceptance import accepted
 from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
@@ -10,6 +12,7 @@ from store.doors.session.pack import aged
 from store.doors.trust import agent, unconfirmed, worked_on
 from store.memory import Memory
 from store.records.ageing import state
+from store.records.mutes import KINDS as MUTED_KINDS
 from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.search.pipeline import body
@@ -74,14 +77,19 @@ class Describer:
 
     def hidden(self, record: Record) -> str:
         """Why an agent may not be told of a record at all; empty if it may."""
-        if isinstance(record, Fact):
-            if self._memory.mutes.among([record.id]):
-                return "The person muted it."
-            if record.scope == "session" and record.session != self._caller.session:
-                return "It is of another session."
+        kind = kind_of(record)
+        if kind in MUTED_KINDS and self._memory.mutes.of_keys([pack(kind, record.id)]):
+            return "The person muted it."
+        if isinstance(record, Fact) and record.scope == "session" and record.session != self._caller.session:
+            return "It is of another session."
         if isinstance(record, Proposal) and agent(record.origin) != agent(self._caller.client):
             return "It is a proposal of somebody else."
         return ""
+
+    def shown(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Return those of these decisions that the person has not muted."""
+        muted = self._memory.mutes.of_keys([pack("decision", one.id) for one in decisions])
+        return [one for one in decisions if pack("decision", one.id) not in muted]
 
     def stale(self, record: Record) -> bool:
         """Whether it is a fact that nobody confirmed for so long that the person has to be asked."""

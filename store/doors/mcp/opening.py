@@ -20,6 +20,7 @@ from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
 from store.doors.mcp.upkeep import Upkeep
+from store.doors.session.recall_socket import RecallServer
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)  # revisions without one
@@ -127,12 +128,14 @@ def run(location: Location, session: str = "") -> None:
     """Serve one client over standard input and output, until the input ends or a signal ends it, SIGINT too: a process
     that a script starts in the background inherits it as ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    upkeep = Upkeep(location, os.getcwd())
-    upkeep.start()
+    beside = (Upkeep(location, os.getcwd()), RecallServer(location))
+    for thread in beside:
+        thread.start()
     try:
         _run(location, session, Streams())
     finally:
-        upkeep.stop()
+        for thread in beside:
+            thread.stop()
 
 
 def _run(location: Location, session: str, streams: Streams) -> None:

@@ -169,7 +169,13 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     if status not in STATUSES:
         raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(STATUSES)}.")
     limit, start = given.get("limit", 50), place(given.get("cursor", ""))
-    where = ["status = :status", "id NOT IN (SELECT fact_id FROM mutes)", "(scope <> 'session' OR session = :session)"]
+    # most facts are active: SQLite would take them all from an index, and sort them, to list the newest
+    column = "+status" if status in ("active", *AGEING) and "domain" not in given else "status"
+    where = [
+        f"{column} = :status",
+        "id NOT IN (SELECT fact_id FROM mutes)",
+        "(scope <> 'session' OR session = :session)",
+    ]
     if status == "pinned":
         where.append("pinned")
     if "domain" in given:
@@ -230,7 +236,7 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnsw
         "phases_completed": [short(str(one), 200) for one in found.phases_completed[:20]],
         "artifacts": [short(str(one), 200) for one in found.artifacts[:20]],
     }
-    decisions = memory.decisions.many(linked_records.part(memory.database, "decisions", found.id))
+    decisions = describe.shown(memory.decisions.many(linked_records.part(memory.database, "decisions", found.id)))
     start = place(given.get("cursor", ""))
     items = [describe.item(one) for one in decisions[start:]]
     ended = f" to {found.completed_at[:10]}" if found.completed_at else ""
@@ -252,6 +258,8 @@ def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswe
     number = given["iteration_id"]
     found = memory.iterations.get(number)
     keys = [key for key, _ in memory.timeline.stream(iteration=number)][::-1]
+    muted = memory.mutes.of_keys(keys)
+    keys = [key for key in keys if key not in muted]
     start = place(given.get("cursor", ""))
     records = lookup.by_key(memory.database, keys[start : start + 200])
     describe = Describer(memory, caller)
@@ -302,9 +310,11 @@ def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
         return get(memory, caller, {"citation": f"{LETTERS[name]}#{number}"})
     if name == "facts":
         return facts(memory, caller, {"limit": DECISIONS})
-    found = memory.decisions.many(memory.decisions.ids(limit=DECISIONS))
-    total = memory.database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
     describe = Describer(memory, caller)
+    found = describe.shown(memory.decisions.many(memory.decisions.ids(limit=DECISIONS)))
+    total = memory.database.value(
+        "SELECT count(*) FROM decisions WHERE status = 'active' AND id * 16 + 1 NOT IN (SELECT key FROM muted)"
+    )
     items = [describe.item(one) for one in found]
     said = f"{total:,} decisions in force, newest first. memory_search finds one."
     return listed("decisions", items, limit=DECISIONS, total=total, said=said)

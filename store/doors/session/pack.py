@@ -87,17 +87,26 @@ def start_pack(memory: Memory, client: str, session: str = "", *, source: str = 
 
 
 def prompt_pack(
-    memory: Memory, client: str, session: str, prompt: str, *, meaning: bool = False, limit: int = PROMPT_TOKENS
+    memory: Memory,
+    client: str,
+    session: str,
+    prompt: str,
+    *,
+    meaning: bool = False,
+    limit: int = PROMPT_TOKENS,
+    found: dict[int, str] | None = None,
 ) -> Pack:
-    """What bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other sessions'
-    summaries, above a floor. By words alone, in a few milliseconds; with `meaning` by the model too, which must be
-    loaded: for a process that goes on running. Empty where the person turned it off (`agents.recall`)."""
+    """Return what bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other
+    sessions' summaries, above a floor. `found` are their keys and the reasons; without it they are searched for: by
+    words alone, in a few milliseconds, with `meaning` by the model too, which must be loaded. Empty where the person
+    turned it off (`agents.recall`)."""
     if not memory.config["agents.recall"] or not prompt.strip() or denied(memory.config, client, session):
         return Pack("", 0, (), PROMPT, prompt)
-    from store.doors.session.recall import bearing_on
+    if found is None:
+        from store.doors.session.recall import bearing_on
 
+        found = bearing_on(memory, prompt, meaning=meaning)
     sent = injections.already_sent(memory.database, session)
-    found = bearing_on(memory, prompt, meaning=meaning)
     keys = {key: why for key, why in found.items() if key not in sent}
     lines = _of_keys(memory, client, session, keys)
     return packed(lines, HEADINGS["recall"], limit, PROMPT, question=prompt)
@@ -217,12 +226,12 @@ def _decisions(memory: Memory, client: str) -> list[PackLine]:
     """The newest decisions in force: those that a person made or confirmed, and this agent's own."""
     found = memory.decisions.many(memory.decisions.ids(limit=4 * DECISIONS))
     lines = [decision_line(memory, decision, "a decision in force") for decision in found]
-    return [line for line in lines if _may_have(line, client)][:DECISIONS]
+    return for_client(memory, client, lines)[:DECISIONS]
 
 
 def _tasks(memory: Memory, client: str) -> list[PackLine]:
     """Open tasks: those in progress, then the others."""
-    return [line for line in _task_lines(memory, memory.tasks.ids(limit=4 * TASKS)) if _may_have(line, client)][:TASKS]
+    return for_client(memory, client, _task_lines(memory, memory.tasks.ids(limit=4 * TASKS)))[:TASKS]
 
 
 def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
@@ -241,7 +250,7 @@ def _last_session(memory: Memory, client: str, session: str) -> list[PackLine]:
     for name, whose in rows:
         if agent(whose) == agent(client):
             newest = memory.summaries.active(name)[-2:]
-            return [summary_line(memory, one, whose, "the last session") for one in newest]
+            return for_client(memory, client, [summary_line(memory, one, whose, "the last session") for one in newest])
     return []
 
 
@@ -275,7 +284,7 @@ def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) ->
         if summary.session != session and whose:
             lines.append(summary_line(memory, summary, whose, ""))
     place = {key: number for number, key in enumerate(keys)}
-    lines = sorted((line for line in lines if _may_have(line, client)), key=lambda line: place[line.key])
+    lines = sorted(for_client(memory, client, lines), key=lambda line: place[line.key])
     return [PackLine(line.citation, line.key, line.start, line.text, keys[line.key], line.by) for line in lines]
 
 
@@ -285,9 +294,12 @@ def client_of(memory: Memory, session: str) -> str:
     return found or ""
 
 
-def _may_have(line: PackLine, client: str) -> bool:
-    """Whether a client may be sent a record: what nobody confirmed only if it wrote it itself."""
-    return not line.by or agent(line.by) == agent(client)
+def for_client(memory: Memory, client: str, lines: Sequence[PackLine]) -> list[PackLine]:
+    """Return those of these lines that a client may be sent: no muted record, and what nobody confirmed only if the
+    client wrote it itself."""
+    muted = memory.mutes.of_keys([line.key for line in lines])
+    name = agent(client)
+    return [line for line in lines if line.key not in muted and (not line.by or agent(line.by) == name)]
 
 
 def render(lines: Sequence[tuple[str, str]], heading: str) -> str:

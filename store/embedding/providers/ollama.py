@@ -1,7 +1,7 @@
 """A model that Ollama serves, through its own client. It may be down, cold, without the model, or talk nonsense."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from store.embedding.provider import PROBE, EmbeddingError, ProviderDown, prefixed
@@ -20,13 +20,16 @@ PREFERRED = (
 
 
 class OllamaModel:
-    """Raises ProviderDown: nothing answers, the model is not there, or it makes no vectors."""
+    """Raises ProviderDown: nothing answers, the model is not there, or it makes no vectors. `headers` are sent with
+    every request."""
 
     name = "ollama"
     stamp = ""
     batch = 16
 
-    def __init__(self, model: str = "", address: str = "", seconds: float = SECONDS) -> None:
+    def __init__(
+        self, model: str = "", address: str = "", seconds: float = SECONDS, headers: "Mapping[str, str] | None" = None
+    ) -> None:
         self._address = address or os.environ.get("OLLAMA_HOST") or ADDRESS
         try:
             import httpx
@@ -36,7 +39,9 @@ class OllamaModel:
         try:
             # no redirects: texts go to the address that was written down, and to no other
             timeout = httpx.Timeout(seconds, connect=min(seconds, 3.0))
-            self._client = ollama.Client(self._address, timeout=timeout, follow_redirects=False)
+            self._client = ollama.Client(
+                self._address, headers=dict(headers or {}), timeout=timeout, follow_redirects=False
+            )
         except (ValueError, httpx.InvalidURL):
             raise ProviderDown(
                 f"{self._address[:80]} is no address of a server.", "memoranda config embedding.address"

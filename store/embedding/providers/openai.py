@@ -1,7 +1,7 @@
 """A server that speaks OpenAI's interface for embeddings, at the address the person wrote down, and only then."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from store.embedding.provider import PROBE, EmbeddingError, ProviderDown, prefixed
@@ -16,14 +16,24 @@ SECONDS = 30.0
 class OpenAIModel:
     """Raises ProviderDown: no address, no key where the variable for it is empty, nothing that answers, or refused.
 
-    The key is read from the environment variable named `key_variable`; no key is ever written down.
+    The key is read from the environment variable named `key_variable`; no key is ever written down. `headers` are sent
+    with every request. `types` are the server's names of (a question, a passage), sent as `input_type`: it then
+    puts its own prefixes before the texts, and none is put here.
     """
 
     name = "openai"
     stamp = ""
     batch = 32
 
-    def __init__(self, model: str = "", address: str = "", key_variable: str = "", seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        model: str = "",
+        address: str = "",
+        key_variable: str = "",
+        seconds: float = SECONDS,
+        headers: "Mapping[str, str] | None" = None,
+        types: tuple[str, str] | None = None,
+    ) -> None:
         if not address:
             raise ProviderDown(
                 "No address of a server is set.", "memoranda config embedding.address https://api.openai.com/v1"
@@ -43,15 +53,16 @@ class OpenAIModel:
                 raise ValueError
             path = url.path.rstrip("/") or "/v1"
             self._url = url.copy_with(path=path if path.endswith("/embeddings") else f"{path}/embeddings")
-            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            sent = {**({"Authorization": f"Bearer {key}"} if key else {}), **(headers or {})}
             self._client = httpx.Client(
-                headers=headers, timeout=httpx.Timeout(seconds, connect=min(seconds, 5.0)), follow_redirects=False
+                headers=sent, timeout=httpx.Timeout(seconds, connect=min(seconds, 5.0)), follow_redirects=False
             )
         except (ValueError, httpx.InvalidURL):
             raise ProviderDown(
                 f"{address[:80]} is no address of a server.", "memoranda config embedding.address"
             ) from None
-        self.weights = f"at:{url.host}"  # two servers may call two models alike
+        self._types = types
+        self.weights = "/".join((f"at:{url.host}", *(types or ())))  # two servers may call two models alike
         rows = list(self.encode([PROBE], query=False))
         self.dimension = len(rows[0]) if rows and isinstance(rows[0], list) else 0
         if not self.dimension:
@@ -61,7 +72,10 @@ class OpenAIModel:
         import httpx
 
         look = "Look at the server, and at `memoranda config embedding.address`."
-        asked = {"model": self.model, "input": prefixed(self.model, texts, query), "encoding_format": "float"}
+        said = list(texts) if self._types else prefixed(self.model, texts, query)
+        asked: dict[str, Any] = {"model": self.model, "input": said, "encoding_format": "float"}
+        if self._types:
+            asked["input_type"] = self._types[0 if query else 1]
         try:
             answer = self._client.post(self._url, json=asked)
         except (httpx.ConnectError, httpx.ConnectTimeout):

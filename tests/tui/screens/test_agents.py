@@ -50,9 +50,11 @@ async def test_what_agents_do_arrives_while_one_looks(story: Story, size: tuple[
         await person.until(lambda: not looking(person))
 
 
-async def test_what_was_sent_is_opened_and_its_facts_muted(story: Story) -> None:
+async def test_what_was_sent_is_opened_and_all_of_it_muted_and_let_in_again(story: Story) -> None:
     with Memory.open(str(story.path)) as memory:
         number, _ = memory.facts.remember("The llama is called Dolly", pinned=True)
+        decision = memory.decisions.decide("Name of the llama", "Dolly", rationale="the llama is called so")
+        task = memory.tasks.add("Find what the llama is called at home")
         made = pack.prompt_pack(memory, "claude-code", "s", "what is the llama called?")
         assert made.text
         pack.keep(memory, made, "claude-code", "s")
@@ -62,10 +64,16 @@ async def test_what_was_sent_is_opened_and_its_facts_muted(story: Story) -> None
         await person.press("j")
         await person.until(lambda: person.sees("what is the llama called?", "The llama is called Dolly", "x mutes"))
         await person.press("x")
-        await person.until(lambda: any("Muted 1 fact" in toast for toast in person.toasts))
+        await person.until(lambda: any("Muted 3 records" in toast for toast in person.toasts))
+        with Memory.open(str(story.path)) as memory:
+            assert memory.mutes.among([number]) == {number}
+            assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
+        await person.until(lambda: person.sees("x lets it in again", ", muted"))
+        await person.press("x")
+        await person.until(lambda: any("Unmuted 3 records" in toast for toast in person.toasts))
     with Memory.open(str(story.path)) as memory:
-        assert memory.mutes.among([number]) == {number}
-        assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
+        again = pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?")
+        assert set(again.citations) == {f"F#{number}", f"D#{decision}", f"A#{task}"}
 
 
 async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> None:

@@ -74,9 +74,9 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         lines = _seen(found, given.limit)
         if given.dry_run:
             said = f"Importing {found.name} would bring or change {count(found.changes, 'row')}."
-            return _told(found, said, lines, given)
+            return _outcome(found, said, lines, given)
         if not found.changes:
-            return _told(found, f"All of {found.name} is here already; nothing was changed.", [], given)
+            return _outcome(found, f"All of {found.name} is here already; nothing was changed.", [], given)
         question = f"Import {found.name}: {count(found.changes, 'row')} would come or change. Go on?"
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
@@ -84,10 +84,12 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
-        return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
+        return _outcome(
+            found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step
+        )
 
 
-def _told(
+def _outcome(
     found: "Import", message: str, lines: list[str], given: "ParsedArguments", step: int | None = None
 ) -> Outcome:
     data = {
@@ -112,9 +114,9 @@ def _seen(found: "Import", limit: int) -> list[str]:
 
     lines = ["Nothing was ever recorded here: all of it comes as it is, with its history."] if found.whole else []
     for table, counts in found.counts.items():
-        told = [f"{number:,} {MERGE_WORDS[name]}" for name, number in counts.as_dict().items() if number]
-        if told:
-            lines.append(f"{table.replace('_', ' '):<13} {', '.join(told)}")
+        parts = [f"{number:,} {MERGE_WORDS[name]}" for name, number in counts.as_dict().items() if number]
+        if parts:
+            lines.append(f"{table.replace('_', ' '):<13} {', '.join(parts)}")
     for one in found.records(limit):
         lines.append(f"{one.sign} {one.citation or one.kind:<10} {cut(one.title)}")
     return [*lines, *_notes(found)]

@@ -52,7 +52,7 @@ class _Embedding:
 
         self.status = 0
         self.stopped = False
-        self.told: list[str] = []
+        self.notes: list[str] = []
         self.embedded = 0
         if current_thread() is main_thread():
             self._work(memory)
@@ -64,12 +64,12 @@ class _Embedding:
 
     @property
     def data(self) -> dict[str, object]:
-        return {"embedded": self.embedded, "left": self.left, "notes": self.told}
+        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
 
     @property
     def lines(self) -> list[str]:
         lines = [f"Embedded {count(self.embedded, 'text')}."] if self.embedded else []
-        lines += self.told
+        lines += self.notes
         if self.left:
             waits = f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
             lines.append(f"Stopped: {waits}; memoranda index continues." if self.stopped else f"{waits}.")
@@ -78,18 +78,18 @@ class _Embedding:
     def _work(self, memory: "Memory") -> None:
         from store import MemorandaError, background_embedding
 
-        if not background_embedding.waiting(memory):
+        if not (background_embedding.waiting(memory) or background_embedding.other_provider(memory)):
             return
         progress = _progress() if sys.stderr.isatty() else _quiet
         with Interrupt() as interrupt:
             try:
-                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.told.append)
+                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.notes.append)
                 if result is None:
-                    self.told.append("Another program is indexing.")
+                    self.notes.append("Another program is indexing.")
                 else:
                     self.embedded = result.embedded + result.reused
             except MemorandaError as error:
-                self.told.append(str(error))
+                self.notes.append(str(error))
         self.stopped = interrupt.asked
 
 

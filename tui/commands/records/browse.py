@@ -8,7 +8,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Hit
+    from store import Hit, Memory
     from tui.input.argument_parser import ParsedArguments
 
 
@@ -26,7 +26,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     said = levels.none_exact(" ".join(given.query), answer)
     lines = [visible(said)] if said else []
     for heading, hits in levels.grouped(answer):
-        lines.append(heading)
+        lines += [heading] if heading else []
         for place, hit in enumerate(hits):
             if given.explain and place:
                 lines.append("")
@@ -171,9 +171,18 @@ def figures(session: Session) -> dict[str, object]:
         **counted,
         "schema": database.connection.pragma("user_version"),
         "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        **_vectors(memory),
         "bytes": os.path.getsize(memory.location.path),
         "path": memory.location.path,
     }
+
+
+def _vectors(memory: "Memory") -> dict[str, object]:
+    """Return who makes the vectors that are searched, with which model, and how many texts wait for one."""
+    from store import Vectors
+
+    status = Vectors(memory.database).status()
+    return {"embedded_by": status.provider, "embedding_model": status.model, "to_embed": status.left}
 
 
 def _number(value: object) -> str:
