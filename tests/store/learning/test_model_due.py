@@ -196,7 +196,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
     with summarizers.of_facts(memory) as said:
         for _ in range(3):
             assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 3
     assert len(server.asked) <= 1
 
 
