@@ -388,7 +388,7 @@ def test_secrets_are_cut_and_lines_stay_where_they_are(memory: Memory, root: Pat
     scan(memory)
     held = "".join(str(row) for row in rows(memory))
     assert "MIIE" not in held and "ghp_" not in held
-    assert found(memory, "marmalade") == ["MEMORY.md#L1-L96"] or "MEMORY.md" in found(memory, "marmalade")[0]
+    assert found(memory, "marmalade") == ["MEMORY.md#L1-L96"]
     passage = memory.documents.read("MEMORY.md", 96, 1)
     assert "marmalade" in passage.text and "ghp_" not in passage.text and passage.total == 96
 
@@ -637,7 +637,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     finally:
         start = time.monotonic()
         watch.stop()
-    assert time.monotonic() - start < 1 and not watch.working and not said
+    assert time.monotonic() - start < 10 and not watch.working and not said
 
 
 def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
