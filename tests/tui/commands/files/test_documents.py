@@ -17,7 +17,6 @@ from store.base.models import Chunk
 from store.memory import Memory
 from tui import cli
 from tui.desktop.editor import at_line
-from tui.render.diff import WIDEST
 from tui.render.markdown import coloured
 
 __all__ = ["utc"]
@@ -188,13 +187,13 @@ async def test_what_a_file_says_is_only_text(project: Path) -> None:
 
 def test_long_lines_are_not_given_to_the_colours() -> None:
     """A pattern may take the square of a line's length."""
-    start = time.monotonic()
+    start = time.process_time()
     for line in ("*" * 100_000, "`" * 100_000, "[" * 100_000, "**a" * 30_000):
         assert coloured([line]) == [[(line, "")]]
-    assert time.monotonic() - start < 1 < WIDEST
+    assert time.process_time() - start < 1
     for line in ("*" * 1000, "`" * 1000, "[" * 1000, "- " * 500, "**a" * 300, "~~" * 500):
         coloured([line] * 100)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_the_command_line_shows_what_the_preview_does(
