@@ -176,6 +176,7 @@ FILE_COMMANDS = (
         Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
         Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
         opens="nothing",
+        apart=True,
     ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
