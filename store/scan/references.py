@@ -17,8 +17,13 @@ from store.sources.source import FoundMemory
 GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
 MOST_SYMBOLS = 40  # names of one project that git is asked about
 MADE = frozenset("out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split())
-_PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*])")
-_NAME = re.compile(r"`([\w-][\w.-]*\.[A-Za-z]\w{0,7})`")
+_PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*%])")
+# without a folder only what is code: manifest.json is a file of anything
+_NAME = re.compile(r"`([\w-][\w.-]*\.(?:py|[jt]sx?|mjs|go|rs|java|kt|swift|[ch]|cpp|cs|rb|php|sql|sh))`")
+_REMOVED = re.compile(
+    r"\b(?:remov|delet|renam|replac|drop|retir|no longer|elimin|borr|quit[aó]|renombr|reemplaz|ya no)",
+    re.IGNORECASE,
+)
 _CALL = re.compile(r"`([A-Za-z_]\w{4,60})\(\)`")
 _PLAIN = ("path/to/", "foo/", "example/", "your/")
 
@@ -113,7 +118,10 @@ def missing(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
 
 
 def named(text: str) -> Iterator[str]:
-    """Yield the files that a text names, each once."""
+    """Yield the files that a text names, each once, and does not call removed."""
     found = [one for one in _PATH.findall(text) if "@" not in one.split("/")[0][1:]]  # a@b.org is no folder
     found += _NAME.findall(text)
-    yield from dict.fromkeys(one.removeprefix("./") for one in found)
+    lines = text.split("\n") if found else []
+    for one in dict.fromkeys(found):
+        if not any(one in line and _REMOVED.search(line.replace(one, "")) for line in lines):  # it may say so itself
+            yield one.removeprefix("./")

@@ -119,8 +119,10 @@ def test_functions_that_are_gone(home: Home) -> None:
 
 
 def test_what_a_text_names() -> None:
-    text = "See ./src/a.py:12, `setup.cfg`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
-    assert list(named(text)) == ["src/a.py", "setup.cfg"]
+    text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
+    assert list(named(text)) == ["src/a.py", "setup.py"]
+    assert list(named("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
+    assert list(named("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
 
 
 def test_duplicates_and_contradictions(home: Home, tmp_path: Path) -> None:
