@@ -1,7 +1,8 @@
 """References of memories to files and functions of their project that are there no more.
 
-A file is missing if git knows that it was deleted, or if the folder that it names is there without it. A function is
-missing if no file has its name and a commit once had. What was never there is nobody's mistake: a plan, an example.
+A file is missing if git knows that it was deleted; without git, if the folder that it names is there without it. A
+function is missing if no file has its name and a commit once had. What was never there is nobody's mistake: a plan, an
+example.
 """
 
 import os
@@ -56,7 +57,7 @@ class ProjectFiles:
         if plain in self._deleted_ends:
             return "git has it deleted"
         first, above = plain.split(os.sep)[0], os.path.dirname(plain)
-        if first in MADE or (self.git and not any(one.startswith(f"{above}/") for one in self.files)):
+        if self.git or first in MADE:
             return ""
         return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
 
