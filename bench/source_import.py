@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 
 from bench.store import heading
+from store.base.clock import from_ms
 from store.base.vocabulary import SOURCE_NAMES
 
 CHILD = """
@@ -39,6 +40,7 @@ with Memory.open(file) as memory:
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 if sys.platform == "darwin" else 1024)
 print(json.dumps({"came": done.proposed + done.turns, "times": times, "peak": peak}))
 """
+START = 1_780_000_000_000  # milliseconds; a turn a minute
 WORDS = "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
 
 
@@ -100,14 +102,14 @@ def _codex(folder: str, count: int) -> str:
     for number in range(count):
         part = {"type": "input_text", "text": _text(number)}
         payload = {"type": "message", "role": "user", "id": f"m{number}", "content": [part]}
-        lines.append({"type": "response_item", "timestamp": "2026-11-23T09:24:13Z", "payload": payload})
+        lines.append({"type": "response_item", "timestamp": from_ms(START + number * 60_000), "payload": payload})
     return _lines(os.path.join(folder, "rollout.jsonl"), lines)
 
 
 def _gemini(folder: str, count: int) -> str:
     lines: list[dict[str, object]] = [{"sessionId": "s", "kind": "main"}]
     lines += [
-        {"id": f"m{number}", "type": "user", "content": _text(number), "timestamp": "2026-11-23T09:24:13Z"}
+        {"id": f"m{number}", "type": "user", "content": _text(number), "timestamp": from_ms(START + number * 60_000)}
         for number in range(count)
     ]
     return _lines(os.path.join(folder, "session.jsonl"), lines)
@@ -117,7 +119,9 @@ def _opencode(folder: str, count: int) -> str:
     path = os.path.join(folder, "opencode.db")
     _database(path, "session", "id, parent_id, directory", [("s", None, "/x")])
     numbers = range(count)
-    _database(path, "message", "id, time_created, data", [(f"m{n}", 1795425866626, '{"role":"user"}') for n in numbers])
+    _database(
+        path, "message", "id, time_created, data", [(f"m{n}", START + n * 60_000, '{"role":"user"}') for n in numbers]
+    )
     parts = [(f"m{n}", "s", json.dumps({"type": "text", "text": _text(n)})) for n in numbers]
     return _database(path, "part", "message_id, session_id, data", parts)
 
