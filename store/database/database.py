@@ -18,7 +18,7 @@ from store.database.schema.tables import RECORDED
 from store.database.schema.version import SCHEMA_VERSION
 from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
 from store.database.writing import change_capture, crash_count, wal, writer_queue
-from store.redaction.redactor import MARKER
+from store.redaction import MARKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
