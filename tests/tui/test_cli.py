@@ -195,6 +195,10 @@ CONTEXT = {
         "text",
     ),
 }
+SOURCED = {
+    *("source", "places", "new", "decisions", "turns", "known", "purged", "elsewhere", "long", "flagged", "secrets"),
+    *("documents", "troubles", "records", "steps", "proposed", "taken", "added_turns", "stopped"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "redacted"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -316,6 +320,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.md"), {"file", "bytes"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("import", "markdown", ".", "--yes"), SOURCED),
     (("ingest", "talk.txt"), BROUGHT),
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
     (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
