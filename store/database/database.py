@@ -212,6 +212,11 @@ class Database:
         """Interrupt the query that another thread is running here."""
         self.connection.interrupt()
 
+    def keep_log(self) -> None:
+        """Leave the log beside the file when this connection is closed as the last: to write it into the file takes two
+        flushes of the disk, and another two to begin a new one. The next program that closes the memory does it."""
+        self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
     def close(self) -> None:
         self.connection.close()
 
