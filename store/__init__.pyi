@@ -84,6 +84,7 @@ from store.base.vocabulary import (
     PURGEABLE,
     SEARCHABLE,
     SETTING_NAMES,
+    SOURCE_NAMES,
     TALK,
     TASK_STATUSES,
     TIMELINE_KINDS,
@@ -326,6 +327,11 @@ from store.librarian.trial import (
 from store.llm import (
     endpoint,
 )
+from store.llm.call_log import (
+    DAYS as CALL_DAYS,
+    LoggedCall,
+    recent as model_calls,
+)
 from store.llm.endpoint import (
     NEAR as LOCAL_HOSTS,
     host as model_host,
@@ -487,6 +493,15 @@ from store.services.point_in_time import (
 from store.services.related_records import (
     related as related_records,
 )
+from store.services.source_import import (
+    SourceImport,
+    SourceImportReport,
+    SourcePreview,
+    found_sources,
+)
+from store.sources.registry import (
+    reader as source_reader,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -520,6 +535,7 @@ __all__ = [
     "AgentPlace",
     "AppliedRestore",
     "Backup",
+    "CALL_DAYS",
     "CHANGED_KINDS",
     "CHANGED_TABLES",
     "CONFIDENCES",
@@ -588,6 +604,7 @@ __all__ = [
     "LibrarianAnswer",
     "Link",
     "Location",
+    "LoggedCall",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",
@@ -638,6 +655,7 @@ __all__ = [
     "SETTINGS",
     "SETTING_KEYS",
     "SETTING_NAMES",
+    "SOURCE_NAMES",
     "SalvageReport",
     "SearchAnswer",
     "SearchMetrics",
@@ -645,6 +663,9 @@ __all__ = [
     "SecretLeak",
     "SettingValue",
     "SnippetMarker",
+    "SourceImport",
+    "SourceImportReport",
+    "SourcePreview",
     "Step",
     "StorageError",
     "Summary",
@@ -703,6 +724,7 @@ __all__ = [
     "find_citations",
     "find_decision_matches",
     "found_models",
+    "found_sources",
     "from_ms",
     "git_hooks",
     "grant_setting",
@@ -726,6 +748,7 @@ __all__ = [
     "many_records",
     "markdown_export",
     "measure",
+    "model_calls",
     "model_due",
     "model_host",
     "model_pass",
@@ -767,6 +790,7 @@ __all__ = [
     "serve_mcp",
     "session_flush",
     "short_model_name",
+    "source_reader",
     "spellings",
     "summarizers",
     "suspicious",

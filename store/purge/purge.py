@@ -307,6 +307,7 @@ class Purge:
             purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
+            write.execute("DELETE FROM model_calls")
             made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])
             made |= row_eraser.cached(write, plan.texts)
             write.purged |= gone

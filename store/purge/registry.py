@@ -106,6 +106,7 @@ TABLES = {
     "accesses": _table(NONE, "", "", "at"),
     "answers": _table(NONE, "", "", "key answer at"),
     "ingested": _table(NONE, "", "", "key"),
+    "model_calls": _table(DROPPED, "answer dropped", "model", "at task fallback"),
     "model_use": _table(NONE, "", "model", "task kind at"),
     "month_words": _table(NONE, "", "", "month words"),
     "pending_extraction": _table(NONE, "", "", "task next_at error"),

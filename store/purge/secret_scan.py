@@ -44,11 +44,13 @@ SCANNED = (
     "contexts",
     "injections",
     "answers_cache",
+    "model_calls",
 )
 SENT = {
     "contexts": "a question that was sent",
     "injections": "what an agent was sent",
     "answers_cache": "an answer that was kept",
+    "model_calls": "an answer of the model",
 }
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000

@@ -195,6 +195,10 @@ CONTEXT = {
         "text",
     ),
 }
+SOURCED = {
+    *("source", "places", "new", "decisions", "turns", "known", "purged", "elsewhere", "long", "flagged", "secrets"),
+    *("documents", "troubles", "records", "steps", "proposed", "taken", "added_turns", "stopped"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "redacted"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -316,6 +320,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.md"), {"file", "bytes"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("import", "markdown", ".", "--yes"), SOURCED),
     (("ingest", "talk.txt"), BROUGHT),
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
     (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
@@ -909,6 +914,13 @@ def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Pa
     cleared()
     assert not (folder / ".gitignore").exists() and len(seen()) == 6, "asked for by a rule"
     assert (lived / ".gitignore").read_text() == "!memory/snapshots/\n"
+
+
+def test_a_commit_that_git_has_and_nobody_read_yet_is_linked(do: Do, worked: str, checkout: Path):
+    repositories.commit(checkout, "perf: index", {"index.py": "print(3)\n"})
+    new = repositories.git(checkout, "rev-parse", "HEAD")
+    assert do("link", new, "1").out == f"C#{new[:7]} implements D#1.\n"
+    assert do("link", "0000000", "1").status == 1
 
 
 def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):

@@ -1,12 +1,12 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES
+from store import SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
-MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
+MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -52,14 +52,24 @@ FILE_COMMANDS = (
     ),
     Verb(
         "import",
-        "Bring in an export, a backup or another memory: seen first, told apart by identity",
-        "files.exchange.import_file",
-        Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
+        "Bring in the memory of another tool, an export, a backup or another memory: seen first",
+        "files.source_import.import_any",
+        Argument(
+            "source",
+            "maybe",
+            "SOURCE|FILE",
+            "a tool, an export, packed or not, or a memory file; without it, list what was found here",
+            choices=SOURCE_NAMES,
+            file=True,
+        ),
+        Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
+        Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
+        Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
         Argument(
             "strategy",
             "value",
             "S",
-            "where a record differs: mine keeps what is here, replace takes the document's",
+            "of an export, where a record differs: mine keeps what is here, replace takes the document's",
             "mine",
             choices=("mine", "replace"),
         ),
@@ -125,16 +135,18 @@ FILE_COMMANDS = (
     ),
     Verb(
         "model",
-        "The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
+        "The model that the agent asks: its state, fetch one, try it, its last calls, choose one, and when it is asked",
         "system.model.model",
         Argument(
             "what",
             "maybe",
-            "status|pull|test|use|fast|smart|off",
-            "fast: asked only after an answer; smart: before one too; off: never",
+            "status|pull|test|try|calls|use|fast|smart|off",
+            "calls: the last ones; fast: asked only after an answer; smart: before one too; off: never",
             choices=MODEL_ACTS,
         ),
-        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found"),
+        Argument(
+            "name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one"
+        ),
         opens="nothing",
     ),
     Verb(

@@ -33,6 +33,7 @@ DIGESTS = {
     10: "c39f25ead8cbc9e20e021183850cd2c6c2cc2993f634114148fc4ac173caad2a",
     11: "bc241176750616cf8ce0af843d18d59480d1e530982b6086ae3e53c91e31eee3",
     12: "7dfba5d86661aaefda4ecef98aa22a2a9795a49b14dab501cec93f714d67ae2a",
+    13: "67b9b0a81eab52dbce630155153384b3de96eb43aecb10c0ee5c6256c88792f0",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks
