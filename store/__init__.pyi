@@ -74,6 +74,7 @@ from store.base.record_keys import (
 from store.base.vocabulary import (
     CONFIDENCES,
     DOMAINS,
+    EXPORT_FORMS,
     FACT_ORDERS,
     FACT_STATUSES,
     IMPACTS,
@@ -221,6 +222,7 @@ from store.embedding.vectors import (
 from store.exchange import (
     backup,
     exporter,
+    folder_export,
     markdown_export,
 )
 from store.exchange.backup import (
@@ -427,6 +429,16 @@ from store.salvage.salvage import (
     SalvageReport,
     salvage as salvage_file,
 )
+from store.scan.machine_scan import (
+    scan as scan_machine,
+)
+from store.scan.report import (
+    KINDS as SCAN_KINDS,
+    PRICE as SCAN_PRICE,
+    ScanFinding,
+    ScanReport,
+    dollars as scan_dollars,
+)
 from store.search import (
     corpus,
     linked_records,
@@ -498,6 +510,7 @@ from store.services.source_import import (
     SourceImportReport,
     SourcePreview,
     found_sources,
+    machine as this_machine,
 )
 from store.sources.registry import (
     reader as source_reader,
@@ -566,6 +579,7 @@ __all__ = [
     "DocumentWatch",
     "Doubt",
     "DoubtfulProposal",
+    "EXPORT_FORMS",
     "EXTRACTION_ATTEMPTS",
     "EmbeddingRun",
     "Event",
@@ -649,6 +663,8 @@ __all__ = [
     "RestorePlan",
     "RulePassResult",
     "SAME",
+    "SCAN_KINDS",
+    "SCAN_PRICE",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",
@@ -657,6 +673,8 @@ __all__ = [
     "SETTING_NAMES",
     "SOURCE_NAMES",
     "SalvageReport",
+    "ScanFinding",
+    "ScanReport",
     "SearchAnswer",
     "SearchMetrics",
     "SecretCut",
@@ -723,6 +741,7 @@ __all__ = [
     "feature_off",
     "find_citations",
     "find_decision_matches",
+    "folder_export",
     "found_models",
     "found_sources",
     "from_ms",
@@ -785,6 +804,8 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "scan_dollars",
+    "scan_machine",
     "scan_secrets",
     "scrub_secrets",
     "serve_mcp",
@@ -794,6 +815,7 @@ __all__ = [
     "spellings",
     "summarizers",
     "suspicious",
+    "this_machine",
     "to_ms",
     "token_count",
     "trace_purge",

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES, SOURCE_NAMES
+from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -47,6 +47,13 @@ FILE_COMMANDS = (
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),
         Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
+        Argument(
+            "form",
+            "value",
+            "F",
+            "as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle",
+            choices=EXPORT_FORMS,
+        ),
         YES,
         slash=("memory export",),
     ),
@@ -96,14 +103,15 @@ FILE_COMMANDS = (
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",
-        "Check the search index, and embed what waits; index rebuild makes all of it again",
+        "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",
         "files.index.index",
         Argument(
             "what",
             "maybe",
-            "rebuild",
-            "rebuild: make it again, from nothing; download: fetch fastembed's model first",
-            choices=("rebuild", "download"),
+            "documents|rebuild|download",
+            "documents: read them now; rebuild: make the index again, from nothing; download: fetch fastembed's model"
+            " first",
+            choices=("documents", "rebuild", "download"),
         ),
     ),
     Verb(
@@ -158,7 +166,18 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "files.documents.scan"),
+    Verb(
+        "scan",
+        "Report on the memories that other tools keep on this machine; nothing is changed",
+        "files.scan.scan",
+        Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
+        Argument("md", "flag", "", "as a Markdown document"),
+        Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
+        Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
+        Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
+        opens="nothing",
+        apart=True,
+    ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
         "open",

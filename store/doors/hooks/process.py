@@ -84,6 +84,7 @@ def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
     if memory.database.read_only or not memory.config["enabled"]:
         memory.close()
         return None
+    memory.database.keep_log()
     return memory
 
 
