@@ -14,8 +14,8 @@ from store.base.models import Turn, line
 from store.base.vocabulary import DOMAINS
 from store.config.configuration import Config
 from store.conversations.rule_summary import TOKENS, Summarised
-from store.learning.extract_rules import extract
-from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
+from store.learning.rules.extract_rules import extract
+from store.learning.rules.reconfirm_rules import PROPOSE, SUPERSEDE
 from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
 from store.librarian.librarian import Librarian
 from store.llm.clients.ollama_client import OllamaChat

@@ -7,11 +7,11 @@ lasting, and says a few words more, what it states is put to the person. It is n
 import re
 from collections.abc import Sequence
 
-from store.learning import imperatives, request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import pattern, sign, triggers
-from store.learning.sentences import MOST, WORDS, Sentence
-from store.learning.statements import states
+from store.learning.rules import imperatives, request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.sentences import MOST, WORDS, Sentence
+from store.learning.rules.statements import states
 from store.text.small_talk import small_talk
 
 SENTENCES = 6  # of a turn that only says something; a longer one tells a story

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from store.base.vocabulary import DOMAINS
 from store.database.erasure.tombstones import normal
-from store.learning.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
-from store.learning.sentences import LONG, sentences
+from store.learning.rules.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
+from store.learning.rules.sentences import LONG, sentences
 
 CASES = [
     json.loads(line)

@@ -13,7 +13,7 @@ from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest
 from store.learning import grammar, rule_pass
 from store.learning.candidate_filter import worth
-from store.learning.extract_rules import extract
+from store.learning.rules.extract_rules import extract
 from store.memory import Memory
 
 CASES = Path(__file__).parents[3] / "bench" / "cases"

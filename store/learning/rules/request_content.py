@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from store.learning import request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import WINDOW, pattern
-from store.learning.request_clauses import (
+from store.learning.rules import request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.request_clauses import (
     LONG,
     NEGATION,
     REQUESTS,
@@ -18,9 +18,9 @@ from store.learning.request_clauses import (
     stated,
     verb,
 )
-from store.learning.request_markers import COLONS, Clause, Marker
-from store.learning.sentences import MOST, WORDS, Sentence
-from store.learning.statements import FIGURE
+from store.learning.rules.request_markers import COLONS, Clause, Marker
+from store.learning.rules.sentences import MOST, WORDS, Sentence
+from store.learning.rules.statements import FIGURE
 from store.text.small_talk import small_talk
 
 ITEMS = 12  # things of one list
