@@ -103,8 +103,8 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     memory.decisions.decide("Where drawings are kept", "on the studio's server", rationale="it costs nothing more")
     memory.facts.remember("Drawings are handed over on Thursdays")
     said: list[str] = []
-    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, said=said.append)
+    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, each=said.append)
     assert said == list(answer.sentences) and answer.by
-    for quote in (quote for sentence in answer.told for quote in sentence.quotes):
+    for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
         assert quote.stands_in(lookup.lookup(memory.database, parse(quote.citation)))
     assert Librarian(memory).ask("Who painted the ceiling?", chat).by == chat.name

@@ -161,7 +161,7 @@ def test_a_model_chooses_a_sentence_by_its_number_and_words_none(zoo: Memory, sa
     number, _ = zoo.facts.remember(LONG)
     answer = ask(zoo, Scripted(said, leans=only("eleven doors")), "where do zebras sleep, in which barn?")
     assert answer.sources[0] == f"F#{number}" and f"“{quoted}" in answer.sentences[0]
-    assert answer.told[0].quotes[0].stands_in(zoo.facts.get(number))
+    assert answer.parts[0].quotes[0].stands_in(zoo.facts.get(number))
 
 
 def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memory) -> None:
