@@ -30,7 +30,11 @@ LEARNING: dict[str, tuple[str, Any]] = {
     "what follows a denial": ("store.learning.rules.extract_rules._instead", lambda sentence: None),
     "numbered steps": ("store.learning.rules.extract_rules.how_to", lambda text: None),
     "statements by form": ("store.learning.rules.unmarked_requests.states", lambda folded, written: False),
-    "small talk in requests": ("store.learning.rules.requests.small_talk", lambda text: False),
+    "words of memory": ("store.learning.rules.requests._hinted", lambda sentence, parts: None),
+    "several in a sentence": (
+        "store.learning.rules.request_content._several",
+        lambda folded, start, end: [(start, end)],
+    ),
     "quotes and pastes": ("store.learning.rules.sentences.STRUCK", -1),
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {
