@@ -91,7 +91,8 @@ FOR_THE_APPLICATION = {
         "store.base.record_keys": "pack_key=pack unpack_key=unpack",
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
-            FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES TALK TIMELINE_KINDS
+            FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
+            TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",
@@ -197,6 +198,12 @@ FOR_THE_APPLICATION = {
         "store.exchange.backup": "backup= backup_status=standing",
         "store.exchange.exporter": "exporter=",
         "store.exchange.markdown_export": "markdown_export=",
+        "store.scan.machine_scan": "scan_machine=scan",
+        "store.scan.report": "ScanFinding ScanReport SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars",
+        "store.services.source_import": """
+            SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
+        """,
+        "store.sources.registry": "source_reader=reader",
     },
     "the doctor, salvage, upkeep": {
         "store.health.finding": "FINDING_NOTE=NOTE FINDING_OK=OK FINDING_WRONG=WRONG quiet_findings=quiet",

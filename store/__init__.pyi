@@ -84,6 +84,7 @@ from store.base.vocabulary import (
     PURGEABLE,
     SEARCHABLE,
     SETTING_NAMES,
+    SOURCE_NAMES,
     TALK,
     TASK_STATUSES,
     TIMELINE_KINDS,
@@ -426,6 +427,16 @@ from store.salvage.salvage import (
     SalvageReport,
     salvage as salvage_file,
 )
+from store.scan.machine_scan import (
+    scan as scan_machine,
+)
+from store.scan.report import (
+    KINDS as SCAN_KINDS,
+    PRICE as SCAN_PRICE,
+    ScanFinding,
+    ScanReport,
+    dollars as scan_dollars,
+)
 from store.search import (
     corpus,
     linked_records,
@@ -491,6 +502,16 @@ from store.services.point_in_time import (
 )
 from store.services.related_records import (
     related as related_records,
+)
+from store.services.source_import import (
+    SourceImport,
+    SourceImportReport,
+    SourcePreview,
+    found_sources,
+    machine as this_machine,
+)
+from store.sources.registry import (
+    reader as source_reader,
 )
 from store.text.prompt_injection import (
     suspicious,
@@ -639,19 +660,27 @@ __all__ = [
     "RestorePlan",
     "RulePassResult",
     "SAME",
+    "SCAN_KINDS",
+    "SCAN_PRICE",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",
     "SETTINGS",
     "SETTING_KEYS",
     "SETTING_NAMES",
+    "SOURCE_NAMES",
     "SalvageReport",
+    "ScanFinding",
+    "ScanReport",
     "SearchAnswer",
     "SearchMetrics",
     "SecretCut",
     "SecretLeak",
     "SettingValue",
     "SnippetMarker",
+    "SourceImport",
+    "SourceImportReport",
+    "SourcePreview",
     "Step",
     "StorageError",
     "Summary",
@@ -710,6 +739,7 @@ __all__ = [
     "find_citations",
     "find_decision_matches",
     "found_models",
+    "found_sources",
     "from_ms",
     "git_hooks",
     "grant_setting",
@@ -770,14 +800,18 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "scan_dollars",
+    "scan_machine",
     "scan_secrets",
     "scrub_secrets",
     "serve_mcp",
     "session_flush",
     "short_model_name",
+    "source_reader",
     "spellings",
     "summarizers",
     "suspicious",
+    "this_machine",
     "to_ms",
     "token_count",
     "trace_purge",

@@ -70,6 +70,11 @@ SETTING_NAMES = (
     "checkpoints.macro_days",
     "checkpoints.archival_days",
 )
+# tools whose memories can be brought in (store/sources/registry.py)
+SOURCE_NAMES = (
+    *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
+    *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
+)
 PERSON = "user"  # the only origin that is a person
 RULES = "rules"  # who answers where no model does
 MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised

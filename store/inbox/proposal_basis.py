@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse
+from store.base.clock import from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.database.database import Transaction
@@ -106,6 +107,8 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput("Importance is a number from 0 to 1.")
     if "decision" in fields:
         fields["decision"] = _decision(fields["decision"])
+    if "created" in fields:
+        fields["created"] = from_ms(to_ms(str(fields["created"])))
     if "tags" in fields:
         fields["tags"] = [str(tag) for tag in fields["tags"]]
     return fields

@@ -98,7 +98,7 @@ class Accepting:
             rationale=str(said.get("rationale", "")),
             impact=Verbatim("medium"),
             phase="",
-            decided_at=Verbatim(write.at),
+            decided_at=Verbatim(self._created()),
             status=Verbatim("active"),
             supersedes=None,
             origin=self._proposal.origin,
@@ -146,10 +146,15 @@ class Accepting:
             evidence=Json(evidence),
             tags=Json(tags),
             supersedes=instead_of,
+            created=self._created(),
         )
         if instead_of is not None:
             hand_on(write, [instead_of], new)
         return new
+
+    def _created(self) -> str:
+        """Return when it was written elsewhere, if the proposal says so and that is past; else now."""
+        return min(str(self._proposal.change.get("created", self._write.at)), self._write.at)
 
     def _one_of_many(self, target: int) -> int:
         """Keep one of several facts: the one with this text, or a new one that replaces all."""

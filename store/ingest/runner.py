@@ -8,9 +8,10 @@ from the same source.
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import groupby
 from typing import BinaryIO
 
@@ -102,6 +103,28 @@ def ingest(
     return report
 
 
+def ingest_lines(
+    database: Database,
+    lines: Iterable[tuple[str, ParsedLine]],
+    *,
+    origin: str,
+    project: str = "",
+    report: IngestReport | None = None,
+    cancelled: Cancelled = _never,
+) -> IngestReport:
+    """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
+    reliable. Raise StorageError."""
+    report = report if report is not None else IngestReport()
+    run = _Run(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
+    for path, several in groupby(lines, key=lambda line: line[0]):
+        run.take_lines(path, (line for _, line in several), cancelled)
+        report.files += 1
+        if cancelled():
+            break
+    expire(database, database.clock())
+    return report
+
+
 @contextmanager
 def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
     if isinstance(source, str):
@@ -120,6 +143,7 @@ class _Run:
         self._database = database
         self._file = file
         self._path = path
+        self._source = source_file.name(path) if path else ""
         self._project = project
         self._origin = origin
         self._report = report
@@ -169,6 +193,18 @@ class _Run:
         expire(self._database, self._database.clock())
         self._report.bytes += place.offset - start
         progress(place.offset, size)
+
+    def take_lines(self, path: str, lines: Iterable[ParsedLine], cancelled: Cancelled) -> None:
+        """Write turns that come from another source, in batches."""
+        self._source = source_file.name(path)
+        for line in lines:
+            self._take(FormatEntry(SourceOffset(), 0, [line], size=len(line.text)))
+            if len(self._batch) >= TURNS or self._weight > BYTES:
+                self._write(SourceOffset())
+                if cancelled():
+                    return
+                time.sleep(BREATH)
+        self._write(SourceOffset())
 
     def _own_name(self) -> str:
         """Return the name of a conversation for a file whose lines name none: the file's name; with its folder, where
@@ -296,8 +332,7 @@ class _Run:
                 turns.append(NewTurn(line.role, line.text[:LONGEST], line.speaker, at))
                 report.cut += len(line.text) > LONGEST
         if turns:
-            source = source_file.name(self._path) if self._path else ""
-            put(write, session, turns, source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
+            put(write, session, turns, self._source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
             report.added += len(turns)
             added.add(session)
 

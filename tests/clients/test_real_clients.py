@@ -117,6 +117,7 @@ def test_a_client_sees_the_server_and_lets_it_go(
     connection.disconnect(gone)
     left = {name: text for name, text in ours(home, root).items() if "sessions" not in name}
     assert not left, left.keys()
+    assert not (root / ".opencode").exists(), "nor what the client installed for our plugin"
     assert client_health.look(client, here)[0].state != "ok"
 
 

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES
+from store import SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -52,14 +52,24 @@ FILE_COMMANDS = (
     ),
     Verb(
         "import",
-        "Bring in an export, a backup or another memory: seen first, told apart by identity",
-        "files.exchange.import_file",
-        Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
+        "Bring in the memory of another tool, an export, a backup or another memory: seen first",
+        "files.source_import.import_any",
+        Argument(
+            "source",
+            "maybe",
+            "SOURCE|FILE",
+            "a tool, an export, packed or not, or a memory file; without it, list what was found here",
+            choices=SOURCE_NAMES,
+            file=True,
+        ),
+        Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
+        Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
+        Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
         Argument(
             "strategy",
             "value",
             "S",
-            "where a record differs: mine keeps what is here, replace takes the document's",
+            "of an export, where a record differs: mine keeps what is here, replace takes the document's",
             "mine",
             choices=("mine", "replace"),
         ),
@@ -86,14 +96,15 @@ FILE_COMMANDS = (
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",
-        "Check the search index, and embed what waits; index rebuild makes all of it again",
+        "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",
         "files.index.index",
         Argument(
             "what",
             "maybe",
-            "rebuild",
-            "rebuild: make it again, from nothing; download: fetch fastembed's model first",
-            choices=("rebuild", "download"),
+            "documents|rebuild|download",
+            "documents: read them now; rebuild: make the index again, from nothing; download: fetch fastembed's model"
+            " first",
+            choices=("documents", "rebuild", "download"),
         ),
     ),
     Verb(
@@ -148,7 +159,17 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "files.documents.scan"),
+    Verb(
+        "scan",
+        "Report on the memories that other tools keep on this machine; nothing is changed",
+        "files.scan.scan",
+        Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
+        Argument("md", "flag", "", "as a Markdown document"),
+        Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
+        Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
+        Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
+        opens="nothing",
+    ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
         "open",

@@ -75,7 +75,8 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there."""
+    """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there;
+    `installs` what the client itself puts into a folder of its configuration that it finds."""
 
     name: str
     title: str
@@ -83,6 +84,7 @@ class Client:
     edits: Callable[[Place], list[ConfigEdit]]
     health: Health
     steps: Mapping[str, tuple[str, ...]]
+    installs: tuple[str, ...] = ()
 
 
 def get(name: str) -> Client:

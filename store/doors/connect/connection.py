@@ -23,6 +23,7 @@ from store.git.process import GitError, run
 KIND = "connections"
 LARGEST = 300_000  # bytes of a configuration file that we change
 CONTEXT = 3  # lines around a change
+PLUGIN_PACKAGE = "@opencode-ai/plugin"  # what OpenCode installs for plugins
 
 
 @dataclass(slots=True)
@@ -128,11 +129,40 @@ def disconnect(found: ConnectionPlan) -> None:
         _write(change)
         if change.after is None:
             for folder in reversed(record[change.file]["folders"]):
-                try:
-                    os.rmdir(folder)
-                except OSError:
+                if not _removed(folder, found.client):
                     break
     _keep(found.client, found.place, stays)
+
+
+def _removed(folder: str, client: Client) -> bool:
+    """Remove a folder that we made, if it holds nothing but what its client installed there; return whether it is
+    gone."""
+    import shutil
+
+    try:
+        left = os.listdir(folder)
+        if left and not (set(left) <= set(client.installs) and _untouched(folder)):
+            return False
+        for name in left:
+            path = os.path.join(folder, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        os.rmdir(folder)
+    except OSError:
+        return False
+    return True
+
+
+def _untouched(folder: str) -> bool:
+    """Whether the packages in a folder are a client's own: its one plugin package, and nothing that a person added."""
+    try:
+        with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
+            said = json.load(file)
+    except (OSError, ValueError):
+        return False
+    return isinstance(said, dict) and set(said) == {"dependencies"} and set(said["dependencies"]) == {PLUGIN_PACKAGE}
 
 
 def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
@@ -236,7 +266,10 @@ def _restored(client: Client, file: str, kept: dict[str, Any], now: str) -> str 
 def _empty(file: str, text: str) -> bool:
     if not text.strip():
         return True
-    return file.endswith((".json", ".jsonc", ".toml")) and "//" not in text and config_edit.says(text, file) == {}
+    if not file.endswith((".json", ".jsonc", ".toml")) or "//" in text.replace("https://", ""):
+        return False
+    said = config_edit.says(text, file)
+    return isinstance(said, dict) and set(said) <= {"$schema"}  # which OpenCode adds to a file that lacks it
 
 
 def _same(file: str, one: str, other: str) -> bool:

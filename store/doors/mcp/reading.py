@@ -169,7 +169,13 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     if status not in STATUSES:
         raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(STATUSES)}.")
     limit, start = given.get("limit", 50), place(given.get("cursor", ""))
-    where = ["status = :status", "id NOT IN (SELECT fact_id FROM mutes)", "(scope <> 'session' OR session = :session)"]
+    # most facts are active: SQLite would take them all from an index, and sort them, to list the newest
+    column = "+status" if status in ("active", *AGEING) and "domain" not in given else "status"
+    where = [
+        f"{column} = :status",
+        "id NOT IN (SELECT fact_id FROM mutes)",
+        "(scope <> 'session' OR session = :session)",
+    ]
     if status == "pinned":
         where.append("pinned")
     if "domain" in given:

@@ -14,7 +14,7 @@ from store.learning.rules.sentences import LONG, sentences
 
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[3] / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[4] / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()
 ]
 ORDERS = (
     "Remember that the key is under the mat.",
