@@ -18,6 +18,8 @@ from store.learning.rules.request_clauses import (
     STATED,
     TRIM,
     behind_colon,
+    integral,
+    ordered,
     stated,
     verb,
 )
@@ -79,7 +81,8 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
                 announces = text.endswith(":") and last >= len(text) - 1
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
                     continue  # it goes on in the next sentence: half of it may say the opposite
-                if pattern("asking").match(said[where].folded, first):
+                asking = pattern("asking").match(said[where].folded, first)
+                if asking and marker.kind not in (*REQUESTS, "lasting"):
                     continue
                 if pattern("conditions").match(said[where].folded, first, last) and "," not in text[first:last]:
                     last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
@@ -171,12 +174,16 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     marker = request_markers.first(kind, folded, parts)
     if marker is None:
         return None
-    rest = folded[marker.end :].strip(TRIM)
+    rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
-        return marker if folded.endswith(":") else None
-    if imperatives.depends(folded[marker.start : marker.end]) or imperatives.goes_wrong(rest):
-        return None  # for a case, or of what fails
-    return marker if len(rest.split()) >= LONG else None
+        return marker if folded.endswith(":") or integral(folded, marker) else None
+    if imperatives.depends(folded[marker.start : marker.end]):  # what is to be done in that case has to follow
+        main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
+        inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
+        return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
+    if imperatives.goes_wrong(rest):
+        return None
+    return marker if ordered(rest) or stated(rest, text) or len(rest.split()) >= LONG else None
 
 
 def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -223,3 +230,8 @@ def _firm(text: str) -> bool:
 def _goes_on(marker: str, kind: str) -> bool:
     """Whether what is said may follow these words without a sign between."""
     return kind in ("corrected", "confirmed", "denies") or bool(pattern("goes_on").search(marker))
+
+
+def _bare(rest: str) -> bool:
+    """Whether words may begin with a verb that orders: neither with who does it nor with a question."""
+    return not (pattern("subject").match(rest) or pattern("asking").match(rest) or pattern("finite").match(rest))

@@ -314,6 +314,17 @@ def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> No
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("whenever you write SQL, use uppercase keywords", "when you commit, sign it", "if I ask for a diff, show it"),
+        *("cuando escribas tests, usá pytest", "cada vez que hagas un commit, firmalo", "no uses tabs nunca más"),
+    ],
+)
+def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
+    assert [found.text.lower() for found in extract("user", text).facts] == [text.lower()]
+
+
 @pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])
 def test_what_is_to_be_done_once_is_not_kept(memory: Memory, text: str) -> None:
     memory.turns.add("talk", [NewTurn("user", text)])
