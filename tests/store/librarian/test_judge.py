@@ -54,7 +54,7 @@ def test_a_model_that_is_against_every_record_refuses_and_the_nearest_are_named(
 def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
     for number in range(3):
         zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
-    willing = Scripted("{}", leans=lambda asked: -0.7 if "red barn" in asked else -0.8)
+    willing = Scripted("{}", leans=lambda asked: -0.75 if "red barn" in asked else -0.8)
     loath = Scripted("{}", leans=lambda asked: -0.4 if "red barn" in asked else -1.5)
     assert ask(zoo, willing).nothing
     assert ask(zoo, loath).sources[0] == "F#1"
