@@ -1,6 +1,6 @@
 """What search finds in conversations, chats with an assistant, and texts in two languages, by the product's own API.
 
-    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--results] [--check]
+    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--ablation] [--results] [--check]
 
 Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
 among the first k, averaged over the questions with evidence. The search is compared with its parts: keywords alone,
@@ -288,6 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vectors", metavar="FILE", help="where the model's vectors are kept from run to run")
     parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
+    parser.add_argument("--ablation", action="store_true", help="also search without each signal of the ranking")
     parser.add_argument("--results", action="store_true", help="write bench/RESULTS.md")
     parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
     options = parser.parse_args(arguments)
@@ -312,7 +313,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         good = tables(outcomes)
         own_sentences(memories)
         refusal.tables(refusal.judged(memories))
-        ablation(memories, options.every)
+        if options.ablation:
+            ablation(memories, options.every)
         times = [one.milliseconds for one in outcomes]
         print(f"\nA whole search: {statistics.median(times):.0f} ms p50, {quantile(times, 0.95):.0f} ms p95.")
         for _, remembered in memories:
