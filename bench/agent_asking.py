@@ -61,7 +61,7 @@ class Task(NamedTuple):
 
 class Heard:
     """A model client that records the seconds of each answer by task, and failures. Answers can be cached in a file by
-    request: a repeated request then returns the same answer and time."""
+    request: a repeated request then returns the same answer at once, and adds its seconds to `replayed`."""
 
     def __init__(self, chat: Chat) -> None:
         self.name = chat.name
@@ -69,6 +69,8 @@ class Heard:
         self.asked = self.invalid = 0
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.failed: Counter[str] = Counter()
+        self.replayed = 0.0
+        self.judged: Callable[[], None] = lambda: None  # called after each judgement
         self._chat = chat
         self._kept: dict[str, tuple[str, float]] = {}
         self._file: str | None = None
@@ -114,6 +116,7 @@ class Heard:
             return float(self._heard(messages, {"yes": list(yes), "no": list(no)}, 1, ask))
         finally:
             self.task = task
+            self.judged()
 
     def _heard(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]
@@ -123,6 +126,7 @@ class Heard:
         self.asked += 1
         if asked in self._kept:
             said, took = self._kept[asked]
+            self.replayed += took
         else:
             start = time.perf_counter()
             try:

@@ -3,11 +3,14 @@
     python -m bench.hooks [--runs 31] [--sizes 10000,100000]
 
 Each event is sent as Claude Code does, on standard input of `memoranda hook claude-code`, alternating with the floor, a
-Python that opens SQLite. Prompts are searched by keywords: a hook loads no model; `memoranda mcp` does. The process
+Python that opens SQLite. Prompts are searched by keywords, because a hook loads no model; then by meaning too, through
+a running `memoranda mcp`, in memories with synthetic vectors: the line below
+says how many answers of the server come in time for a hook, which else goes by the keywords. The process
 that an event starts in the background (learning, summaries) is not waited for, and shares the CPU with the next event:
 `processor` is the median of what the hook itself used.
 Tokens are those of a session of ten prompts, against a file that is loaded completely at its start, with each fact and
-decision of the memory as a line. The aims are in the table."""
+decision of the memory as a line: in the demo's memory, with ten questions about it, and in the large ones. The aims are
+in the table."""
 
 from __future__ import annotations
 
@@ -21,10 +24,14 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
+from bench.recall import CASES
+from bench.search_speed import prepared
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
-from store.doors.session import injections
+from store.base.clock import utc_now
+from store.doors.session import injections, recall_socket
 from store.memory import Memory
+from tui.demo import build
 
 AIM = 100.0
 PROMPTS = (
@@ -61,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
         print(f"\n{'ms':34} median    p95  processor  aim")
+        demo = build(os.path.join(folder, "demo"), utc_now()).path
+        with open(CASES, encoding="utf-8") as file:
+            questions = [json.loads(line)["ask"] for line in file][:20:2]
+        _tokens("the demo, ten questions about it", *_session(programs.memoranda, demo, folder, questions))
         floor: list[Cost] = []
         for size in sizes:
             path = os.path.join(folder, f"{size}.db")
@@ -75,9 +86,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     floor.append(_timed([programs.python, "-c", "import apsw"], b""))
             for name, values in times.items():
                 _line(f"{name}, {size:,} records", values, AIM)
-            told, whole = _session(programs.memoranda, path, folder)
-            print(f"{'a session of ten prompts':34} {told:,} tokens; as a MEMORY.md {whole:,}")
+            _by_meaning(programs.memoranda, os.path.join(folder, f"meant-{size}.db"), size, folder, options.runs)
+            _tokens("a session of ten prompts", *_session(programs.memoranda, path, folder, PROMPTS))
         _line("python -c 'import apsw'", floor, None)
+
+
+def _by_meaning(program: str, path: str, size: int, folder: str, runs: int) -> None:
+    """Print what a prompt costs while a server of the same memory runs, and how many answers came in time."""
+    copy(prepared(size), path)
+    server = subprocess.Popen([program, "--db", path, "mcp"], stdin=subprocess.PIPE, env=environment())
+    try:
+        while (warm := recall_socket.ask(path, recall_socket.WARM)) is None:
+            time.sleep(0.05)
+        recall_socket.answer(warm, 60.0)
+        answers: list[float] = []
+        for prompt in PROMPTS * 3:
+            start = time.perf_counter()
+            found = recall_socket.answer(recall_socket.ask(path, prompt), 60.0)
+            if found is None:
+                raise SystemExit("The server does not answer by meaning: memoranda doctor")
+            answers.append(time.perf_counter() - start)
+        values = [_report(program, path, folder, "prompt", run) for run in range(-2, runs)][2:]
+    finally:
+        server.kill()
+        server.wait()
+    _line(f"prompt by meaning, {size:,} records", values, AIM)
+    in_time = sum(seconds < recall_socket.WAIT for seconds in answers)
+    print(
+        f"{'  the server alone':34} {median(answers) * 1000:6.1f} {quantile(answers, 0.95) * 1000:6.1f}"
+        f"  {in_time} of {len(answers)} within {recall_socket.WAIT * 1000:g} ms"
+    )
 
 
 def _report(program: str, path: str, folder: str, name: str, run: int) -> Cost:
@@ -102,10 +140,14 @@ def _timed(argv: Sequence[str], given: bytes) -> Cost:
     return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime)
 
 
-def _session(program: str, path: str, folder: str) -> tuple[int, int]:
-    """Return (tokens sent in a session of ten prompts, tokens of the facts and decisions as lines of one file)."""
+def _tokens(what: str, told: int, whole: int) -> None:
+    print(f"{what:34} {told:,} tokens; as a MEMORY.md {whole:,}", flush=True)
+
+
+def _session(program: str, path: str, folder: str, prompts: Sequence[str]) -> tuple[int, int]:
+    """Return (tokens sent in a session of these prompts, tokens of the facts and decisions as lines of one file)."""
     session = f"told-{os.getpid()}"
-    for number, prompt in enumerate(("", *PROMPTS)):
+    for number, prompt in enumerate(("", *prompts)):
         said = {"session_id": session, "cwd": folder, "prompt_id": f"told-{number}", "prompt": prompt}
         said |= EVENTS["prompt" if number else "start"]  # type: ignore[operator]
         _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())

@@ -5,7 +5,9 @@
 A rival is a server that you installed, given by the command that starts it, as in --rival "server-memory=npx -y
 @modelcontextprotocol/server-memory". Start is from the start of the process to the complete answer to `tools/list`, for
 a client that sends its opening lines at once; tokens are a quarter of the bytes of all tool definitions; memory is
-resident, as reported by the system. The aims are in the table."""
+resident, as reported by the system. Those of RIVALS are also filled with texts by their own tools, and searched, beside
+Memoranda with the same texts. Searches at --sizes are by words alone, then by meaning, with synthetic vectors and the
+model loaded; no work in the background goes on meanwhile. The aims are in the table."""
 
 from __future__ import annotations
 
@@ -16,11 +18,12 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from bench.store import copy, environment, heading, installed, memory, quantile, verdict
+from bench.search_speed import prepared
+from bench.store import ALONE, Writer, copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
 from store.memory import Memory
 
@@ -35,13 +38,35 @@ QUERIES = (
     "which database do we use", "why postgres", "deploy", "migración de la base", "who owns the ledger", "tests fail",
     "cache of the sessions", "what did we decide about the queue", "release", "factura",
 )  # fmt: skip
-ALONE = "import mcp.server.lowlevel, time; time.sleep(3)"  # the memory of the SDK alone
+SAME = 1_000  # texts that Memoranda and each rival are filled with
+
+
+class Rival(NamedTuple):
+    """How another server is filled and searched: its tool for writing, the arguments that hold some texts, how many a
+    call takes, its tool for searching."""
+
+    write: str
+    holding: Callable[[Sequence[str]], dict[str, Any]]
+    at_once: int
+    search: str
+
+
+RIVALS = {
+    "server-memory": Rival(
+        "create_entities",
+        lambda texts: {"entities": [{"name": text, "entityType": "note", "observations": [text]} for text in texts]},
+        100,
+        "search_nodes",
+    ),
+    "agent-logbook": Rival("remember", lambda texts: {"type": "decision", "content": texts[0]}, 1, "recall"),
+}
+SDK_ALONE = "import mcp.server.lowlevel, time; time.sleep(3)"  # the memory of the SDK alone
 
 
 class Server:
     """A server process, and how long it took to answer the opening lines."""
 
-    def __init__(self, command: Sequence[str], folder: str) -> None:
+    def __init__(self, command: Sequence[str], folder: str, variables: Mapping[str, str] | None = None) -> None:
         start = time.perf_counter()
         self.process = subprocess.Popen(
             command,
@@ -49,7 +74,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
-            env=environment(),
+            env={**environment(), **(variables or {})},
         )
         self.say(*OPENING)
         self.tools: list[Any] = self.answer(2)["tools"]
@@ -121,12 +146,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             name, _, command = rival.partition("=")
             commands[name] = shlex.split(command)
         _servers(commands, folder, options.starts, options.idle)
-        sdk = subprocess.Popen([programs.python, "-c", ALONE], env=environment())
+        sdk = subprocess.Popen([programs.python, "-c", SDK_ALONE], env=environment())
         time.sleep(2.5)
         print(f"\n{'the SDK alone, imported':44} {resident(sdk.pid):6.1f} MB")
         sdk.wait()
+        _same_texts(commands, folder, options.calls)
         for size in map(int, options.sizes.split(",")):
-            _searches(programs.memoranda, memory(size // 2, size - size // 2), folder, size, options.calls)
+            _searches(programs.memoranda, memory(size // 2, size - size // 2), folder, size, options.calls, ALONE)
+            _searches(programs.memoranda, prepared(size), folder, size, options.calls, {})
 
 
 def _servers(commands: dict[str, list[str]], folder: str, starts: int, idle: float) -> None:
@@ -163,9 +190,42 @@ def _servers(commands: dict[str, list[str]], folder: str, starts: int, idle: flo
     )
 
 
-def _searches(program: str, source: str, folder: str, size: int, calls: int) -> None:
-    path = copy(source, os.path.join(folder, f"{size}.db"))
-    server = Server([program, "--db", path, "mcp"], folder)
+def _same_texts(commands: dict[str, list[str]], folder: str, calls: int) -> None:
+    """Print what a search costs in Memoranda and in each rival that is known, with the same texts."""
+    writer = Writer(7)
+    texts = [writer.sentence(6, 24, "en") for _ in range(SAME)]
+    print(f"\n{'search call, ' + format(SAME, ',') + ' texts':24} median    p95 ms  resident MB")
+    for name, command in commands.items():
+        rival = RIVALS.get(name)
+        home = os.path.join(folder, f"home-{name}")
+        os.makedirs(home)
+        if name == "memoranda":
+            command = [command[0], "--db", os.path.join(home, "memory.db"), "mcp"]
+            with Memory.open(command[2]) as own:
+                for text in texts:
+                    own.facts.remember(text)
+        elif rival is None:
+            continue
+        variables = {**ALONE, "HOME": home, "MEMORY_FILE_PATH": os.path.join(home, "memory.jsonl")}
+        if name == "memoranda":
+            variables.pop("HOME")
+        server = Server(command, home, variables)
+        if rival:
+            for number in range(0, SAME, rival.at_once):
+                server.call(100 + number, rival.write, **rival.holding(texts[number : number + rival.at_once]))
+        tool = rival.search if rival else "memory_search"
+        times = [
+            server.call(SAME * 2 + number, tool, query=" ".join(texts[number * 7 % SAME].split()[2:4]))
+            for number in range(-3, calls)
+        ][3:]
+        print(f"{name:24} {median(times):6.1f} {quantile(times, 0.95):6.1f} {server.megabytes:15.1f}")
+        server.close()
+
+
+def _searches(program: str, source: str, folder: str, size: int, calls: int, variables: Mapping[str, str]) -> None:
+    how = "words" if variables else "meaning"
+    path = copy(source, os.path.join(folder, f"{size}-{how}.db"))
+    server = Server([program, "--db", path, "mcp"], folder, variables)
     for number in range(10, 14):
         server.call(number, "memory_search", query=QUERIES[0])
     times = {
@@ -180,11 +240,12 @@ def _searches(program: str, source: str, folder: str, size: int, calls: int) -> 
     }
     for name, values in times.items():
         aim = SEARCH_AIM if name == "search" and size <= 100_000 else None
+        late = quantile(values, 0.95)
         print(
-            f"memory_{name:8} {size:9,} records  median {median(values):6.1f} ms  p95 {quantile(values, 0.95):6.1f} ms"
-            f"  {verdict(quantile(values, 0.95), aim)}"
+            f"memory_{name:8} {size:9,} records, {how:7}  median {median(values):6.1f} ms  p95 {late:6.1f} ms"
+            f"  {verdict(late, aim)}"
         )
-    print(f"{'':16} {size:9,} records  resident {server.megabytes:6.1f} MB")
+    print(f"{'':15} {size:9,} records, {how:7}  resident {server.megabytes:6.1f} MB")
     server.close()
 
 

@@ -7,6 +7,9 @@ in other words than the record's, a fifth about unrecorded topics. *Hit@1* and *
 those whose first record, or one of the first three, contains it. Questions about metadata (state, time, author, count)
 are right if all of their records are returned and no others. *Refused* are those about unrecorded topics that got
 "there are no records", *lost* those with an answer that did. *Quotes* are those that occur in the record they cite.
+The librarian is asked as the application asks it, but that the model may take an hour: the quality does not depend on
+the load. *First*, *order* and *end*, p50 and p95, are when the first three records were there, when the model had
+judged the last, and when the answer was complete, with the seconds that the model took when it was asked.
 `--show` prints the failures, never those of the held-out half. `--kept` caches the model's answers in a file."""
 
 import argparse
@@ -18,9 +21,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.agent import served
+from bench.agent_asking import Heard
 from store.base.citations import parse
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
@@ -31,6 +35,7 @@ CASES = os.path.join(os.path.dirname(__file__), "cases")
 NAMES = ("clinic", "riego", "radio")
 NOW = "2026-10-05T12:00:00.000Z"
 DATA = ("state", "time", "author", "count")
+PATIENCE = 3_600  # seconds that the model may take for a question
 Case = dict[str, Any]
 
 
@@ -47,8 +52,8 @@ def main() -> None:
         cases: list[Case] = [json.loads(line) for line in file]
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder, ExitStack() as stack:
         memories = {name: stack.enter_context(remembered(name, folder)) for name in NAMES}
-        heads = ("of", "hit@1", "hit@3", "data", "refused", "lost", "quotes", "first ms", "end ms")
-        widths = (4, 8, 8, 10, 10, 7, 11, 14, 14)
+        heads = ("of", "hit@1", "hit@3", "data", "refused", "lost", "quotes", "first ms", "order ms", "end ms")
+        widths = (4, 8, 8, 10, 10, 7, 11, 14, 14, 14)
         print(f"{'':14}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
         for half in halves:
             those = [case for case in cases if case["split"] == half]
@@ -65,42 +70,58 @@ def main() -> None:
                 few = min(options.few or len(those), len(those))
                 those = [those[place * len(those) // few] for place in range(few)]
 
-                def ask(memory: Memory, case: Case) -> tuple[Answer, float]:
+                def ask(memory: Memory, case: Case) -> "tuple[Answer, Times]":
                     return answered(memory, case, heard)
 
                 print(_row("model", half, those, memories, ask, options.show and half == "dev"), flush=True)
 
 
-def _search(memory: Memory, case: Case) -> tuple[list[str], float]:
-    """Return the first three of a plain search, and when they arrived."""
+class Times(NamedTuple):
+    """Seconds from the question to the first records, to their order, and to the complete answer."""
+
+    first: float
+    order: float
+    end: float
+
+
+def _search(memory: Memory, case: Case) -> tuple[list[str], Times]:
+    """Return the first records of a plain search, and when they arrived."""
     begin = time.perf_counter()
     hits = memory.search(case["question"].replace(":", " "), 8).hits
-    return [hit.citation for hit in hits], time.perf_counter() - begin
+    took = time.perf_counter() - begin
+    return [hit.citation for hit in hits], Times(took, took, took)
 
 
-def answered(memory: Memory, case: Case, chat: Any = None) -> tuple[Answer, float]:
-    """Return the answer, and when the first three were there."""
-    begin = time.perf_counter()
-    came = [0.0]
+def answered(memory: Memory, case: Case, chat: Heard | None = None) -> tuple[Answer, Times]:
+    """Return the answer of the librarian, and its times."""
+    begin, replayed = time.perf_counter(), chat.replayed if chat else 0.0
+    came = {"first": 0.0, "order": 0.0}
+
+    def passed() -> float:
+        return time.perf_counter() - begin + (chat.replayed - replayed if chat else 0.0)
 
     def first(told: object) -> None:
-        came[0] = time.perf_counter() - begin
+        came["first"] = passed()
 
+    def ordered() -> None:
+        came["order"] = passed()
+
+    if chat:
+        chat.judged = ordered
     answer = Librarian(memory).ask(case["question"], chat, first=first)
-    return answer, came[0] or time.perf_counter() - begin
+    end = passed()
+    return answer, Times(came["first"] or end, came["order"] or end, end)
 
 
 def _row(
     name: str, half: str, cases: Sequence[Case], memories: dict[str, Memory], ask: Callable[..., Any], show: bool
 ) -> str:
     count: Counter[str] = Counter()
-    firsts, ends = [], []
+    times: list[Times] = []
     for case in cases:
         memory = memories[case["memory"]]
-        begin = time.perf_counter()
-        given, first = ask(memory, case)
-        ends.append((time.perf_counter() - begin) * 1000)
-        firsts.append(first * 1000)
+        given, took = ask(memory, case)
+        times.append(took)
         good = scored(count, memory, case, given)
         if show and not good:
             said = given.text if isinstance(given, Answer) else " ".join(given)
@@ -111,7 +132,7 @@ def _row(
     return (
         f"{name:8}{half:6}{len(cases):>4}{_share(count['hit1'], count['said'])}{_share(count['hit3'], count['said'])}"
         f"{data:>10}{count['refused']:>6}/{count['nothing']:<3}{count['lost']:>7}{count['equal']:>6}/{count['quotes']:<4}"
-        f"{_times(firsts)}{_times(ends)}"
+        f"{''.join(_times([one * 1000 for one in column]) for column in zip(*times, strict=True))}"
     )
 
 
@@ -209,6 +230,10 @@ def remembered(name: str, folder: str) -> Iterator[Memory]:
         if turns := content.get("turns"):
             memory.turns.add("talk", [(one["role"], one["text"], one["at"]) for one in turns], "user")
         background_embedding.embed(memory)
+        settings = os.path.join(folder, name, "config.toml")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write(f"[agent]\npatience = {PATIENCE}\n")
+        memory.config.take("project", settings, (), {})
         yield memory
 
 

@@ -91,11 +91,13 @@ FOR_THE_APPLICATION = {
         "store.base.record_keys": "pack_key=pack unpack_key=unpack",
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
-            FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES TALK TIMELINE_KINDS
+            EXPORT_FORMS FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
+            TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",
         "store.records.facts": "FACT_SORTS=SORTS",
+        "store.records.mutes": "MUTED_KINDS=KINDS",
         "store.records.proposals": "proposals_about=about",
         "store.records.tags": "written_tags=written",
         "store.records.tasks": "OPEN_TASKS=OPEN",
@@ -162,6 +164,7 @@ FOR_THE_APPLICATION = {
         "store.llm.model_selection": """
             MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
         """,
+        "store.llm.call_log": "CALL_DAYS=DAYS LoggedCall model_calls=recent",
         "store.llm.model_stats": "ModelStats model_stats",
         "store.llm.probe": "ProbeResult probe_model=probe",
         "store.llm.server_info": "InstalledModel=Installed",
@@ -194,7 +197,14 @@ FOR_THE_APPLICATION = {
     "export, import, backup": {
         "store.exchange.backup": "backup= backup_status=standing",
         "store.exchange.exporter": "exporter=",
+        "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",
+        "store.scan.machine_scan": "scan_machine=scan",
+        "store.scan.report": "ScanFinding ScanReport SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars",
+        "store.services.source_import": """
+            SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
+        """,
+        "store.sources.registry": "source_reader=reader",
     },
     "the doctor, salvage, upkeep": {
         "store.health.finding": "FINDING_NOTE=NOTE FINDING_OK=OK FINDING_WRONG=WRONG quiet_findings=quiet",

@@ -74,6 +74,7 @@ from store.base.record_keys import (
 from store.base.vocabulary import (
     CONFIDENCES,
     DOMAINS,
+    EXPORT_FORMS,
     FACT_ORDERS,
     FACT_STATUSES,
     IMPACTS,
@@ -84,6 +85,7 @@ from store.base.vocabulary import (
     PURGEABLE,
     SEARCHABLE,
     SETTING_NAMES,
+    SOURCE_NAMES,
     TALK,
     TASK_STATUSES,
     TIMELINE_KINDS,
@@ -220,6 +222,7 @@ from store.embedding.vectors import (
 from store.exchange import (
     backup,
     exporter,
+    folder_export,
     markdown_export,
 )
 from store.exchange.backup import (
@@ -326,6 +329,11 @@ from store.librarian.trial import (
 from store.llm import (
     endpoint,
 )
+from store.llm.call_log import (
+    DAYS as CALL_DAYS,
+    LoggedCall,
+    recent as model_calls,
+)
 from store.llm.endpoint import (
     NEAR as LOCAL_HOSTS,
     host as model_host,
@@ -394,6 +402,9 @@ from store.records.ageing import (
 from store.records.facts import (
     SORTS as FACT_SORTS,
 )
+from store.records.mutes import (
+    KINDS as MUTED_KINDS,
+)
 from store.records.proposals import (
     about as proposals_about,
 )
@@ -417,6 +428,16 @@ from store.redaction.rules.families import (
 from store.salvage.salvage import (
     SalvageReport,
     salvage as salvage_file,
+)
+from store.scan.machine_scan import (
+    scan as scan_machine,
+)
+from store.scan.report import (
+    KINDS as SCAN_KINDS,
+    PRICE as SCAN_PRICE,
+    ScanFinding,
+    ScanReport,
+    dollars as scan_dollars,
 )
 from store.search import (
     corpus,
@@ -484,6 +505,16 @@ from store.services.point_in_time import (
 from store.services.related_records import (
     related as related_records,
 )
+from store.services.source_import import (
+    SourceImport,
+    SourceImportReport,
+    SourcePreview,
+    found_sources,
+    machine as this_machine,
+)
+from store.sources.registry import (
+    reader as source_reader,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -517,6 +548,7 @@ __all__ = [
     "AgentPlace",
     "AppliedRestore",
     "Backup",
+    "CALL_DAYS",
     "CHANGED_KINDS",
     "CHANGED_TABLES",
     "CONFIDENCES",
@@ -547,6 +579,7 @@ __all__ = [
     "DocumentWatch",
     "Doubt",
     "DoubtfulProposal",
+    "EXPORT_FORMS",
     "EXTRACTION_ATTEMPTS",
     "EmbeddingRun",
     "Event",
@@ -585,10 +618,12 @@ __all__ = [
     "LibrarianAnswer",
     "Link",
     "Location",
+    "LoggedCall",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",
     "MODEL_SWITCH",
+    "MUTED_KINDS",
     "Measures",
     "MemorandaError",
     "Memory",
@@ -628,19 +663,27 @@ __all__ = [
     "RestorePlan",
     "RulePassResult",
     "SAME",
+    "SCAN_KINDS",
+    "SCAN_PRICE",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",
     "SETTINGS",
     "SETTING_KEYS",
     "SETTING_NAMES",
+    "SOURCE_NAMES",
     "SalvageReport",
+    "ScanFinding",
+    "ScanReport",
     "SearchAnswer",
     "SearchMetrics",
     "SecretCut",
     "SecretLeak",
     "SettingValue",
     "SnippetMarker",
+    "SourceImport",
+    "SourceImportReport",
+    "SourcePreview",
     "Step",
     "StorageError",
     "Summary",
@@ -698,7 +741,9 @@ __all__ = [
     "feature_off",
     "find_citations",
     "find_decision_matches",
+    "folder_export",
     "found_models",
+    "found_sources",
     "from_ms",
     "git_hooks",
     "grant_setting",
@@ -722,6 +767,7 @@ __all__ = [
     "many_records",
     "markdown_export",
     "measure",
+    "model_calls",
     "model_due",
     "model_host",
     "model_pass",
@@ -758,14 +804,18 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "scan_dollars",
+    "scan_machine",
     "scan_secrets",
     "scrub_secrets",
     "serve_mcp",
     "session_flush",
     "short_model_name",
+    "source_reader",
     "spellings",
     "summarizers",
     "suspicious",
+    "this_machine",
     "to_ms",
     "token_count",
     "trace_purge",

@@ -24,7 +24,7 @@ from tui.cli_output import (
 from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command import Verb
-from tui.input.command_table import BY_NAME, VERBS
+from tui.input.command_table import BY_NAME, VERBS, find
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
@@ -69,13 +69,14 @@ def _run(arguments: list[str]) -> int:
     place.look = look
     if not rest:
         return _application(place, cwd) if _at_a_terminal(as_json) else _overview(place, cwd, as_json)
-    verb = BY_NAME.get(rest[0])
-    if verb is None:
+    found = find(rest)
+    if found is None:
         raise _unknown(rest[0])
-    if any(word in HELP[:2] for word in _before_dashes(rest[1:])):
+    verb, typed = found
+    if any(word in HELP[:2] for word in _before_dashes(typed)):
         out(plain(_help(verb)))
         return 0
-    given = read(verb.name, verb.arguments, rest[1:])
+    given = read(verb.name, verb.arguments, typed)
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
         outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
@@ -178,13 +179,12 @@ def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]
 
 
 def _unknown(word: str) -> Usage:
-    from difflib import get_close_matches
-
+    from tui.input.synonyms import meant
     from tui.theme.escape import visible
 
-    near = get_close_matches(word, BY_NAME, n=1)
+    verb = meant(word, BY_NAME)
     said = f"There is no command “{visible(word[:40])}”."
-    return Usage(said, f"Did you mean `memoranda {near[0]}`?" if near else "See `memoranda --help`.")
+    return Usage(said, f"Did you mean `memoranda {verb}`?" if verb else "See `memoranda --help`.")
 
 
 def _at_a_terminal(as_json: bool) -> bool:

@@ -44,6 +44,9 @@ SETTING_NAMES = (
     "embedding.model",
     "embedding.address",
     "embedding.key_variable",
+    "embedding.headers",
+    "embedding.input_types",
+    "embedding.fallback",
     "agent.mode",
     "agent.model",
     "agent.host",
@@ -67,6 +70,12 @@ SETTING_NAMES = (
     "checkpoints.macro_days",
     "checkpoints.archival_days",
 )
+# tools whose memories can be brought in (store/sources/registry.py)
+SOURCE_NAMES = (
+    *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
+    *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
+)
+EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
 PERSON = "user"  # the only origin that is a person
 RULES = "rules"  # who answers where no model does
 MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised

@@ -165,7 +165,7 @@ class Contexts:
         if not session:
             return []
         summaries = Summaries(self._database)
-        told = [
+        parts = [
             ContextPiece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
             for summary in summaries.active(session)
             if not shown or summary.last < shown
@@ -174,8 +174,8 @@ class Contexts:
             one = by_rule(part)
             said = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
             if said and (not shown or part[-1].number < shown):
-                told.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", said))
-        return told[-ACTIVE:]
+                parts.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", said))
+        return parts[-ACTIVE:]
 
     def _log(self) -> list[ContextPiece]:
         """Return the last lines of today's daily log, if there is one."""

@@ -150,8 +150,8 @@ def _takes_back(later: str, decision: str) -> bool:
     """Return whether a sentence may withdraw an earlier decision: it denies or supposes something of it."""
     if not _NOT.search(fold(later)) and not _BACK.search(later):
         return False
-    told, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
-    return bool(told & before) or len(later.split()) <= 2
+    mine, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
+    return bool(mine & before) or len(later.split()) <= 2
 
 
 def _about(said: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tuple[str, str]:

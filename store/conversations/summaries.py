@@ -110,9 +110,9 @@ class Summaries:
         made: list[int] = []
         while parts := self.due(name, all_of_it=all_of_it):
             for some in [parts] if by is None else [[part] for part in parts]:
-                told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in some]
+                summaries = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in some]
                 with self._database.write(actor, "summarise") as write:
-                    stand = takewhile(lambda one: _stand(write, one[0]), zip(some, told, strict=True))
+                    stand = takewhile(lambda one: _stand(write, one[0]), zip(some, summaries, strict=True))
                     fresh = [put(write, name, *one) for _, one in stand]
                 made += [number for number in fresh if number is not None]
                 if None in fresh:

@@ -235,9 +235,11 @@ def understood(error: BaseException, path: str) -> MemorandaError:
     return explain(error, path) if isinstance(error, DISK_ERRORS) else Defect(error)
 
 
-def explain(error: apsw.Error, path: str, patience: int = BUSY_MS) -> MemorandaError:
+def explain(error: apsw.Error | UnicodeDecodeError, path: str, patience: int = BUSY_MS) -> MemorandaError:
     """Return an error that names the cause of SQLite's and the next step; a busy file was waited for `patience`
-    milliseconds."""
+    milliseconds. UnicodeDecodeError: a text in the file is not UTF-8, which SQLite does not check."""
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(path, "is damaged: it holds text that is not UTF-8.")
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _full(path)):
         return DiskFull(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):

@@ -18,7 +18,7 @@ from store.database.schema.tables import RECORDED
 from store.database.schema.version import SCHEMA_VERSION
 from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
 from store.database.writing import change_capture, crash_count, wal, writer_queue
-from store.redaction.redactor import MARKER
+from store.redaction import MARKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Database:
                         trust.admit(self.connection)  # another process may have created the file meanwhile
         except BaseException as error:
             self.connection.close()
-            if not isinstance(error, apsw.Error):
+            if not isinstance(error, (apsw.Error, UnicodeDecodeError)):
                 raise
             raise explain(error, path) from None
         self._turn = writer_queue.WriterTurn(self.connection)
@@ -144,6 +144,13 @@ class Database:
             if isinstance(parameters, dict):
                 return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
             return self._read(take, sql, [_text(value) for value in parameters])
+        except UnicodeDecodeError:
+            from store.database import invalid_text
+
+            try:
+                return take(invalid_text.rows(self.connection, sql, parameters))
+            except UnicodeDecodeError as error:  # in a function of ours
+                raise explain(error, self.path) from None
         except apsw.InterruptError:
             raise
         except apsw.Error as error:
@@ -204,6 +211,11 @@ class Database:
     def interrupt(self) -> None:
         """Interrupt the query that another thread is running here."""
         self.connection.interrupt()
+
+    def keep_log(self) -> None:
+        """Leave the log beside the file when this connection is closed as the last: to write it into the file takes two
+        flushes of the disk, and another two to begin a new one. The next program that closes the memory does it."""
+        self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
     def close(self) -> None:
         self.connection.close()
@@ -305,7 +317,7 @@ class Transaction:
                 self._commit()
         except BaseException as late:
             error = late
-            if not isinstance(late, apsw.Error):
+            if not isinstance(late, (apsw.Error, UnicodeDecodeError)):
                 raise
         finally:
             self._session.close()
@@ -313,7 +325,7 @@ class Transaction:
                 self._connection.execute("ROLLBACK")
             self.database._turn.end()
             self.database._writing = False
-        if isinstance(error, apsw.Error):
+        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise explain(error, self.database.path, self.database.patience) from None
 
     def discard(self) -> None:

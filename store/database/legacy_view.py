@@ -25,10 +25,10 @@ def shown(connection: apsw.Connection, path: str, clock: Clock, look: bool = Fal
     """Open the migrated copy of what this connection reads, and close the connection. Raise StorageError."""
     try:
         with _making:
-            told = _state(path)
-            if told not in _copies:
-                _copies[told] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
-            name, _ = _copies[told]
+            state = _state(path)
+            if state not in _copies:
+                _copies[state] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
+            name, _ = _copies[state]
         copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
         guard(copy)
         configure(copy)

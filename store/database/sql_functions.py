@@ -24,14 +24,23 @@ CODE_WORDS = frozenset(
 
 
 def register(connection: apsw.Connection) -> None:
-    """Register `passages_of(text)` and `identifiers(text)` on a connection."""
+    """Register `passages_of(bytes)` and `identifiers(bytes)` on a connection; they take text too."""
     for name, function in (("passages_of", _passages_of), ("identifiers", _identifiers)):
         connection.create_scalar_function(name, function, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
 
+def text_of(value: "SQLiteValue") -> str:
+    """Return an argument of a function as text. Statements pass a text as a BLOB (`CAST(fact AS BLOB)`): a damaged file
+    may hold bytes that are not UTF-8, for which APSW raises an error before the function is called; here each becomes
+    U+FFFD."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return "" if value is None else str(value)
+
+
 def _passages_of(*texts: "SQLiteValue") -> str:
     """Return the passages of a text as JSON: [[start, end, line, code], …]; one of a blank text too."""
-    text = str(texts[0] or "")
+    text = text_of(texts[0])
     if _is_plain(text):
         return f"[[0, {len(text)}, 1, 0]]"
     from store.text.passages import passages
@@ -41,7 +50,7 @@ def _passages_of(*texts: "SQLiteValue") -> str:
 
 
 def _identifiers(*texts: "SQLiteValue") -> str:
-    text = str(texts[0] or "")
+    text = text_of(texts[0])
     if _has_no_identifier(text):
         return ""
     from store.text.identifiers import words

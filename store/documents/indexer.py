@@ -341,11 +341,11 @@ def _sweep(
                 write.execute("DELETE FROM chunks WHERE document_id = ?", (row.id,))
                 write.execute("DELETE FROM documents WHERE id = ?", (row.id,))
                 result.gone += bool(row.digest)
-    told = {name: why for name, why in troubles.items() if name not in known or known[name].problem != why}
-    if told:
+    noted = {name: why for name, why in troubles.items() if name not in known or known[name].problem != why}
+    if noted:
         with database.write("agent", "documents") as write:
             lease.renew(write)
-            for name, why in told.items():
+            for name, why in noted.items():
                 if name in known:  # it was a document; its text is removed
                     write.execute("DELETE FROM chunks WHERE document_id = ?", (known[name].id,))
                 write.execute(

@@ -129,16 +129,16 @@ def _table(columns: tuple[ExportColumn, ...]) -> "dict[str, Any]":
 
 def _value(column: ExportColumn) -> "dict[str, Any]":
     kind = {"INTEGER": "integer", "REAL": "number", "TEXT": "string", "BLOB": "string"}[column.kind]
-    told: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
+    rule: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
     if column.words:
-        told["enum"] = [*column.words, None] if column.nullable else list(column.words)
+        rule["enum"] = [*column.words, None] if column.nullable else list(column.words)
     if column.pattern:
-        told["pattern"] = f"^{column.pattern}$"
+        rule["pattern"] = f"^{column.pattern}$"
     if column.kind == "BLOB":
-        told["pattern"] = "^([0-9a-f]{2})*$"
+        rule["pattern"] = "^([0-9a-f]{2})*$"
     if column.json:
-        told |= {"contentMediaType": "application/json"}
-    return told
+        rule |= {"contentMediaType": "application/json"}
+    return rule
 
 
 def main() -> None:

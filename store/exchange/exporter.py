@@ -126,13 +126,15 @@ def section_of(connection: apsw.Connection, table: str, schema: str = "main") ->
 
 
 def rows_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[str]:
-    """Yield the rows of a table as JSON, by primary key."""
+    """Yield the rows of a table as JSON, by primary key; a byte that is not UTF-8 becomes U+FFFD."""
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
     keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
     for source, condition in _sources(connection, table, schema):
-        rows = connection.execute(f"SELECT json_object({pairs}) FROM {source} WHERE {condition} ORDER BY {keys}")
-        yield from (row for (row,) in rows)
+        rows = connection.execute(
+            f"SELECT CAST(json_object({pairs}) AS BLOB) FROM {source} WHERE {condition} ORDER BY {keys}"
+        )
+        yield from (row.decode("utf-8", "replace") for (row,) in rows)
 
 
 def _sources(connection: apsw.Connection, table: str, schema: str) -> Iterator[tuple[str, str]]:
@@ -191,7 +193,9 @@ def _fill(file: "BinaryIO | gzip.GzipFile", parts: Iterable[str] | Iterable[byte
 
 def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = False) -> int:
     """Have `write` fill a private file, and give it its name once it is whole and synced to the disk; return its size
-    in bytes. Raise Conflict or StorageError."""
+    in bytes. A device, a pipe or a link to one is not replaced. Raise Conflict or StorageError."""
+    if os.path.lexists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise Conflict(f"{path} is not a file, and is left as it is.", "Name a file.")
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     part = f"{path}.{os.urandom(4).hex()}.part"

@@ -12,7 +12,7 @@ from store.base.errors import Conflict, InvalidInput
 from store.database.database import Database, Transaction
 from store.exchange.export_reader import open_source
 from store.exchange.export_schema import TABLES
-from store.exchange.merge import ENDS, STATE, STAY, TOLD, Merge, empty
+from store.exchange.merge import DESCRIPTIVE, ENDS, STATE, STAY, Merge, empty
 from store.exchange.staging import NAME, Staged
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ class Import:
             found = [("+", "NULL", self._merge.fresh(table))]
             if table in ("facts", "decisions") and not self._replace:
                 found.append(("~", "m.id", self._merge.superseded(table)))
-            if table in STATE or table in TOLD:
+            if table in STATE or table in DESCRIPTIVE:
                 sign = "~" if self._replace and table in STATE else "="
                 found.append((sign, "m.id", self._merge.differing(table)))
             for sign, number, which in found:

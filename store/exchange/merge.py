@@ -53,7 +53,7 @@ STATE = {
     "commit_links": ("link_type",),
 }
 # what may differ in the journal, and is only reported: a journal is not rewritten
-TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
+DESCRIPTIVE = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
 REFERENCES = {"supersedes": "", "iteration_id": "iterations", "target": "facts", "made": "facts"}
 # the text shown for a record, and the text of its tombstone
 TEXTS = {
@@ -170,7 +170,7 @@ class Merge:
 
     def differing(self, table: str) -> str:
         """Return FROM and WHERE of the rows that exist here, `m`, in another state."""
-        names = STATE.get(table) or TOLD.get(table) or ()
+        names = STATE.get(table) or DESCRIPTIVE.get(table) or ()
         if not names:
             return f"FROM {NAME}.{table} AS d WHERE false"
         other = " OR ".join(f"d.{name} IS NOT m.{name}" for name in names)

@@ -110,8 +110,8 @@ def made_here(root: str) -> set[str]:
     moved: dict[bytes, bytes] = {}
     for log in dict.fromkeys(logs):
         for line in _read(log, _LOG_BYTES).split(b"\n"):
-            place, _, told = line.partition(b"\t")
-            shas, (action, _, subject) = place.split(b" ", 2)[:2], told.partition(b": ")
+            place, _, message = line.partition(b"\t")
+            shas, (action, _, subject) = place.split(b" ", 2)[:2], message.partition(b": ")
             if len(shas) == 2 and action.startswith(b"commit"):
                 made[shas[1]] = subject
             elif len(shas) == 2 and action.endswith((b"(pick)", b"(reword)", b"cherry-pick", b"am", b"rebase")):

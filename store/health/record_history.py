@@ -60,10 +60,10 @@ def records(visit: CheckContext) -> Iterator[Finding]:
     for table in RECORDED:
         total += database.value(f"SELECT count(*) FROM {table}")
     for table in RECORDED:
-        for key, told, row in walk(database, table):
+        for key, known, row in walk(database, table):
             done += 1
             visit.progress("records against their history", min(done, total), total)
-            if not told.agrees(row):
+            if not known.agrees(row):
                 off += 1
                 names = [*names, called(table, key)][: SHOWN + 1]
         without = untold(database, table)
@@ -97,30 +97,30 @@ def walk(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRec
                 steps.sort(key=itemgetter(0))
             for key, group in groupby(steps, itemgetter(0)):
                 found.append((key, list(group), database.value(row, json.loads(key))))
-        for key, told, text in found:
-            yield key, _told(told), None if text is None else json.loads(text)
+        for key, known, text in found:
+            yield key, _reconstructed(known), None if text is None else json.loads(text)
         if not some:
             return
         last = end
 
 
-def _told(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
+def _reconstructed(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
     """Return the result of steps, given newest first."""
-    told = ReconstructedRecord()
+    known = ReconstructedRecord()
     for _, seq, _, op, after, purged in steps:
         if purged:
-            told.silent = True
+            known.silent = True
             break
         if op == "DELETE":
-            told.gone = not told.seq
-        told.seq = told.seq or seq
+            known.gone = not known.seq
+        known.seq = known.seq or seq
         if op == "DELETE":
             break
-        told.stated = json.loads(after) | told.stated
+        known.stated = json.loads(after) | known.stated
         if op == "INSERT":
-            told.whole = True
+            known.whole = True
             break
-    return told
+    return known
 
 
 def untold(database: Database, table: str) -> list[str]:

@@ -48,7 +48,7 @@ def clocks(visit: CheckContext) -> Iterator[Finding]:
                 tables.append(table)
                 latest = max(latest, found)
     if latest:
-        says = f"Records of a time to come ({named(sorted(set(tables)))}): the latest of {_told(latest)}."
+        says = f"Records of a time to come ({named(sorted(set(tables)))}): the latest of {_shown(latest)}."
         step = "Set this machine's clock right; if it is right, they age from that day on."
         yield Finding("clocks", WRONG if latest > from_ms(to_ms(now) + FAR) else NOTE, says, step)
     count, last = database.rows(BACK)[0]
@@ -59,7 +59,7 @@ def clocks(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("clocks", OK, "No record is of a time to come.")
 
 
-def _told(moment: str) -> str:
+def _shown(moment: str) -> str:
     try:
         return local_time(moment)
     except (ValueError, OverflowError):

@@ -81,11 +81,11 @@ class Checkpoints:
             raise InvalidInput("Tokens are counted from 0.", "checkpoint --tokens 140000")
         used = percent(tokens, window)
         passed, session = threshold(used), clean(session)
-        told = "SELECT threshold FROM context_usage WHERE session = ?"
-        if (self._database.value(told, (session,)) or 0) == passed:
+        query = "SELECT threshold FROM context_usage WHERE session = ?"
+        if (self._database.value(query, (session,)) or 0) == passed:
             return None
         with self._database.write(actor, "checkpoint") as write:
-            before = write.execute(told, (session,)).get or 0
+            before = write.execute(query, (session,)).get or 0
             write.execute(
                 "INSERT INTO context_usage(session, threshold, at) VALUES (?, ?, ?)"
                 " ON CONFLICT(session) DO UPDATE SET threshold = excluded.threshold, at = excluded.at",
@@ -106,8 +106,8 @@ class Checkpoints:
             session, last = clean(session), self.newest()
             over = session or Turns(self._database).newest_session()
             end(write, over)
-            told = last is not None and last.trigger == "session_end" and session in ("", last.session)
-            if last is not None and told and not self._stirred(last, write.at):
+            taken = last is not None and last.trigger == "session_end" and session in ("", last.session)
+            if last is not None and taken and not self._stirred(last, write.at):
                 return last.id
             write.execute("DELETE FROM context_usage WHERE session = ?", (session,))
             return mark(write, "", "session_end", "macro", session)
@@ -257,9 +257,9 @@ class Checkpoints:
         if not self._database.read_only:
             with self._database.write(actor, "recover") as write:
                 write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
-                told = (parse(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
+                cited = (parse(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
                 open_counts.count(
-                    write, [pack("checkpoint", number), *(pack(one.kind, int(one.target)) for one in told)]
+                    write, [pack("checkpoint", number), *(pack(one.kind, int(one.target)) for one in cited)]
                 )
         return _as_of_now(self._database, self.get(number), held)
 

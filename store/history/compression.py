@@ -86,9 +86,9 @@ def of_step(database: Database, seq: int, count: int) -> list[Row]:
     if len(found) < count:
         for number, lists, within in _of_step(database, seq):
             texts = database.value("SELECT texts FROM history_block WHERE id = ?", (number,))
-            told = piece(database.connection, lists, within)
+            rows = piece(database.connection, lists, within)
             states = piece(database.connection, opened(texts, 2), within)
-            for (_, n, table, key, op, _, flags), (before, after) in zip(told, states, strict=True):
+            for (_, n, table, key, op, _, flags), (before, after) in zip(rows, states, strict=True):
                 found.append((n, table, key, op, before, after, purged(flags)))
         found.sort(key=itemgetter(0))
     return [tuple(row) for _, *row in found]

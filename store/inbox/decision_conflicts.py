@@ -56,17 +56,17 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
     """Yield the active facts that contradict a decision newer than their last confirmation, without pinned ones; each
     with the newest such decision."""
     decisions = Decisions(database)
-    told: set[int] = set()
+    seen: set[int] = set()
     for decision in decisions.many(decisions.ids()):
         texts = [decision.title, decision.chosen, *decision.alternatives]
         words = _words(map(taken_apart, texts))
         for fact in facts.many(_sharing(database, 0, words, 3 * CANDIDATES)):
-            if fact.id in told or fact.pinned or fact.status != "active":
+            if fact.id in seen or fact.pinned or fact.status != "active":
                 continue
             if fact.last_confirmed_at >= decision.decided_at:
                 continue
             if _judged(taken_apart(fact.fact), decision) == AGAINST:
-                told.add(fact.id)
+                seen.add(fact.id)
                 yield fact, decision
 
 

@@ -35,7 +35,7 @@ ORIGIN = "duplicates"  # the origin of these proposals
 MOST = 40  # new proposals of one pass: nobody would read more
 EACH = 2  # proposals that a fact may be in
 SERIES = 3  # facts that differ only in numbers or days, from which on they are a list and no contradiction
-TOLD = 0.75  # calibrated similarity from which two facts are compared
+COMPARED = 0.75  # calibrated similarity from which two facts are compared
 BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
@@ -106,9 +106,9 @@ def nominate(
     clusters = _clusters(database, [fact for fact in known if fact.id not in taken], now)
     since = counted_since(database)
     counted = bool(since) and since <= days_before(now, OLD_DAYS)
-    told = [question for cluster in clusters if (question := _summary(cluster, summary, counted)) is not None]
+    summaries = [question for cluster in clusters if (question := _summary(cluster, summary, counted)) is not None]
     overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
-    questions += [*overruled, *told]
+    questions += [*overruled, *summaries]
     gone = list[ProposalQuestion]()
 
     def standing() -> Iterator[ProposalQuestion]:
@@ -141,10 +141,10 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
 
     apart = [taken_apart(fact.fact) for fact in known]
     near = _near(database, known)
-    told = {pair for pair, meaning in (near or {}).items() if meaning >= TOLD}
+    alike = {pair for pair, meaning in (near or {}).items() if meaning >= COMPARED}
     frames = Counter(frozenset(said.words) for said in apart)
     found = []
-    for one, other in told.union(by_words([{*said.words, *said.values} for said in apart])):
+    for one, other in alike.union(by_words([{*said.words, *said.values} for said in apart])):
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare(apart[one], apart[other], likeness, meaning)

@@ -5,11 +5,12 @@ proposal becomes a fact. Each decision, of one or of many, is one step of histor
 """
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store.base.citations import cite
+from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
@@ -26,9 +27,10 @@ from store.records import proposals
 from store.records.fact_rows import checked, same
 
 # the keys of `change` besides the text, "fact"
-CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision")
+CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision", "created")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
+IMPORTED = "import:"  # begins the origin of what was read from other tools and documents
 
 
 class Doubtful(Conflict):
@@ -89,7 +91,8 @@ class Inbox:
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and the other fields of the fact
         (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale},
-        a decision with that title is added); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
+        a decision with that title is added; `created` is when it was
+        written elsewhere); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
         The same proposal (`proposal_basis.asked`) of the same origin is not made again while it waits, after it was
         rejected, and while the resulting fact holds: its id is returned. An `add` with the text of an active fact
         becomes a proposal to confirm that one; `confirm` and `forget` take the fact's own text, and other words are
@@ -173,6 +176,18 @@ class Inbox:
         )
         return number, True
 
+    def trust(self, write: Transaction, question: Question) -> tuple[int, bool]:
+        """Propose an addition as part of a transaction and accept it at once, for a person who trusts where it comes
+        from; return what `ask` does. Nobody confirmed it now, so that its age is counted from when it was written."""
+        number, new = self.ask(write, question)
+        if new:
+            proposal = self.get(number)
+            fact = Accepting(write, proposal, None, False).accept()
+            _settle(write, number, "accepted", fact)
+            if fact is not None and proposal.kind == "add":
+                write.execute("UPDATE facts SET last_confirmed_at = created_at WHERE id = ?", (fact,))
+        return number, new
+
     def proposed(self, numbers: Sequence[int]) -> str:
         """Return the reason of a step of history that made these proposals."""
         return _reason("propose", numbers)
@@ -224,9 +239,12 @@ class Inbox:
         return [*self._doubted(proposal), *self._moved(proposal)]
 
     def _doubted(self, proposal: Proposal) -> list[Doubt]:
-        """Return what changed in its evidence, except the facts that it is about, which `_moved` covers."""
+        """Return what changed in its evidence, except the facts that it is about, which `_moved` covers, and places
+        outside of this memory, which an import names and nobody reads again."""
         about = {cite("fact", number) for number in proposals.about(proposal)}
         rest = [one for one in proposal.evidence if one.citation not in about]
+        if proposal.origin.startswith(IMPORTED):
+            rest = [one for one in rest if not _outside(one.citation)]
         return list(doubts(self._database, self._documents, rest))
 
     def _moved(self, proposal: Proposal) -> list[Doubt]:
@@ -341,7 +359,7 @@ class Inbox:
                     continue
                 _settle(write, proposal.id, "accepted", fact)
                 made[proposal.id] = fact
-            write.reason = _told(choices, made, rejected)
+            write.reason = _summary(choices, made, rejected)
         return Decided(made, tuple(rejected), left)
 
 
@@ -375,7 +393,7 @@ def _reason(verb: str, numbers: Sequence[int]) -> str:
     return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
 
 
-def _told(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
+def _summary(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
     """Return the reason of the step of history that decided proposals, by verb, with the resulting facts."""
     words: dict[str, list[str]] = {}
     for choice in choices:
@@ -392,6 +410,11 @@ def _told(choices: Sequence[InboxChoice], made: Mapping[int, int | None], reject
         more = f" +{len(cited) - 10}" if len(cited) > 10 else ""
         parts.append(f"{verb} {' '.join(cited[:10])}{more}")
     return ", ".join(parts) or "decide"
+
+
+def _outside(citation: str) -> bool:
+    found = parse(citation)
+    return found.kind == "document" and os.path.isabs(str(found.target))
 
 
 def _missing(number: int) -> NotFound:

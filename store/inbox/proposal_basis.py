@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from store.base.citations import cite, parse
+from store.base.clock import from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.database.database import Transaction
@@ -61,14 +62,14 @@ def asked(
 ) -> str:
     """Return the digest of a proposal: one that adds, by its text; one that replaces a fact, by that fact too; one that
     only changes facts, by those, and one that confirms, by the last confirmation."""
-    told: list[object] = [kind]
+    basis: list[object] = [kind]
     if others:
-        told += sorted([target or 0, *others])
+        basis += sorted([target or 0, *others])
     elif kind in ("confirm", "forget"):
-        told += [target, based_on, *(confirmed if kind == "confirm" else ())]
+        basis += [target, based_on, *(confirmed if kind == "confirm" else ())]
     else:
-        told += [target, based_on, tombstones.normal(text)]
-    return tombstones.keyed(write, json.dumps(told, ensure_ascii=False))
+        basis += [target, based_on, tombstones.normal(text)]
+    return tombstones.keyed(write, json.dumps(basis, ensure_ascii=False))
 
 
 def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQuestion) -> int | None:
@@ -93,22 +94,24 @@ def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQu
 
 def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
     """Return the other fields of the fact, in the form of `Facts.remember`. Raise InvalidInput."""
-    told = {name: value for name, value in change.items() if value not in (None, "", [], ())}
-    domain = str(told.get("domain", "general")).strip().lower()
+    fields = {name: value for name, value in change.items() if value not in (None, "", [], ())}
+    domain = str(fields.get("domain", "general")).strip().lower()
     if domain not in DOMAINS:
-        told["tags"] = [*told.get("tags", ()), domain[:40]]
-        told["domain"] = "general"
-    elif "domain" in told:
-        told["domain"] = domain
-    if told.get("confidence", "high") not in CONFIDENCES:
+        fields["tags"] = [*fields.get("tags", ()), domain[:40]]
+        fields["domain"] = "general"
+    elif "domain" in fields:
+        fields["domain"] = domain
+    if fields.get("confidence", "high") not in CONFIDENCES:
         raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
-    if not 0 <= float(told.get("importance", 0)) <= 1:
+    if not 0 <= float(fields.get("importance", 0)) <= 1:
         raise InvalidInput("Importance is a number from 0 to 1.")
-    if "decision" in told:
-        told["decision"] = _decision(told["decision"])
-    if "tags" in told:
-        told["tags"] = [str(tag) for tag in told["tags"]]
-    return told
+    if "decision" in fields:
+        fields["decision"] = _decision(fields["decision"])
+    if "created" in fields:
+        fields["created"] = from_ms(to_ms(str(fields["created"])))
+    if "tags" in fields:
+        fields["tags"] = [str(tag) for tag in fields["tags"]]
+    return fields
 
 
 def _decision(said: Any) -> dict[str, Any]:

@@ -85,7 +85,7 @@ class Accepting:
     # applying
 
     def _decide(self, said: dict[str, Any]) -> None:
-        """Record the proposed decision, with the words that the person accepted as its title."""
+        """Record the proposed decision, with the words that the person accepted as its title; that confirms it."""
         write, chosen = self._write, str(said["chosen"])
         tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
         write.insert(
@@ -98,10 +98,11 @@ class Accepting:
             rationale=str(said.get("rationale", "")),
             impact=Verbatim("medium"),
             phase="",
-            decided_at=Verbatim(write.at),
+            decided_at=Verbatim(self._created()),
             status=Verbatim("active"),
             supersedes=None,
             origin=self._proposal.origin,
+            confirmed_at=Verbatim(write.at),
         )
 
     def _new(self, instead_of: int | None) -> int:
@@ -145,10 +146,15 @@ class Accepting:
             evidence=Json(evidence),
             tags=Json(tags),
             supersedes=instead_of,
+            created=self._created(),
         )
         if instead_of is not None:
             hand_on(write, [instead_of], new)
         return new
+
+    def _created(self) -> str:
+        """Return when it was written elsewhere, if the proposal says so and that is past; else now."""
+        return min(str(self._proposal.change.get("created", self._write.at)), self._write.at)
 
     def _one_of_many(self, target: int) -> int:
         """Keep one of several facts: the one with this text, or a new one that replaces all."""

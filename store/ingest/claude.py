@@ -42,7 +42,7 @@ def read(value: Any) -> list[ParsedLine]:
         raise Broken("it names no session")
     if not isinstance(message, dict):
         raise Broken("it holds no message")
-    said, told, doubtful = _content(message.get("content"))
+    said, quoted, doubtful = _content(message.get("content"))
     made = {
         "session": session,
         "role": role,
@@ -53,7 +53,7 @@ def read(value: Any) -> list[ParsedLine]:
     ours = any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
     text = _INTERRUPTED.sub("", said).strip()
     if ours or not text:
-        noise = "\n".join(part for part in (said, told) if part.strip())
+        noise = "\n".join(part for part in (said, quoted) if part.strip())
         return [ParsedLine(text=noise, kind=TOOL, **made)] if noise else []
     return [ParsedLine(text=text, doubtful=doubtful, **made)]
 
@@ -73,7 +73,7 @@ def without_told(text: str) -> tuple[str, str, bool]:
     for number, tag in enumerate(tags):
         if tag[1]:
             ends.setdefault(tag[2], []).append(number)
-    own, told, place, after = list[str](), list[str](), 0, 0
+    own, quoted, place, after = list[str](), list[str](), 0, 0
     begins = _after_space(text, 0)  # start of what is not the program's
     for number, tag in enumerate(tags):
         if tag[1] or number < after:
@@ -83,16 +83,16 @@ def without_told(text: str) -> tuple[str, str, bool]:
         if end > number:
             own.append(text[place : tag.start()])
             place, after = tags[end].end(), end + 1
-            told.append(text[tag.start() : place])
+            quoted.append(text[tag.start() : place])
             if begins == tag.start():
                 begins = _after_space(text, place)
         elif begins == tag.start():
-            told.append(text[begins:])
-            return "", "\n".join(told), False
+            quoted.append(text[begins:])
+            return "", "\n".join(quoted), False
     own.append(text[place:])
     between = any(part.strip() for part in own[1:-1])
     stray = any(tag[1] for part in own for tag in _TOLD.finditer(part))
-    return "".join(own), "\n".join(told), between or stray
+    return "".join(own), "\n".join(quoted), between or stray
 
 
 def _after_space(text: str, place: int) -> int:
@@ -122,22 +122,22 @@ def _content(content: Any) -> tuple[str, str, bool]:
         return without_told(content)
     if not isinstance(content, list):
         raise Broken("its message holds no text")
-    said, told, doubtful = list[str](), list[str](), False
+    said, quoted, doubtful = list[str](), list[str](), False
     for block in content:
         if not isinstance(block, dict):
             raise Broken("a part of its message is no object")
         if block.get("type") == "text":
             text = _text(block.get("text"))
             if (first := _TOLD.match(text.lstrip())) and not first[1]:
-                told.append(text)  # the program's as a whole, whatever it quotes
+                quoted.append(text)  # the program's as a whole, whatever it quotes
                 continue
             own, theirs, doubt = without_told(text)
             said.append(own)
-            told.append(theirs)
+            quoted.append(theirs)
             doubtful |= doubt
         elif block.get("type") in ("tool_result", "tool_use"):
-            told.append(_short(block.get("content") or block.get("name")))
-    return "\n\n".join(part for part in said if part.strip()), "\n".join(filter(None, told)), doubtful
+            quoted.append(_short(block.get("content") or block.get("name")))
+    return "\n\n".join(part for part in said if part.strip()), "\n".join(filter(None, quoted)), doubtful
 
 
 def _short(value: Any) -> str:

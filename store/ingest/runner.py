@@ -8,9 +8,10 @@ from the same source.
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from itertools import groupby
 from typing import BinaryIO
 
@@ -32,7 +33,7 @@ from store.text.small_talk import small_talk
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
 OVER = 4  # bits: skipped bytes count a sixteenth of written ones
-TOLD = 20  # broken lines that are listed one by one
+LISTED = 20  # broken lines that are listed one by one
 BREATH = 0.002  # seconds between two transactions, in which other writers get the file
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
@@ -102,6 +103,28 @@ def ingest(
     return report
 
 
+def ingest_lines(
+    database: Database,
+    lines: Iterable[tuple[str, ParsedLine]],
+    *,
+    origin: str,
+    project: str = "",
+    report: IngestReport | None = None,
+    cancelled: Cancelled = _never,
+) -> IngestReport:
+    """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
+    reliable. Raise StorageError."""
+    report = report if report is not None else IngestReport()
+    run = _Run(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
+    for path, several in groupby(lines, key=lambda line: line[0]):
+        run.take_lines(path, (line for _, line in several), cancelled)
+        report.files += 1
+        if cancelled():
+            break
+    expire(database, database.clock())
+    return report
+
+
 @contextmanager
 def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
     if isinstance(source, str):
@@ -120,6 +143,7 @@ class _Run:
         self._database = database
         self._file = file
         self._path = path
+        self._source = source_file.name(path) if path else ""
         self._project = project
         self._origin = origin
         self._report = report
@@ -170,6 +194,18 @@ class _Run:
         self._report.bytes += place.offset - start
         progress(place.offset, size)
 
+    def take_lines(self, path: str, lines: Iterable[ParsedLine], cancelled: Cancelled) -> None:
+        """Write turns that come from another source, in batches."""
+        self._source = source_file.name(path)
+        for line in lines:
+            self._take(FormatEntry(SourceOffset(), 0, [line], size=len(line.text)))
+            if len(self._batch) >= TURNS or self._weight > BYTES:
+                self._write(SourceOffset())
+                if cancelled():
+                    return
+                time.sleep(BREATH)
+        self._write(SourceOffset())
+
     def _own_name(self) -> str:
         """Return the name of a conversation for a file whose lines name none: the file's name; with its folder, where
         another file of that name was imported before."""
@@ -186,7 +222,7 @@ class _Run:
         self._weight += entry.size >> OVER
         if entry.trouble:
             self._report.broken += 1
-            if len(self._report.troubles) < TOLD:
+            if len(self._report.troubles) < LISTED:
                 self._report.troubles.append((source_file.name(self._path), entry.number, entry.trouble))
         for line in entry.said:
             line.doubtful |= not self._own  # a role in any other file is not reliable
@@ -213,24 +249,24 @@ class _Run:
             return self._digest("id", line.role, line.id)
         if line.id:
             return self._digest(line.session, line.role, "id", line.id)
-        told = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
-        return self._digest(*told) if line.at else self._counted(told)
+        parts = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
+        return self._digest(*parts) if line.at else self._counted(parts)
 
-    def _counted(self, told: tuple[str, ...]) -> bytes:
+    def _counted(self, parts: tuple[str, ...]) -> bytes:
         """Return the key of a line that has neither id nor time: the next number among equal lines."""
-        same = self._digest(*told)
+        same = self._digest(*parts)
         if same not in self._times:
             self._times[same] = 0
-            while not self._from_start and self._is_known(self._digest(*told, str(self._times[same] + 1))):
+            while not self._from_start and self._is_known(self._digest(*parts, str(self._times[same] + 1))):
                 self._times[same] += 1
         self._times[same] += 1
-        return self._digest(*told, str(self._times[same]))
+        return self._digest(*parts, str(self._times[same]))
 
     def _is_known(self, key: bytes) -> bool:
         return self._database.value("SELECT 1 FROM ingested WHERE key = ?", (key,)) is not None
 
-    def _digest(self, *told: str) -> bytes:
-        digest: bytes = sha256(self._secret + "\0".join(told).encode("utf-8", "replace")).digest()[:16]
+    def _digest(self, *parts: str) -> bytes:
+        digest: bytes = sha256(self._secret + "\0".join(parts).encode("utf-8", "replace")).digest()[:16]
         return digest
 
     # writing
@@ -296,8 +332,7 @@ class _Run:
                 turns.append(NewTurn(line.role, line.text[:LONGEST], line.speaker, at))
                 report.cut += len(line.text) > LONGEST
         if turns:
-            source = source_file.name(self._path) if self._path else ""
-            put(write, session, turns, source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
+            put(write, session, turns, self._source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
             report.added += len(turns)
             added.add(session)
 

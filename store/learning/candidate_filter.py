@@ -7,8 +7,10 @@ of the person and theirs, of their project, of how they work. What it then says 
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from store.learning import small_talk as passing
+from store.learning.grammar import either, sign
 from store.learning.requests import requests
 from store.learning.sentences import READ, WORDS, Sentence, fold, sentences
 from store.learning.statements import FIGURE, NAME, states
@@ -17,19 +19,11 @@ from store.text.small_talk import small_talk
 
 SHOWN = 12  # sentences of one turn
 
-_CLAUSE = re.compile(
-    r"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)"
-    r"|\b(?:pero|but|so|asi que|because|porque|aunque|although|mientras|while)\b"
-)
-_VERB = re.compile(
-    r"\b(?:is|are|am|was|were|be|has|have|had|do|does|did|can|can't|cannot|must|will|won't|should|i|we|it|they|he|she"
-    r"|don't|doesn't|isn't|aren't|es|son|soy|somos|esta|estan|estoy|hay|va|van|fue|tienen?|tengo|tenemos|se|me|no|sin"
-    r"|ya|not|never|nunca|siempre|always|\w{2,}(?:amos|emos|imos|aron|ieron|aban?|ian|ing|ed))\b"
-)
-_SCRAP = re.compile(
-    r"(?:once|twice|every|each|in|on|at|for|by|with|since|from|to|of|as|than|then|una vez|dos veces|cada|en|con|por"
-    r"|para|desde|de|al?|tod[oa]s)\b"
-)
+
+@cache
+def _joints() -> re.Pattern[str]:
+    """Return the pattern of what stands between two clauses."""
+    return re.compile(rf"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)|{either('clause_joint')}")
 
 
 def worth(role: str, text: str) -> list[Sentence]:
@@ -60,7 +54,7 @@ def stands(told: str, said: str) -> bool:
     folded = fold(told)
     if passing.refused(folded) or passing.hostile(folded):
         return False
-    if not _SCRAP.match(folded) or _VERB.search(folded) or FIGURE.search(folded) or NAME.search(told):
+    if not sign("scrap").match(folded) or sign("any_verb").search(folded) or FIGURE.search(folded) or NAME.search(told):
         return True
     return 2 * len(folded.split()) >= len(said.split())
 
@@ -89,7 +83,7 @@ def _worth(sentence: Sentence) -> bool:
 def _clauses(sentence: Sentence) -> Iterator[tuple[str, str]]:
     """The parts of a sentence that say something of their own: folded, and as they were written."""
     start = 0
-    for match in [*_CLAUSE.finditer(sentence.folded), None]:
+    for match in [*_joints().finditer(sentence.folded), None]:
         end = match.start() if match else len(sentence.folded)
         folded = sentence.folded[start:end]
         if len(folded.split()) >= WORDS:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning.grammar import pattern
+from store.learning.grammar import pattern, sign
 from store.learning.sentences import fold
 from store.text.language import foreign, language
 from store.text.similarity import contradiction
@@ -21,33 +21,11 @@ from store.text.words import DENIED, SLIGHT, named, parts
 FEWEST = 2  # words that tell something, of a part of what is told
 SHARE = 0.75  # of the words that tell something, at least, that must stand in what was said
 # what turns what is said beside it into something else; whoever tells it has to tell that too
-_TURNS = {
-    "denied": DENIED,
-    "ended": re.compile(
-        r"\b(?:deje|dejo|dejamos|dejaron|dejar|paramos|stop(?:ped|s)?|used to|quit|gave up|solia\w*|antes(?! de)"
-        r"|formerly|abandon\w+)\b"
-    ),
-    "left": re.compile(
-        r"\b(?:descart\w+|rechaz\w+|discard\w+|reject\w+|rul(?:ed|ing) out|drop(?:ped|ping|s)?|sacamos|saque|quitamos"
-        r"|quite|eliminamos|removed)\b"
-    ),
-    "weighed": re.compile(
-        r"\b(?:pensando|pensaba\w*|pense|pensamos|consider\w*|thinking (?:of|about)|thought (?:of|about)"
-        r"|look(?:ed|ing) (?:at|into)|viendo|mirando|probando|podria\w*|could"
-        r"|might|tal vez|quizas?|capaz|maybe|perhaps|evalua\w*|evaluat\w*|between|entre|whether|duda\w*|ojala|wish"
-        r"|me gustaria|would)\b"
-    ),
-    "supposed": re.compile(r"\b(?:si|if|unless|a menos que|suppos\w*|supon\w*|imagin\w*)\b"),
-}
-_AND = re.compile(r"\b(?:y|e|and)\b")
-_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de|over)\b")
-_TAIL = re.compile(r"(?:porque|because|asi que|so that|y|and|o|or|que|which|but|pero|para que)\b")
-# words of the moment that speak of no moment
-_LASTING = re.compile(
-    r"\b(?:(?:de|por|a|cada|toda) (?:la )?mananas?|todas las mananas|every (?:day|morning|night))\b|"
-    r"\b(?:a partir de|desde|from|starting|de) (?:ahora|hoy|manana|now|today|tomorrow)(?: on| en (?:mas|adelante))?\b"
-)
-_FEELING = re.compile(r"\b(?:estoy|me siento|i feel|i'm (?:so |very |really )?(?:tired|sad|happy|hungry|stuck|busy))\b")
+TURNS = ("denied", "ended", "left", "weighed", "supposed")
+
+
+def _turn(name: str) -> re.Pattern[str]:
+    return DENIED if name == "denied" else sign(f"turned_{name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +111,8 @@ class Ground:
     def _turned(self, told: str) -> bool:
         """Whether something is told without what turned it round where it was said."""
         telling = [word for word in _tells(told) if not DENIED.fullmatch(word)]
-        mine = {name for name, sign in _TURNS.items() if sign.search(told)}
-        instead = _INSTEAD.search(told)
+        mine = {name for name in TURNS if _turn(name).search(told)}
+        instead = sign("instead_of").search(told)
         if instead:
             mine.add("instead")
             if not self._takes(_tells(told[: instead.start()]), _tells(told[instead.end() :])):
@@ -186,12 +164,12 @@ def _told(told: str) -> list[str]:
 
 def _clauses(folded: str) -> Iterable[_Clause]:
     for part in parts(folded):
-        passing = bool(pattern("passing").search(_LASTING.sub("", part)) or _FEELING.search(part))
-        instead = _INSTEAD.search(part)
+        passing = bool(pattern("passing").search(sign("lasting_time").sub("", part)) or sign("feels").search(part))
+        instead = sign("instead_of").search(part)
         if instead:
             yield _clause(part[instead.end() :], {"instead"}, passing)
             part = part[: instead.start()]
-        turned = {name for name, sign in _TURNS.items() if sign.search(part)}
+        turned = {name for name in TURNS if _turn(name).search(part)}
         ahead = _ahead(part)
         if ahead:
             yield _clause(part[:ahead], turned - {"denied"}, passing)
@@ -201,7 +179,11 @@ def _clauses(folded: str) -> Iterable[_Clause]:
 def _ahead(part: str) -> int:
     """Where what is denied begins, behind the last "and" before the denial; 0 where all of it is."""
     denial = DENIED.search(part)
-    return max((match.end() for match in _AND.finditer(part, 0, denial.start())), default=0) if denial else 0
+    return (
+        max((match.end() for match in sign("conjunction").finditer(part, 0, denial.start())), default=0)
+        if denial
+        else 0
+    )
 
 
 def _clause(part: str, turned: set[str], passing: bool) -> _Clause:
@@ -212,7 +194,7 @@ def _clause(part: str, turned: set[str], passing: bool) -> _Clause:
 def open_ended(told: str) -> bool:
     """Whether something is only weighed or supposed, or no more than the end of a sentence."""
     folded = fold(told)
-    return bool(_TAIL.match(folded) or _TURNS["weighed"].search(folded) or _TURNS["supposed"].search(folded))
+    return bool(sign("tail").match(folded) or _turn("weighed").search(folded) or _turn("supposed").search(folded))
 
 
 def best(told: str, grounds: Sequence[Ground], first: int | None = None) -> int | None:

@@ -7,7 +7,7 @@ is asked about. Spanish is read with its accents: "usá" orders and "usa" may, "
 import re
 from functools import cache
 
-from store.learning.grammar import pattern, words
+from store.learning.grammar import either, pattern, sign, words
 from store.text.folding import fold
 
 SURE, PERHAPS, NO = True, None, False
@@ -34,20 +34,18 @@ _SPANISH = re.compile(
     r"\W*(siempre|nunca|jam[aá]s)(?: m[aá]s| jam[aá]s)? (?:((?:me|te|se|nos|l[aeo]s?) ){0,2})(\w+)", re.I
 )
 _ENGLISH = re.compile(r"\W*(?:(i|we) )?(?:always|never)(?: ever)? (\w+)", re.I)
-_OVER = re.compile(r"\b(?:any ?more|lately|these days|nowadays|ultimamente|jaja\w*|haha\w*|lol)\b")
-_MAYBE = re.compile(r"\b(?:maybe|perhaps|quizas?|capaz|tal vez|i should|deberia)\b")
 
 
 def spanish(text: str) -> bool | None:
     """SURE, PERHAPS or NO: whether "siempre …", "nunca …" orders."""
     match = _SPANISH.match(text)
-    if not match or len(text.split()) < LEAST or _OVER.search(fold(text)):
+    if not match or len(text.split()) < LEAST or sign("over").search(fold(text)):
         return NO
     never = match[1].lower() != "siempre"
     if match[3].lower() == "que" and not never:
         return _whenever(text[match.end() :])
     verdict = _forbids(match[3].lower()) if never else _orders(match[3].lower())
-    return PERHAPS if verdict is SURE and _MAYBE.search(fold(text)) else verdict
+    return PERHAPS if verdict is SURE and sign("maybe").search(fold(text)) else verdict
 
 
 def _whenever(rest: str) -> bool | None:
@@ -100,22 +98,16 @@ def english(text: str) -> bool | None:
     """The same of "always …", "never …"."""
     match = _ENGLISH.match(text)
     folded = fold(text)
-    if not match or _OVER.search(folded):
+    if not match or sign("over").search(folded):
         return NO
     word = match[2].lower()
     if word in words("past_english") or (word.endswith("ing") and word not in words("in_ing")):
         return NO
-    return PERHAPS if _MAYBE.search(folded) else SURE
+    return PERHAPS if sign("maybe").search(folded) else SURE
 
 
 _MARKS = re.compile(r"\W*")
 _COLON = re.compile(r"[\s,:]*")
-_ASKS = re.compile(r"(?:what|how|why|which|who|when|where|should|shall|can|do|does|que|como|por que|cual|quien)\b")
-_HAPPENS = re.compile(
-    r"(?:(?:me|te|le|nos) (?!\w+(?:as|es)\b)\w+)|.{0,60}?\b(?:fails?|failing|failed|crash\w*|breaks?|broke|errors?"
-    r"|timeouts?|hangs?|fallan?|fallando|falla|rompen?|duelen?|tardan?|no (?:anda|andan|funciona\w*|compila\w*"
-    r"|arranca\w*|puedo|entra)|cuelga\w*|doesn't|won't|can't|stopped)\b"
-)
 
 
 def from_now(text: str) -> bool | None:
@@ -123,37 +115,29 @@ def from_now(text: str) -> bool | None:
     folded = fold(text)
     match = pattern("from_now").match(folded, _MARKS.match(folded).end())  # type: ignore[union-attr]
     start = _COLON.match(folded, match.end()).end() if match else 0  # type: ignore[union-attr]
-    return NO if _ASKS.match(folded, start) or _HAPPENS.match(folded, start) else SURE
+    return NO if sign("question_word").match(folded, start) or sign("happens").match(folded, start) else SURE
 
 
 def goes_wrong(folded: str) -> bool:
     """Whether a clause tells what fails or happens to the person, and not how it is to be done."""
-    return bool(_HAPPENS.match(folded))
-
-
-_DEPENDS = re.compile(
-    r"(?:cuando|si|siempre que|cada vez que|todas las veces que|tod[oa]s? l[oa]s? \w+ que|when|whenever|if|every|each"
-    r"|any)"
-)
+    return bool(sign("happens").match(folded))
 
 
 def depends(folded: str) -> bool:
     """Whether the beginning of a rule names the case that it is for."""
-    return bool(_DEPENDS.match(folded))
+    return bool(sign("depends").match(folded))
 
 
-_NAMED = re.compile(r"\W*(?:me llamo|mi nombre es|my name is|my name's)\s+", re.I)
 _NAME = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?\s*(?:[,.!;(]|$| (?:y|and|pero|but|aunque)\b)", re.I)
-_NO_NAME = re.compile(r"(?:not|no|muy|so|too|very|on|in|en|un|una|a|an|the|el|la|mi|my)\b", re.I)
 
 
 def name(text: str) -> bool | None:
     """Whether a name follows: a capital, or no more than two words."""
-    match = _NAMED.match(text)
+    match = re.match(rf"\W*{either('named')}\s+", text, re.I)
     if not match:
         return NO
     rest = text[match.end() :]
-    return SURE if rest[:1].isupper() or (_NAME.match(rest) and not _NO_NAME.match(rest)) else NO
+    return SURE if rest[:1].isupper() or (_NAME.match(rest) and not re.match(either("no_name"), rest, re.I)) else NO
 
 
 def commands(folded: str) -> bool:
@@ -172,7 +156,7 @@ _WISH = re.compile(
 
 def turned_round(text: str) -> bool | None:
     """Whether "usá siempre …", "quiero que siempre …", "I want you to always …" order."""
-    if _OVER.search(fold(text)):
+    if sign("over").search(fold(text)):
         return NO
     if _WISH.match(text):
         return SURE

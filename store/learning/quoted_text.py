@@ -10,7 +10,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 
-from store.learning.grammar import WINDOW, leads, pattern, triggers
+from store.learning.grammar import WINDOW, leads, pattern, sign, triggers
 from store.learning.request_markers import heads
 from store.text.folding import fold
 
@@ -57,27 +57,6 @@ _HERE = re.compile(r"<<[-~]?\s?['\"]?(\w{1,30})")
 _NOTE = re.compile(r"\.\. [\w-]{1,30}::")
 _BRACED = re.compile(r"(?:\[[^\W\d_][^\]\n]{0,60}+\]|\{\{[^{}\n]{0,60}+\}\})$")
 _ENTITY = re.compile(r"&(?:lt|gt|quot|#\d{1,6});")
-# a sentence that announces somebody else's text, or asks for something to be done with a text that follows
-_ANNOUNCES = re.compile(
-    r"\b(?:says?|said|wrote|writes|reads|contains?|told|sent|answered|replied|output|prints?|shows?|log|logs|e-?mail"
-    r"|message|readme|article|post|page|document|transcript|quote|imagine|suppose|pretend|example"
-    r"|dice|dijo|dicen|dijeron|escribio|escribieron|mando|mandaron|envio|enviaron|contesto|respondio|pone|ponia|salida"
-    r"|correo|mail|mensaje|articulo|pagina|documento|cita|imagina|imaginate|supongamos|suponete|ejemplo)\b"
-)
-_ASKS_FOR_WORK_ON = re.compile(
-    r"\b(?:translat\w+|summari[sz]\w+|proofread\w*|rewrit\w+|rephras\w+|paraphras\w+|classif\w+"
-    r"|fix the (?:text|grammar)"
-    r"|explain|review|traduc\w+|resum(?:i|e|ir|eme|ime)\b|correg\w+|reescrib\w+|explic\w+|revis\w+|clasific\w+)"
-)
-_POINTS_AT = re.compile(r"\b(?:this|these|following|below|attached|est[aeo]s?|siguientes?|abajo|adjunt\w+|aca|aqui)\b")
-_SHOWS = re.compile(
-    r"\b(?:this|these|following|below|attached|esto|siguientes?|abajo|adjunt\w+|here(?:'s| is| are| you)"
-    r"|(?:aca|aqui|ahi) (?:va|van|esta|estan|tenes|tienes|te|les?|lo|la)|wiki|docs?|text|texto|nota|paste\w*|pego)\b"
-)
-_COLON = re.compile(
-    r"\b(?:record\w+|recuerd\w+|acord\w+|acuerd\w+|anot\w+|apunt\w+|remember\w*|memori[sz]\w+|olvid\w+|forget|mind|note"
-    r"|nota|siguiente|following|decid\w+|prefier\w+|prefer|presente|en cuenta|reunion|meeting)\W*$"
-)
 _COLON = re.compile(r":(?=\s|$)")
 _SENTENCE = re.compile(r"[.!?…]\s")
 _PATCH = re.compile(r"^(?:diff --git|@@ |\+\+\+ )", re.MULTILINE)
@@ -169,12 +148,12 @@ class QuotedSpans:
         """Mark what a line announces; whether that is the paragraph behind it."""
         said = fold(line.strip())
         colon = _COLON.search(line)
-        if _ASKS_FOR_WORK_ON.search(said) and (colon or _POINTS_AT.search(said)):
+        if sign("asks_for_work_on").search(said) and (colon or sign("points_at_text").search(said)):
             self._rest(start + colon.end() if colon else end, PASSED)
             return False
         if colon is None:
             if not _is_order(said[:HEAD]) and any(
-                word.search(said) for word in (_ANNOUNCES, _SHOWS, _ASKS_FOR_WORK_ON)
+                sign(name).search(said) for name in ("announces_other", "shows_text", "asks_for_work_on")
             ):
                 self._rest(end, DOUBTED)
             return False
@@ -184,11 +163,11 @@ class QuotedSpans:
         if pattern("own").search(lead[-HEAD:]):
             return False
         empty = not line[colon.end() :].strip()
-        if heads(lead[-HEAD:]) and not _ANNOUNCES.search(lead):
+        if heads(lead[-HEAD:]) and not sign("announces_other").search(lead):
             if empty:
                 self._rest(after, DOUBTED)
             return False
-        if _ANNOUNCES.search(lead):
+        if sign("announces_other").search(lead):
             self._mark(after, end, STRUCK)
             self._rest(after, PASSED)
             return empty

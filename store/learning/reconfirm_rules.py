@@ -7,8 +7,9 @@ the same, is asked about.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
-from store.learning.grammar import WINDOW, leads, pattern
+from store.learning.grammar import WINDOW, either, leads, pattern, sign, words
 from store.learning.sentences import Sentence, fold
 
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
@@ -16,39 +17,21 @@ TOUCHED = 0.6  # the same, where something in the sentence speaks against the fa
 LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
 SLIPS = 6  # letters of a word in which a typo is told from another word
 
-_ARTICLES = frozenset("el la los las un una unos unas the an".split())
-# words that are others with two letters exchanged, in Spanish and English
-_OTHER_WORDS = frozenset(
-    "casual causal ciudad cuidad perjuicio prejuicio porvenir provenir prefecto perfecto preceptor perceptor marco"
-    " macro marcos macros complied compiled complies compiles perform preform silver sliver singer signer united untied"
-    " sacred scared marital martial casually causally untie unite".split()
-)
 _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
-_HOLLOW = frozenset(
-    "el la los las lo un una unos unas de del a al en y e o que se the an of to at on in for and or that as por para"
-    " with con si yes ok".split()
-)
-_NEGATIONS = frozenset("no not never nunca jamas tampoco ni nor sin without cannot".split())
-_ENDED = re.compile(
-    r"\bya no\b|\bno longer\b|\bnot any ?more\b|\b(?:deje|dejo|dejamos|dejaron|dejar|paramos) de\b|\bstop(?:ped|s)?\b"
-    r"|\bused to\b|\bquit\b|^antes (?!de\b)|\bgave up\b|\bhasta (?:hace|ayer)\b|\banymore\b"
-)
-_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de)\s+(\S+)")
-_HYPOTHETICAL = re.compile(
-    r"(?:si|if|unless|suppose|imagine|supongamos|ojala|cuando|when|would|podriamos|could we|aunque|what if|y si)\b"
-)
-
-_STILL = re.compile(
-    r"\W*(?:(?:si|yes|yep|y|and|exacto|correcto|correct|right|claro)\W+)*(?:(?:yo|i|we|nosotros)(?:'m|'re| am| are)? )?"
-    r"(?:sigo|seguimos|sigue|siguen|continuo|continuamos|todavia|aun|still|keep)\b(?: (?:todavia|aun))?"
-)
-_USING = frozenset(
-    "uso usamos usa usando usar utilizo utilizando utilizamos trabajando trabajo siendo"
-    " viviendo vivo use using used uses"
-    " work working live living am are is on in being soy estoy con with".split()
-)
 
 CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
+
+
+@cache
+def _instead() -> re.Pattern[str]:
+    return re.compile(rf"{either('in_place_of')}\s+(\S+)")
+
+
+@cache
+def _still() -> re.Pattern[str]:
+    """Return the pattern of words that say that something is still so, at the beginning of a sentence."""
+    lead = rf"(?:{either('before_still')}\W+)*(?:{either('who_still')}(?:'m|'re| am| are)? )?"
+    return re.compile(rf"\W*{lead}{either('still')}\b(?: (?:todavia|aun))?")
 
 
 class ComparedText:
@@ -59,10 +42,10 @@ class ComparedText:
 
     def __init__(self, folded: str) -> None:
         every = _WORD.findall(folded)
-        self.every = [word for word in every if word not in _ARTICLES]
+        self.every = [word for word in every if word not in words("articles")]
         self.text = " ".join(every)
-        self.negated = any(word in _NEGATIONS or word.endswith("n't") for word in every)
-        self.words = [word for word in every if word not in _HOLLOW and word not in _NEGATIONS]
+        self.negated = any(word in words("negation") or word.endswith("n't") for word in every)
+        self.words = [word for word in every if word not in words("hollow") and word not in words("negation")]
 
 
 def said(sentence: Sentence) -> ComparedText:
@@ -87,7 +70,7 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
         return NONE
     if same(one, fact):
         return CONFIRM
-    if _HYPOTHETICAL.match(one.text) and not _HYPOTHETICAL.match(fact.text):
+    if sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text):
         return NONE
     shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
     share = len(shared) / len(fact.words)
@@ -105,12 +88,12 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
 def goes_on(folded: str, fact: ComparedText) -> bool:
     """Whether a sentence says that what a fact holds is still so: "sigo usando Kimi". All that it tells besides stands
     in the fact, and nothing speaks against it."""
-    match = _STILL.match(folded)
+    match = _still().match(folded)
     if match is None:
         return False
     rest = ComparedText(folded[match.end() :])
-    telling = [word for word in rest.words if word not in _USING]
-    if not telling or against(rest, fact) or _HYPOTHETICAL.search(rest.text):
+    telling = [word for word in rest.words if word not in words("using")]
+    if not telling or against(rest, fact) or sign("hypothetical").search(rest.text):
         return False
     return all(any(_alike(word, other) for other in fact.words) for word in telling)
 
@@ -128,10 +111,10 @@ def against(one: ComparedText, fact: ComparedText) -> bool:
     thing instead."""
     if one.negated != fact.negated:
         return True
-    if bool(_ENDED.search(one.text)) != bool(_ENDED.search(fact.text)):
+    if bool(sign("ended").search(one.text)) != bool(sign("ended").search(fact.text)):
         return True
-    left = {match[1] for match in _INSTEAD.finditer(one.text)}
-    if left.intersection(fact.text.split()) and not _INSTEAD.search(fact.text):
+    left = {match[1] for match in _instead().finditer(one.text)}
+    if left.intersection(fact.text.split()) and not _instead().search(fact.text):
         return True
     mine, theirs = _numbers(one.words), _numbers(fact.words)
     return bool(mine and theirs and mine != theirs)
@@ -166,7 +149,7 @@ def _exchanged(one: str, other: str) -> bool:
         and apart[1] == apart[0] + 1
         and one[apart[0]] == other[apart[1]]
         and one[apart[1]] == other[apart[0]]
-        and not {one, one.removesuffix("s")} & _OTHER_WORDS
+        and not {one, one.removesuffix("s")} & words("exchanged_words")
     )
 
 

@@ -43,7 +43,7 @@ def content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     part = parts[marker.clause]
     end = _end(folded, parts, marker)
     colon = behind_colon(folded[:end], parts, marker)
-    if marker.kind in ("corrected", "confirmed", "rule_words"):
+    if marker.kind in ("corrected", "confirmed"):
         yield number, colon if colon > marker.end else marker.start, end
         return
     if marker.kind in ("denies", "corrects") and 0 < len(folded[marker.end : end].strip(TRIM).split()) < WORDS:
@@ -133,7 +133,7 @@ def _usable(said: Sequence[Sentence], number: int, taken: set[int], marker: Mark
         return False
     if sentence.passed or len(sentence.text) > MOST:
         return False
-    if marker.kind in ("storing", "announces", "corrects", "hints", "heralds"):
+    if marker.kind in ("storing", "announces", "corrects", "hints"):
         return stated(sentence.folded, sentence.text)
     return True
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from store.learning import imperatives, request_markers
 from store.learning import small_talk as passing
-from store.learning.grammar import WINDOW, pattern
+from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.request_clauses import LONG, REQUESTS, STATED, TRIM, behind_colon, integral, ordered, stated, verb
 from store.learning.request_content import content, parted
 from store.learning.request_markers import COLONS, Clause, Marker
@@ -29,8 +29,6 @@ WHY = {
     "lasting": "it sounds like a rule",
     "lasts": "it sounds like a rule",
     "hints": "it may ask to be remembered",
-    "rule_words": "it may be a rule",
-    "heralds": "you announced it",
     "corrects": "it puts something right",
     "denies": "it may put something right",
     "corrected": "it says what is no longer so, or is so instead",
@@ -39,10 +37,6 @@ WHY = {
 }
 REVISES = frozenset(WHY[kind] for kind in STATED)
 _QUOTE = re.compile(r"(?<!\d)\"")
-_OVER = re.compile(r"\b(?:era|fue|was)\b")  # says that something was so before
-_QUESTION = re.compile(
-    r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|have|has|may|write|add|make|create|implement)\b"
-)
 
 
 class Request(NamedTuple):
@@ -141,35 +135,20 @@ def _marker(sentence: Sentence) -> Marker | None:
 
 
 def _hinted(sentence: Sentence, parts: list[Clause]) -> Marker | None:
-    """A marker in no form that is known: a word of memory, an order for every time, a heading."""
+    """Return the marker of a word of memory in no form that is known."""
     folded = sentence.folded
-    if pattern("unsure").search(folded) or pattern("or_else").search(folded):
+    if any(pattern(name).search(folded) for name in ("unsure", "or_else", "unhinted")):
         return None
-    for kind in ("hints", "heralds"):
-        marker = request_markers.within(kind, folded, parts)
-        if marker is None or request_markers.reported(folded, marker.start):
-            continue
-        colon = behind_colon(folded, parts, marker)
-        if kind == "hints" and pattern("unhinted").search(folded):
-            continue
-        head = folded[request_markers.starts(folded, 0, len(folded))[-1] : colon]
-        if kind == "heralds" and (pattern("unheralded").search(head) or passing.asks(head)):
-            continue
-        rest = folded[colon:] if colon else ""
-        if colon and stated(rest.strip(TRIM), sentence.text[colon:]) and not imperatives.goes_wrong(rest.strip(TRIM)):
-            return Marker(kind, marker.clause, marker.start, parts[marker.clause].end)
-        if kind == "hints" and not passing.asks(folded):
-            return Marker(kind, marker.clause, parts[marker.clause].start, parts[marker.clause].end)
-    start = request_markers.starts(folded, 0, len(folded))[-1]
-    lasting = passing.requests(folded[start:]) and not pattern("asking").match(folded, start)
-    if (
-        lasting
-        and not _QUESTION.match(folded, start)
-        and pattern("rule_words").search(folded)
-        and not passing.asks(folded[start:])
-    ):
-        return Marker("rule_words", 0, start, start)
-    return None
+    marker = request_markers.within("hints", folded, parts)
+    if marker is None or request_markers.reported(folded, marker.start):
+        return None
+    colon = behind_colon(folded, parts, marker)
+    rest = folded[colon:].strip(TRIM) if colon else ""
+    if colon and stated(rest, sentence.text[colon:]) and not imperatives.goes_wrong(rest):
+        return Marker("hints", marker.clause, marker.start, parts[marker.clause].end)
+    if passing.asks(folded):
+        return None
+    return Marker("hints", marker.clause, parts[marker.clause].start, parts[marker.clause].end)
 
 
 def _past(sentence: Sentence, marker: Marker) -> bool:
@@ -249,7 +228,7 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
         return True  # "I meant the blue one": in the place of something that was said
     if kind == "corrects" or colon:
         return stated(rest, text)
-    if _OVER.search(folded[marker.start : marker.end]):
+    if sign("was_so").search(folded[marker.start : marker.end]):
         return stated(rest.removeprefix("ahora ").removeprefix("now "), text)
     figure = bool(_firm(text) or pattern("corrected").match(rest))
     if passing.refused(rest) and not (figure and kind == "denies" and pattern("to_be").search(rest)):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from store.learning import imperatives, request_markers
 from store.learning import small_talk as passing
-from store.learning.grammar import pattern, triggers
+from store.learning.grammar import pattern, sign, triggers
 from store.learning.sentences import MOST, WORDS, Sentence
 from store.learning.statements import states
 from store.text.small_talk import small_talk
@@ -17,7 +17,6 @@ from store.text.small_talk import small_talk
 SENTENCES = 6  # of a turn that only says something; a longer one tells a story
 SHORT = 3  # words of a question that only asks whether one was heard, "got it?", and of a statement
 REST = 9  # words of what may be a marker
-_CONTRACTED = re.compile(r"\b(?:do|does|ca|wo)n't (?!work|load|compile|start|run|build|pass|open|show)")
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
 
 
@@ -124,6 +123,6 @@ def _states(clause: str, text: str) -> bool:
     clause = clause.strip()
     if len(clause.split()) < WORDS or pattern("asking").match(clause) or pattern("loose").match(clause):
         return False
-    if imperatives.goes_wrong(_CONTRACTED.sub("", clause)):
+    if imperatives.goes_wrong(sign("contracted").sub("", clause)):
         return False
     return states(clause, text.strip())

@@ -42,6 +42,7 @@ NEAR_ONLY = {  # what a person is told where the search found no record that say
     "en": "No record says just that; these come nearest.",
     "es": "Ningún registro dice justo eso; estos son los más cercanos.",
 }
+NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
 
@@ -170,10 +171,11 @@ class Librarian:
                 left = seconds - (time.monotonic() - began)
                 order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
         except ModelFailed as failed:
-            self._count(chat.name, began, failed.kind, fell_back=True)
+            self._count(chat.name, began, failed.kind, dropped=failed.message)
             return _answer(asked, told, those, note=STOPPED if cancelled() else f"{failed} The order is the search's.")
-        self._count(chat.name, began, kind)
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
+        listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
+        self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
         answer = _answer(asked, compose(asked, order[:SAID], memory.now), order, by=chat.name, odds=odds, note=note)
@@ -237,13 +239,14 @@ class Librarian:
         found = lookup.there(self._memory.database, map(parse, citations))
         return sources(self._memory.database, found, self._memory.now)
 
-    def _count(self, name: str, began: float, kind: str, fell_back: bool = False) -> None:
-        """Count the answer among what the model was asked; one that nobody wants any more is none."""
+    def _count(self, name: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
+        """Count and log the answer of the model; without one, the order of the search was used. A question that was
+        cancelled does not count."""
         database = self._memory.database
         if database.read_only or database.moment or kind == "stopped":
             return
-        usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind)
-        if fell_back:
+        usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
+        if not answer:
             usage_stats.fell_back(database, TASK)
 
 

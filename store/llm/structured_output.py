@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from store.base import token_count
 from store.base.errors import ModelFailed
 from store.database.database import Database
-from store.llm import usage_stats
+from store.llm import call_log, usage_stats
 from store.llm.chat import Chat, Message
 from store.text.fence import harmless, plain
 from store.text.language import language
@@ -42,15 +42,15 @@ class ModelSession:
         shape = schema(form)
         (role, system), *rest = messages
         said = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
-        began = time.monotonic()
+        began, raw = time.monotonic(), ""
         try:
             raw = self.chat.answer([(role, said), *rest], schema=shape, predict=predict, seconds=self.seconds)
             found = read(raw, form)
         except ModelFailed as failed:
             if failed.kind != "stopped":
-                self._count(task, began, failed.kind)
+                self._count(task, began, failed.kind, raw, failed.message)
             raise
-        self._count(task, began, "")
+        self._count(task, began, "", raw)
         return found
 
     def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
@@ -65,9 +65,16 @@ class ModelSession:
                 usage_stats.fell_back(self._database, task)
             return by_rule()
 
-    def _count(self, task: str, began: float, kind: str) -> None:
+    def drop(self, task: str, why: str) -> None:
+        """Log why the last answer of a task, or a part of it, is not used."""
+        if self._database is not None and not self._database.read_only:
+            with self._database.write("agent", "model") as write:
+                call_log.note_dropped(write, task, why)
+
+    def _count(self, task: str, began: float, kind: str, answer: str, dropped: str = "") -> None:
         if self._database is not None:
-            usage_stats.count(self._database, task, self.name, round((time.monotonic() - began) * 1000), kind)
+            spent = round((time.monotonic() - began) * 1000)
+            usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)
 
 
 def spanish(text: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from store.database.database import Database
 from store.database.values import Verbatim
+from store.llm import call_log
 
 COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
 
@@ -26,8 +27,11 @@ class TaskUsage:
     at: str
 
 
-def count(database: Database, task: str, model: str, milliseconds: int, kind: str) -> None:
-    """An answer came, or failed as `kind` says."""
+def count(
+    database: Database, task: str, model: str, milliseconds: int, kind: str, answer: str = "", dropped: str = ""
+) -> None:
+    """Count a call, and log its answer. `kind` is how it failed, empty where it did not, `dropped` why its answer is
+    not used."""
     if database.read_only:
         return
     with database.write("agent", "model") as write:
@@ -38,10 +42,11 @@ def count(database: Database, task: str, model: str, milliseconds: int, kind: st
             " total_ms = total_ms + ?3, kind = ?4, model = ?5, at = ?6",
             (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], Verbatim(write.at)),
         )
+        call_log.record(write, task, model, milliseconds, answer, dropped)
 
 
 def fell_back(database: Database, task: str) -> None:
-    """A rule answered, for the model could not."""
+    """Count that a rule answered because the model could not."""
     if database.read_only:
         return
     with database.write("agent", "model") as write:
@@ -50,6 +55,7 @@ def fell_back(database: Database, task: str) -> None:
             " ON CONFLICT(task) DO UPDATE SET fell_back = fell_back + 1",
             (Verbatim(task), Verbatim(write.at)),
         )
+        call_log.note_fallback(write, task)
 
 
 def by_task(database: Database) -> list[TaskUsage]:

@@ -25,14 +25,14 @@ def about(write: Transaction, facts: Collection[int]) -> set[str]:
 def drop_digests(write: Transaction, keys: Collection[str]) -> None:
     """Remove the digests, of their own texts and of the facts that they are about, from proposals and their history."""
     among = "IN (SELECT value FROM json_each(?))"
-    told = (Verbatim(json.dumps(sorted(keys))),)
+    chosen = (Verbatim(json.dumps(sorted(keys))),)
     gone = ", ".join(f"{name} = ''" for name in DIGESTS)
-    write.rewrite(f"UPDATE proposals SET {gone} WHERE json_array(id) {among}", told)
+    write.rewrite(f"UPDATE proposals SET {gone} WHERE json_array(id) {among}", chosen)
     blank = ", ".join(f"'$.{name}', ''" for name in DIGESTS)
     write.rewrite(
         f"UPDATE history_row SET before = json_replace(before, {blank}), after = json_replace(after, {blank}),"
         f" salt = NULL, purged = max(purged, 2) WHERE tbl = 'proposals' AND pk {among}",
-        told,
+        chosen,
     )
 
 

@@ -155,11 +155,11 @@ class Purge:
             }
             records += [(kind, number) for number in found if number not in stay]
         going, said = self._going(records, alone=True)
-        told = list(dict.fromkeys(texts or said))
+        erased = list(dict.fromkeys(texts or said))
         gone = {(one.table, one.key) for one in going}
-        places = elsewhere(self._database, Words(told), Copies(told, names), gone, dropped=False)
+        places = elsewhere(self._database, Words(erased), Copies(erased, names), gone, dropped=False)
         kept = [one for one in places if one.can and (one.table, one.key) not in left]
-        return PurgePlan(tuple(going), tuple(kept), tuple(told), tuple(names), alone=True)
+        return PurgePlan(tuple(going), tuple(kept), tuple(erased), tuple(names), alone=True)
 
     def of_origin(self, origin: str) -> list[tuple[str, int]]:
         """List all records written by this origin that can be purged. Raise NotFound."""
@@ -195,8 +195,8 @@ class Purge:
             replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
         )
         were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]
-        told = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
-        return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(told))
+        notes = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
+        return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(notes))
 
     def _cut_files(self, places: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
         """Cut the words out of files; return why some were skipped."""
@@ -300,13 +300,14 @@ class Purge:
         with self._database.write(actor, _reason(plan.going)) as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
             still, texts = self._going(named, plan.alone)
-            told = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
-            if {(one.table, one.key) for one in still} != gone or not told.issuperset(texts):
+            sought = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
+            if {(one.table, one.key) for one in still} != gone or not sought.issuperset(texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
             tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
             purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
+            write.execute("DELETE FROM model_calls")
             made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])
             made |= row_eraser.cached(write, plan.texts)
             write.purged |= gone

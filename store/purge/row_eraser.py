@@ -53,14 +53,14 @@ def delete(write: Transaction, table: str, keys: list[str]) -> None:
         write.execute(f"DELETE FROM pending_extraction WHERE turn {among}", (ids,))
     write.execute(f"DELETE FROM {table} WHERE id {among}", (ids,))
     for (session,) in sessions:
-        for told, name in (("context_usage", "session"), ("agent_sessions", "session"), ("sessions", "id")):
+        for owner, name in (("context_usage", "session"), ("agent_sessions", "session"), ("sessions", "id")):
             write.execute(
-                f"DELETE FROM {told} WHERE {name} = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
+                f"DELETE FROM {owner} WHERE {name} = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
                 (Verbatim(session),),
             )
     write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
     packed = Verbatim(json.dumps([pack(NAMES[table], int(key[1:-1])) for key in keys]))
-    for found in ("accesses", "sent", "injected"):
+    for found in ("accesses", "sent", "injected", "muted"):
         write.execute(f"DELETE FROM {found} WHERE key {among}", (packed,))
     if table == "facts":
         write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))

@@ -44,11 +44,13 @@ SCANNED = (
     "contexts",
     "injections",
     "answers_cache",
+    "model_calls",
 )
 SENT = {
     "contexts": "a question that was sent",
     "injections": "what an agent was sent",
     "answers_cache": "an answer that was kept",
+    "model_calls": "an answer of the model",
 }
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
@@ -192,13 +194,13 @@ def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user", scanne
 def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Scanner) -> bool:
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
-    told: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
+    leaking: set[tuple[str, str]] = set()  # records, by table and key, whose steps contain one
     for leak in leaks:
         if leak.table in ("history", SPOOL):  # who and why: the chain of digests depends on them; no row
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
-            told.add((leak.table, dumped(leak.key)))
+            leaking.add((leak.table, dumped(leak.key)))
         else:
             records.setdefault((leak.table, leak.key), set()).add(leak.field)
     from store.embedding.indexer import forget_cache
@@ -209,7 +211,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Sca
             tombstones.cut_out(write)
         for (table, key), fields in records.items():
             _scrub_record(write, table, key, fields, scanner)
-        unpack(write, told)
+        unpack(write, leaking)
         for (seq, n), table in steps.items():
             _scrub_step(write, table, seq, n, scanner)
         # vectors and digests of deleted texts; the rest of this cache is made again when needed

@@ -52,9 +52,10 @@ def insert(
     supersedes: int | None = None,
     session: str = "",
     at: str = "",
+    created: str = "",
 ) -> int:
-    """Insert an active fact, created now or `at`; return its id. `fact` is `checked` already, and so are the words of
-    closed lists."""
+    """Insert an active fact, confirmed now or `at`, and created then, or earlier at `created`; return its id. `fact` is
+    `checked` already, and so are the words of closed lists."""
     return write.insert(
         "facts",
         domain=Verbatim(domain),
@@ -65,7 +66,7 @@ def insert(
         scope=Verbatim(scope),
         status=Verbatim("active"),
         supersedes=supersedes,
-        created_at=Verbatim(at or write.at),
+        created_at=Verbatim(created or at or write.at),
         last_confirmed_at=Verbatim(at or write.at),
         importance=importance,
         pinned=pinned,

@@ -7,6 +7,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
 from store.database.database import Database, Transaction
 from store.database.erasure import tombstones
+from store.database.sql_functions import text_of
 from store.database.values import Json, Verbatim, clean
 from store.database.writing.disk_reserve import with_room
 from store.records.fact_rows import checked, insert, same
@@ -16,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from typing import Any
+
+    from apsw import SQLiteValue
 
     from store.base.models import Fact
 
@@ -89,8 +92,8 @@ class Facts:
             tags = joined(tags)
         with self._database.write(actor, "remember", key) as write:
             if (answer := write.answer) is not None:
-                told, new = answer.split()
-                return int(told), new == "1"
+                found, new = answer.split()
+                return int(found), new == "1"
             known = same(write, fact)
             if known is not None:
                 write.reason = f"confirm {cite('fact', known)}"
@@ -269,7 +272,7 @@ class Facts:
         if words:
             # SQLite folds the case of ASCII only
             self._database.connection.create_scalar_function("fold", _fold, 1, deterministic=True)
-            clauses.append("instr(fold(fact), ?)")
+            clauses.append("instr(fold(CAST(fact AS BLOB)), ?)")
             parameters.append(words.casefold())
         order = SORTS[sort].format(state=expression)
         return self._database.keys(
@@ -378,8 +381,8 @@ class Facts:
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
 
 
-def _fold(*values: "Any") -> str:
-    return str(values[0]).casefold()
+def _fold(*values: "SQLiteValue") -> str:
+    return text_of(values[0]).casefold()
 
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> None:

@@ -1,17 +1,26 @@
-"""Mutes: facts that a person excludes from every context. They are still searched, listed, cited, and ageing."""
+"""Mutes: records that a person excludes from contexts. They are still searched, listed, cited, and ageing.
+
+Mutes of facts are recorded: undone, exported, in every context. Those of the other kinds that agents are sent by
+themselves are of this machine, and taken back as they were made.
+"""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.record_keys import pack, unpack
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
+# kinds that can be muted → their tables
+TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks", "summary": "summaries"}
+KINDS = tuple(TABLES)
+
 
 class Mutes:
-    """The muted facts of one memory."""
+    """The muted records of one memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,6 +57,71 @@ class Mutes:
             "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
         return frozenset(number for (number,) in rows)
+
+    def mute_keys(self, keys: Collection[int], *, actor: str = PERSON) -> None:
+        """Exclude records of KINDS, given by their keys, from agents' contexts. Those muted already are unchanged, and
+        so are facts that are forgotten. Raise InvalidInput for another kind, NotFound, and Conflict when all of them
+        are muted."""
+        facts, others = _parted(keys)
+        known = self.of_keys(keys)
+        if known.issuperset(keys):
+            raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
+        with self._database.write(actor, "mute") as write:
+            there = write.rows(
+                "SELECT id FROM facts WHERE status <> 'forgotten' AND id IN (SELECT value FROM json_each(?))",
+                (Verbatim(json.dumps(facts)),),
+            )
+            fresh = [number for (number,) in there if pack("fact", number) not in known]
+            for number in fresh:
+                write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)
+            for key in others:
+                kind, number = unpack(key)
+                if not write.execute(f"SELECT 1 FROM {TABLES[kind]} WHERE id = ?", (number,)).get:
+                    raise NotFound(f"There is no {kind} {cite(kind, number)}.", "Find it with `memoranda search`.")
+                write.execute("INSERT OR IGNORE INTO muted(key, at) VALUES (?, ?)", (key, Verbatim(write.at)))
+            if fresh:
+                write.reason = _reason("mute", fresh)
+
+    def unmute_keys(self, keys: Collection[int], *, actor: str = PERSON) -> None:
+        """Allow records in agents' contexts again. Raise InvalidInput, and Conflict when none of them is muted."""
+        facts, others = _parted(keys)
+        known = self.of_keys(keys)
+        if not known:
+            raise Conflict("Not muted.", "`memoranda context` says what keeps a fact out.")
+        with self._database.write(actor, "unmute") as write:
+            muted = [number for number in facts if pack("fact", number) in known]
+            for number in muted:
+                write.execute("DELETE FROM mutes WHERE fact_id = ?", (number,))
+            for key in others:
+                write.execute("DELETE FROM muted WHERE key = ?", (key,))
+            if muted:
+                write.reason = _reason("unmute", muted)
+
+    def of_keys(self, keys: Collection[int]) -> frozenset[int]:
+        """Return those of these keys whose record is muted."""
+        rows = self._database.rows(
+            "SELECT key FROM muted WHERE key IN (SELECT value FROM json_each(?1)) UNION ALL"
+            " SELECT fact_id * 16 FROM mutes WHERE fact_id * 16 IN (SELECT value FROM json_each(?1))",
+            (json.dumps(list(keys)),),
+        )
+        return frozenset(key for (key,) in rows)
+
+
+def _parted(keys: Collection[int]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the facts among these keys, and the keys of the others. Raise InvalidInput."""
+    facts: list[int] = []
+    others: list[int] = []
+    for key in dict.fromkeys(keys):
+        kind, number = unpack(key)
+        if kind not in KINDS:
+            raise InvalidInput(f"A {kind} cannot be muted.", "Facts, decisions, tasks and summaries can be.")
+        if kind == "fact":
+            facts.append(number)
+        else:
+            others.append(key)
+    if not facts and not others:
+        _reason("mute", ())
+    return facts, others
 
 
 def hand_on(write: Transaction, old: Iterable[int], new: int) -> None:

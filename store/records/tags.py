@@ -4,11 +4,16 @@ from collections.abc import Sequence
 
 from store.base.errors import InvalidInput
 from store.database.database import Database
+from store.database.sql_functions import text_of
 from store.database.values import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from apsw import SQLiteValue
 
 MAX_CHARACTERS = 40
 # SQL: a row of `facts` has the tag of this key; needs `register`
-TAGGED = "EXISTS (SELECT 1 FROM json_each(facts.tags) WHERE tag_key(value) = {})"
+TAGGED = "EXISTS (SELECT 1 FROM json_each(facts.tags) WHERE tag_key(CAST(value AS BLOB)) = {})"
 
 
 def written(text: str) -> str:
@@ -41,8 +46,8 @@ def register(database: Database) -> None:
     database.connection.create_scalar_function("tag_key", _key_of, 1, deterministic=True)
 
 
-def _key_of(*values: object) -> str:
-    return key(str(values[0]))
+def _key_of(*values: "SQLiteValue") -> str:
+    return key(text_of(values[0]))
 
 
 def _composed(text: str) -> str:

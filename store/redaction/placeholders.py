@@ -27,6 +27,8 @@ _NAMING = (
 )
 _LONGEST_NAMING = 64
 _SHORTEST_VALUE = 8
+_SHORTEST_PASSWORD = 5
+_LONG_SAMPLE = 40
 _FILLERS = ("example", "xxxxxx", "placeholder", "your_", "your-", "......", "******")
 _SAME = 8
 """A random token hardly repeats one character so often (64 letters to the seventh power): it is a filler."""
@@ -75,8 +77,9 @@ def is_mixed(match: "re.Match[str]", value: str) -> bool:
 
 
 def is_token(match: "re.Match[str]", value: str) -> bool:
-    """Judge a token that its prefix identifies."""
-    return not is_filler(value)
+    """Judge a token that its prefix identifies; an issuer's long sample with EXAMPLE in it is cut too, which does no
+    harm."""
+    return not is_filler(value) or is_random(value.replace("EXAMPLE", ""), _LONG_SAMPLE)
 
 
 def is_random(value: str, shortest: int = 16) -> bool:
@@ -104,6 +107,22 @@ def is_serial(value: str, shortest: int = 20) -> bool:
     return 3 <= digits < len(value)
 
 
+def is_number(value: str, shortest: int) -> bool:
+    """Return whether a value is one long number, longer than counts, times and most ids."""
+    return len(value) >= shortest and value.isdigit() and len(set(value)) > 2
+
+
+def is_grouped(value: str, shortest: int = 16) -> bool:
+    """Return whether a value is a serial number in groups: `4F7K2M9Q-81TR03ZX`. Half of the groups hold digits."""
+    groups = value.split("-")
+    if len(value) < shortest or len(groups) < 2 or not all(4 <= len(group) <= 12 for group in groups):
+        return False
+    if not value.replace("-", "").isalnum() or is_filler(value):
+        return False
+    numbered = sum(any(map(str.isdigit, group)) for group in groups)
+    return 2 * numbered >= len(groups) and sum(map(str.isalpha, value)) >= 4 and sum(map(str.isdigit, value)) >= 4
+
+
 def is_opaque(value: str, shortest: int = 20) -> bool:
     """Return whether a value is one run of letters and digits unlike any name: a stretch of one case longer than words
     are, or irregular capitals. Unlike for `is_random` it need not contain a digit."""
@@ -112,7 +131,7 @@ def is_opaque(value: str, shortest: int = 20) -> bool:
     if is_filler(value) or value.isdigit():
         return False
     words = _compiled()[6].findall(value)
-    return max(map(len, words)) > _LONGEST_WORD or 3 * len(words) > len(value)
+    return max(map(len, words)) > _LONGEST_WORD or 10 * len(words) > 3 * len(value)
 
 
 def is_basic(value: str) -> bool:
@@ -136,6 +155,18 @@ def _parts(value: str) -> list[str]:
     for sign in "-./:+=~":
         value = value.replace(sign, "_")
     return value.split("_")
+
+
+def is_short_password(value: str) -> bool:
+    """Return whether a value of 5 to 7 characters is a password, under the name of one: letters with digits or
+    punctuation, and no name with a number (`user1`, `test12`)."""
+    if not _SHORTEST_PASSWORD <= len(value) < _SHORTEST_VALUE or not value.isascii():
+        return False
+    letters, digits = sum(map(str.isalpha, value)), sum(map(str.isdigit, value))
+    others = sum(map(value.count, "!@#$&*?"))
+    if letters < 2 or not digits + others or letters + digits + others < len(value):
+        return False
+    return not is_template(value) and not is_filler(value) and not is_naming(value.rstrip("0123456789"))
 
 
 def is_credential(value: str) -> bool:

@@ -129,21 +129,21 @@ def _again(database: Database, table: str, last: int, mended: Mended) -> None:
     keys = primary_key(connection, table)
     where = " AND ".join(f"{name} = ?" for name in keys)
     names = columns(connection, table)
-    for key, told, row in walk(database, table):
-        if told.agrees(row):
+    for key, proved, row in walk(database, table):
+        if proved.agrees(row):
             continue
         identity = json.loads(key)
-        if row is not None and told.seq <= last and not _flipped(told.stated, row):
+        if row is not None and proved.seq <= last and not _flipped(proved.stated, row):
             continue  # a lost step may have changed it
-        if told.gone:
+        if proved.gone:
             connection.execute(f"DELETE FROM {table} WHERE {where}", identity)
             continue
-        stated = {name: value for name, value in told.stated.items() if name in names and name not in keys}
+        stated = {name: value for name, value in proved.stated.items() if name in names and name not in keys}
         try:
             if row is not None:
                 sets = ", ".join(f"{name} = ?" for name in stated)
                 connection.execute(f"UPDATE {table} SET {sets} WHERE {where}", (*stated.values(), *identity))
-            elif told.whole:
+            elif proved.whole:
                 all_names, marks = ", ".join([*keys, *stated]), ", ".join("?" * (len(keys) + len(stated)))
                 connection.execute(f"INSERT INTO {table}({all_names}) VALUES ({marks})", (*identity, *stated.values()))
             else:
@@ -174,14 +174,14 @@ def explain(database: Database, mended: Mended, at: str) -> None:
     names = {table: columns(connection, table) for table in RECORDED}
     keys = {table: primary_key(connection, table) for table in RECORDED}
     for table in RECORDED:
-        for key, told, row in walk(database, table):
-            if told.agrees(row):
+        for key, proved, row in walk(database, table):
+            if proved.agrees(row):
                 continue
             identity = json.loads(key)
             if row is not None:
                 edits.append((table, None, row))
             else:
-                known = dict.fromkeys(names[table]) | told.stated | dict(zip(keys[table], identity, strict=True))
+                known = dict.fromkeys(names[table]) | proved.stated | dict(zip(keys[table], identity, strict=True))
                 edits.append((table, known, None))
                 mended.gone[table] = mended.gone.get(table, 0) + 1
         pairs = ", ".join(f"'{name}', {name}" for name in names[table])

@@ -133,7 +133,7 @@ def _build(
         tables = _came(connection, read, mended, numbers)
     finally:
         database.close()
-    return SalvageReport(into, tables, [*notes, *_told(mended, cut)])
+    return SalvageReport(into, tables, [*notes, *_notes(mended, cut)])
 
 
 def _choose(pages: PageReader, database: Database) -> list[str]:
@@ -337,7 +337,7 @@ def _came(connection: apsw.Connection, read: dict[str, int], mended: Mended, num
 NEVER_DELETED = ("iterations", "commits")  # and numbered without gaps, except for a purge
 
 
-def _told(mended: Mended, cut: int) -> list[str]:
+def _notes(mended: Mended, cut: int) -> list[str]:
     """Return what a person should know besides the table, in sentences."""
     notes = []
     if mended.unexplained:

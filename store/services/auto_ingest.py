@@ -76,7 +76,7 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> I
         return None
     renewed = time.monotonic()
 
-    def ends(*told: object) -> bool:
+    def ends(*arguments: object) -> bool:
         nonlocal renewed
         if time.monotonic() - renewed > RENEW_SECONDS:
             with memory.database.write("agent", "lease") as write:
@@ -126,10 +126,10 @@ class IngestProcess:
         )
         said, _ = self._process.communicate()
         try:
-            told: dict[str, object] = json.loads(said)
+            state: dict[str, object] = json.loads(said)
         except ValueError:
             return {}
-        return told
+        return state
 
     def end(self) -> None:
         """End it now; its transaction is rolled back."""

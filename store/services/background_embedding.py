@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from store.embedding.provider_selection import ProviderChoice
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Report nothing."""
 
 

@@ -19,6 +19,7 @@ from store.git.process import Cancelled, GitError, never
 from store.git.repository import CommitInfo, Repository
 from store.history import compression
 from store.ingest import discard
+from store.llm import call_log
 from store.memory import Memory
 from store.purge import purge
 from store.records import decision_mentions
@@ -40,7 +41,7 @@ Progress = Callable[[int, int], None]
 Say = Callable[[str], None]
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Report nothing."""
 
 
@@ -76,8 +77,8 @@ def start(
 
 
 def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
-    """Finish what other processes left: import the spool, finish a purge, delete a partial backup and expired answers,
-    restore the ballast. `trouble` is called with what could not be done."""
+    """Finish what other processes left: import the spool, finish a purge, delete a partial backup expired answers and
+    calls of the model, restore the ballast. `trouble` is called with what could not be done."""
     from store.conversations import session_snapshot
     from store.exchange import backup
 
@@ -97,6 +98,7 @@ def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
     if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
+    call_log.expire(database, memory.now)
 
 
 def finish_purge(database: Database, trouble: Say = _quiet) -> None:

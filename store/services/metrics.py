@@ -22,12 +22,12 @@ GAPS = 200  # checkpoints whose intervals are measured, the newest
 RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 FILES = ("", "-wal", "-shm")
 # each session with its newest turn, without reading the turns between; and whether it can be continued
-TOLD = (
-    "WITH RECURSIVE told(session) AS (SELECT min(session) FROM turns UNION ALL"
-    " SELECT (SELECT min(session) FROM turns WHERE session > told.session) FROM told WHERE session IS NOT NULL)"
-    " SELECT session, (SELECT id FROM turns t WHERE t.session = told.session ORDER BY number DESC LIMIT 1) AS newest,"
-    " EXISTS (SELECT 1 FROM checkpoints c WHERE c.session = told.session)"
-    " FROM told WHERE session IS NOT NULL ORDER BY newest DESC"
+CONVERSATIONS = (
+    "WITH RECURSIVE talks(session) AS (SELECT min(session) FROM turns UNION ALL"
+    " SELECT (SELECT min(session) FROM turns WHERE session > talks.session) FROM talks WHERE session IS NOT NULL)"
+    " SELECT session, (SELECT id FROM turns t WHERE t.session = talks.session ORDER BY number DESC LIMIT 1) AS newest,"
+    " EXISTS (SELECT 1 FROM checkpoints c WHERE c.session = talks.session)"
+    " FROM talks WHERE session IS NOT NULL ORDER BY newest DESC"
 )
 SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns WHERE session = ?"
 
@@ -154,8 +154,8 @@ def measure(memory: Memory) -> Measures:
             " ORDER BY last_confirmed_at, id LIMIT 1"
         )
     with database.read_snapshot():
-        told = database.rows(TOLD)
-        sessions = _sessions(memory, [name for name, _, _ in told[:SESSIONS]])
+        conversations = database.rows(CONVERSATIONS)
+        sessions = _sessions(memory, [name for name, _, _ in conversations[:SESSIONS]])
     with database.read_snapshot():
         sent = memory.context.sent
         contexts, answered, taken = sent.figures()
@@ -190,8 +190,8 @@ def measure(memory: Memory) -> Measures:
         searches=_searches(memory.search.timed.last()),
         queries=tuple(memory.search.asked.most(QUERIES)),
         answers=memory.answers.figures(),
-        conversations=len(told),
-        covered=sum(can for _, _, can in told),
+        conversations=len(conversations),
+        covered=sum(can for _, _, can in conversations),
         records=records,
         sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
         backups=backups,

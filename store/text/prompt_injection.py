@@ -40,8 +40,8 @@ def _addressed() -> re.Pattern[str]:
 def suspicious(text: str) -> bool:
     """Return whether a text looks like an attempt to control an agent: an order to ignore its instructions, a role
     line, a mark of a chat template, a command to run, hidden characters."""
-    hidden, told = _patterns()
-    return bool(hidden.search(text) or told.search(hidden.sub("", text)))
+    hidden, visible = _patterns()
+    return bool(hidden.search(text) or visible.search(hidden.sub("", text)))
 
 
 # instructions to the reader of the memory, not to a person: used, besides `suspicious`, only to show a mark

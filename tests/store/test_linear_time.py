@@ -28,6 +28,8 @@ from store.text.small_talk import small_talk
 from store.ingest import plain
 from store.text.times.dates import period
 from store.conversations.topic_shift import shift
+from store.sources import markdown_text
+from store.sources.readers import obsidian, observations
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})
@@ -38,6 +40,14 @@ def short_ones(text):
     plain.starts(text)
     plain.fenced(text, "")
 
+def notes(text):
+    markdown_text.front_matter("---\\n" + text)
+    markdown_text.prose(text)
+    for bullet in markdown_text.bullets("- " + text):
+        observations.parted(bullet.text)
+        observations._RELATION.fullmatch(bullet.text)
+    obsidian.plain_text(text)
+
 def compare(text):
     return [confirming.compare(one, "We use uv here") for one in sentences(text)]
 
@@ -47,9 +57,11 @@ READERS = {
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),
     "grounds": lambda text: Ground(text).holds("We use uv here"),
-    "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
+    "notes": notes, "topic": lambda text: shift(text, "The test of the function fails."),
+    "small talk and roles": short_ones,
 }
 RUNS = (
+    "[[", "![[", "[[a|", "%%", "<!--", "#a ", "# ", "%%\\n", "(a",
     ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'",
     "`", "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ",
     "ok, ", "y ", "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;",

@@ -1,4 +1,4 @@
-"""Register a memory that a test made by copying files as this installation's own."""
+"""Register a memory that was made by copying files as this installation's own."""
 
 import os
 from pathlib import Path
@@ -7,6 +7,17 @@ import apsw
 
 from store.base import installation
 from store.trust import ownership
+
+
+def renamed(path: str | Path, now: str) -> None:
+    """Make a copy of an empty memory a memory of its own, as if it were created here and `now`."""
+    connection = apsw.Connection(os.fspath(path))
+    try:
+        connection.pragma("synchronous", "off")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'created_at'", (now,))
+        ownership.remember(connection, os.fspath(path), os.urandom(16).hex())
+    finally:
+        connection.close()
 
 
 def ours(path: str | Path) -> None:

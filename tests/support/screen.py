@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.stories import Clock, location
@@ -27,6 +28,7 @@ from tui.widgets.record_list import RecordList
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
 PATIENCE = 30.0  # maximum wait on a busy machine
 SETTLED = 90.0  # maximum wait for idle
+FRAME = 0.02  # seconds: a redraw or a step of an animation comes within
 
 
 class Person:
@@ -145,9 +147,10 @@ class Person:
     # acting
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and wait until their effect is on the screen."""
-        await self.pilot.press(*keys)
-        await self.settle()
+        """Press keys, and wait after each until its effect is on the screen."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
 
     async def paste(self, text: str) -> None:
         """Paste a text; ten times as fast as typing it."""
@@ -183,7 +186,7 @@ class Person:
 
     async def plan_of(self, *keys: str) -> None:
         """Press keys, and wait for the plan's screen."""
-        await self.pilot.press(*keys)
+        await self.press(*keys)
         await self.until(lambda: self.planning)
         await self.settle()
 
@@ -218,8 +221,7 @@ class Person:
             await self.app.workers.wait_for_complete()
 
     def _messages(self) -> bool:
-        """Return whether messages are pending. A pause of Pilot ends when the process is idle, which it also is while
-        it waits for the CPU on a busy machine."""
+        """Return whether messages are pending. A pause of Pilot ends by drawing, which may post more."""
         screen = self.app.screen
         pumps = [self.app, *screen.walk_children(with_self=True)]
         return bool(screen._callbacks) or any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
@@ -231,7 +233,24 @@ class Person:
             assert time.monotonic() < end, "\n".join(
                 ["this did not come about; the screen:", *self.lines, *self.toasts]
             )
-            await self.pilot.pause(0.02)
+            await asyncio.sleep(0.01)
+            self.app.screen._on_timer_update()  # draw what changed, as its timer would
+
+
+async def idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until the event loop has nothing to do and no timer of less than `FRAME` seconds runs, at most `max_sleep`
+    seconds. In tests it takes the place of Textual's function of the same arguments, which looks every 20 ms whether
+    the process has used CPU time, as it does not while it waits for a busy machine."""
+    loop: Any = asyncio.get_running_loop()
+    end = loop.time() + max_sleep
+    pause = 0.0
+    while pause >= 0:
+        await asyncio.sleep(pause)
+        timers = [timer.when() for timer in loop._scheduled if not timer.cancelled()]
+        due = min(timers, default=end) - loop.time()
+        pause = 0.0 if loop._ready else max(0.0, due) if due <= FRAME else -1.0
+        if loop.time() >= end:
+            return
 
 
 @contextlib.asynccontextmanager

@@ -91,7 +91,12 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "CIRCLECI_TOKEN": (["CCIPAT" + "_" + word(22) + "_" + hexa(40)], ["CCIPAT_" + word(22)]),
     "SONAR_TOKEN": (["squ" + "_" + hexa(40), "sqp" + "_" + hexa(40)], ["squ_" + hexa(30)]),
     "SOURCEGRAPH_TOKEN": (
-        ["sgp" + "_" + hexa(40), "sgp" + "_local_" + hexa(40), "slk" + "_" + hexa(64)],
+        [
+            "sgp" + "_" + hexa(40),
+            "sgp" + "_local_" + hexa(40),
+            "sgp" + "_" + hexa(16).upper() + "_" + hexa(40),
+            "slk" + "_" + hexa(64),
+        ],
         ["sgp_" + hexa(39)],
     ),
     "SNYK_TOKEN": (["snyk" + "_uat." + hexa(8) + "." + word(60)], ["snyk_uat." + hexa(8)]),
@@ -281,6 +286,7 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "FLEETBASE_KEY": (["flb" + "_live_" + word(20)], ["flb_live_" + word(9)]),
     "FLICKR_TOKEN": (["7215" + number(13) + "-" + hexa(16)], ["7215" + number(13) + "-" + hexa(9)]),
     "GITBOOK_TOKEN": (["gb" + "_api_" + word(40)], ["gb_api_" + word(9)]),
+    "FULLSTORY_KEY": (["na1" + "." + word(88), "eu1" + "." + word(120)], ["na1." + word(40), "na1.example.org"]),
     "HELICONE_KEY": (["sk" + "-helicone-" + word(24)], ["sk-helicone-" + word(9)]),
     "HONEYBADGER_KEY": (["hbp" + "_" + word(36)], ["hbp_" + word(12)]),
     "HUMANLOOP_KEY": (["hl_sk" + "_" + low(48)], ["hl_sk_" + low(12)]),
@@ -516,6 +522,11 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         [hexa(32), uuid(), word(40)],
         ["datadog api: see the page", "GitHub merged " + hexa(40), "heroku api-of-the-house-and-of-the-garden-too"],
     ),
+    "SERVICE_KEY 2": (
+        ["everhour={}", "braintree | api | {}"],
+        ["-".join((high(4), "1234", high(6), "abcdef", number(8))), number(36)],
+        ["braintree | api | " + "0" * 40, "everhour=open-source-time-tracking", "braintree | api | 1234567890123456"],
+    ),
     "WIREGUARD_KEY": (
         ["[Interface]\nPrivateKey = {}\n", "PresharedKey={}"],
         [word(42) + "A="],
@@ -572,6 +583,11 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["ada:correcthorse", word(20) + ":", ":" + PASSWORD],
         ["curl -u user:pass https://x", "curl -u test:test https://x", "curl -u ada: https://x"],
     ),
+    "COMMAND_PASSWORD 9": (
+        ["htpasswd -b .htpasswd ada {}", "htpasswd -c -B -b users ada {}", "htpasswd -bc users ada {}"],
+        ["hunter22", "Summer!2026"],
+        ["htpasswd -c .htpasswd ada", "htpasswd -b users ada $PW"],
+    ),
     "COMMAND_PASSWORD 3": (
         [
             "http -a ada:{} https://house",
@@ -604,6 +620,27 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
             "password=getpass()",
         ],
     ),
+    "LOGIN_PASSWORD 5": (
+        ["[site]\nusername=ada\npassword={}\n", "user=ada\ndb.password={}"],
+        ["thisisourpwd", "ourpassphraseforit"],
+        ["user = ada\npassword = dbpassword\n", "user=ada\npassword=mypassword\n", "user=x\npassword=test_password\n"],
+    ),
+    "LOGIN_PASSWORD 6": (
+        ["psw={}", "  pw={}\n", "pswd: {}\n", 'psql "host=db user=ada password={}"', "Passwort: {}\n"],
+        ["hunter22", "tigre88"],
+        ['f("x", "password=secret99")', 'print("host password=secret99")', "a pw of 12 letters"],
+    ),
+    "LOGIN_PASSWORD 7": (
+        ["JWT_SECRET={}", "export APP_SECRET_KEY={}\n"],
+        ["s3cr3t-jwt", "mysupersecretjwt"],
+        [
+            "JWT_SECRET=changeme",
+            "JWT_SECRET=${JWT}",
+            "secret=mysupersecretjwt",
+            "SECRET_KEY=MY_SECRET",
+            "JWT_SECRET=$JWT",
+        ],
+    ),
     "LOGIN_PASSWORD 4": (["DB_PASS={}", "export PGPASSWORD={}\n"], ["correcthorse"], ["COMPASS=north", "BYPASS=true"]),
     "SPOKEN_PASSWORD 2": (
         [
@@ -632,6 +669,16 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["the db password is {}", "the password is {}.", "la contraseña de la base de datos es {}\n"],
         ["correcthorse", "correct-horse-battery"],
         ["the password is alphanumeric", "the password is up-to-date", "the password is correcthorse or so it seems"],
+    ),
+    "SPOKEN_PASSWORD 7": (
+        ["user ada pass {}", "User: ada, pass: {}", "usuario ada y pass {}", "login ada / pass {}"],
+        ["tigre88", "hunter22"],
+        ["the users pass step2 of it", "user tests pass 4812", "user ada, pass"],
+    ),
+    "SPOKEN_PASSWORD 8": (
+        ["the door code is {}", "Alarm code: {}", "el código de la puerta es {}", "código de la alarma: {}"],
+        ["829113", "#44718"],
+        ["the exit code is 1234", "the status code: 4040", "el código postal es 28013", "the door code is 8291.5"],
     ),
     "SPOKEN_PASSWORD 4": (
         ["credentials: ada / {}", "login: ada:{}", "usuario ada contraseña {}", "user ada, password {}"],

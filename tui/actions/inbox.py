@@ -190,8 +190,8 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
             screen.app.call_later(lambda: _left(screen, choices, done))
         facts = [fact for fact in done.made.values() if fact is not None]
         if len(done.left) == 1:
-            return told(done), pack("proposal", next(iter(done.left)))
-        return told(done), pack("fact", facts[0]) if len(facts) == 1 and screen.place != INBOX else None
+            return summary(done), pack("proposal", next(iter(done.left)))
+        return summary(done), pack("fact", facts[0]) if len(facts) == 1 and screen.place != INBOX else None
 
     if len(choices) <= 2 * MANY:
         screen.hide_proposals([choice.number for choice in choices])
@@ -215,7 +215,7 @@ def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> 
     screen.say(f"{first.message}{more}", "warning", 8)
 
 
-def told(done: Decided) -> str:
+def summary(done: Decided) -> str:
     """Return the message about what was decided, with how to undo it."""
     parts = []
     if len(done.made) == 1:

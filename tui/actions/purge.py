@@ -44,10 +44,10 @@ def _ask(screen: ActionHost, plan: PurgePlan) -> None:
     from tui.screens.purge import PurgeScreen
 
     if screen.engine is not None:
-        screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _told(screen, result))
+        screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _report(screen, result))
 
 
-def _told(screen: ActionHost, result: object) -> None:
+def _report(screen: ActionHost, result: object) -> None:
     """Report the result; put details in the preview."""
     from tui.commands.privacy.purge import done_lines
 

@@ -11,7 +11,7 @@ from store import MemorandaError, Purged, Step, cite
 from store import pack_key as pack
 from tui.input.key_table import named
 from tui.render.plurals import count
-from tui.render.redaction_notice import taken, told
+from tui.render.redaction_notice import notice, taken
 
 if TYPE_CHECKING:
     from store import Memory, Record
@@ -64,7 +64,7 @@ def write(
         words, key = (said, None) if isinstance(said, str) else said(result)
         screen.unmark()
         if cut:
-            screen.say(f"{words}. {told(cut)}", "warning", timeout=12, alone=True)
+            screen.say(f"{words}. {notice(cut)}", "warning", timeout=12, alone=True)
         else:
             screen.say(words, alone=True)
         screen.refresh_records(key)

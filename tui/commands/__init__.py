@@ -110,14 +110,14 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
 
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
     """Append to a verb's outcome which secrets were redacted from what it wrote."""
-    from tui.render.redaction_notice import taken, told, with_cuts
+    from tui.render.redaction_notice import notice, taken, with_cuts
 
     cuts = taken(memory.database)
     outcome.data = with_cuts(outcome.data, cuts)
     if outcome.message:
-        outcome.message = f"{outcome.message} {told(cuts)}"
+        outcome.message = f"{outcome.message} {notice(cuts)}"
     else:
-        outcome.lines = [*outcome.lines, told(cuts)]
+        outcome.lines = [*outcome.lines, notice(cuts)]
 
 
 def reference(text: str, default: str, *kinds: str) -> Citation:

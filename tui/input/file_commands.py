@@ -1,12 +1,12 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES
+from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
-MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
+MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -47,19 +47,36 @@ FILE_COMMANDS = (
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),
         Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
+        Argument(
+            "form",
+            "value",
+            "F",
+            "as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle",
+            choices=EXPORT_FORMS,
+        ),
         YES,
         slash=("memory export",),
     ),
     Verb(
         "import",
-        "Bring in an export, a backup or another memory: seen first, told apart by identity",
-        "files.exchange.import_file",
-        Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
+        "Bring in the memory of another tool, an export, a backup or another memory: seen first",
+        "files.source_import.import_any",
+        Argument(
+            "source",
+            "maybe",
+            "SOURCE|FILE",
+            "a tool, an export, packed or not, or a memory file; without it, list what was found here",
+            choices=SOURCE_NAMES,
+            file=True,
+        ),
+        Argument("path", "maybe", "PATH", "where the tool's memory is (where it lies by default)", file=True),
+        Argument("trust", "flag", "", "of a tool: take all as it is, instead of asking about each in the inbox"),
+        Argument("all", "flag", "", "of a tool: what belongs to other projects too"),
         Argument(
             "strategy",
             "value",
             "S",
-            "where a record differs: mine keeps what is here, replace takes the document's",
+            "of an export, where a record differs: mine keeps what is here, replace takes the document's",
             "mine",
             choices=("mine", "replace"),
         ),
@@ -86,14 +103,15 @@ FILE_COMMANDS = (
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",
-        "Check the search index, and embed what waits; index rebuild makes all of it again",
+        "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",
         "files.index.index",
         Argument(
             "what",
             "maybe",
-            "rebuild",
-            "rebuild: make it again, from nothing; download: fetch fastembed's model first",
-            choices=("rebuild", "download"),
+            "documents|rebuild|download",
+            "documents: read them now; rebuild: make the index again, from nothing; download: fetch fastembed's model"
+            " first",
+            choices=("documents", "rebuild", "download"),
         ),
     ),
     Verb(
@@ -125,16 +143,18 @@ FILE_COMMANDS = (
     ),
     Verb(
         "model",
-        "The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
+        "The model that the agent asks: its state, fetch one, try it, its last calls, choose one, and when it is asked",
         "system.model.model",
         Argument(
             "what",
             "maybe",
-            "status|pull|test|use|fast|smart|off",
-            "fast: asked only after an answer; smart: before one too; off: never",
+            "status|pull|test|try|calls|use|fast|smart|off",
+            "calls: the last ones; fast: asked only after an answer; smart: before one too; off: never",
             choices=MODEL_ACTS,
         ),
-        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found"),
+        Argument(
+            "name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: any that is found; calls 7: that one"
+        ),
         opens="nothing",
     ),
     Verb(
@@ -146,7 +166,18 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "files.documents.scan"),
+    Verb(
+        "scan",
+        "Report on the memories that other tools keep on this machine; nothing is changed",
+        "files.scan.scan",
+        Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
+        Argument("md", "flag", "", "as a Markdown document"),
+        Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
+        Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
+        Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
+        opens="nothing",
+        apart=True,
+    ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
         "open",

@@ -4,6 +4,7 @@ from store import CONFIDENCES, DOMAINS, FACT_ORDERS, FACT_STATUSES, IMPACTS, LIN
 from tui.input.argument_parser import Argument
 from tui.input.command import ITERATION, LIMIT, YES, Verb
 
+MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
 FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
 EVEN_IF_PURGED = Argument("yes", "flag", "", "even if the text was purged once")
@@ -89,8 +90,8 @@ RECORD_COMMANDS = (
     ),
     Verb("pin", "Keep facts from ageing", "records.facts.pin", FACT_IDS),
     Verb("unpin", "Let facts age again", "records.facts.unpin", FACT_IDS),
-    Verb("mute", "Keep facts out of every context; they stay facts", "records.context.mute", FACT_IDS),
-    Verb("unmute", "Let facts into contexts again", "records.context.unmute", FACT_IDS),
+    Verb("mute", "Send no agent these records; they stay as they are", "records.context.mute", MUTE_IDS),
+    Verb("unmute", "Send agents these records again", "records.context.unmute", MUTE_IDS),
     Verb("tag", "Give facts a tag, a word to find them by", "records.facts.tag", FACT_IDS, TAG),
     Verb("untag", "Take a tag from facts", "records.facts.untag", FACT_IDS, TAG),
     Verb(

@@ -84,7 +84,7 @@ class HealthRows:
         row = self._rows[index]
         return row.leads if isinstance(row, Figure) else ""
 
-    def told(self, index: int) -> list[Line]:
+    def explanation(self, index: int) -> list[Line]:
         """Return the lines of a figure in the preview, above its record if it has one."""
         row = self._rows[index]
         if not isinstance(row, Figure):

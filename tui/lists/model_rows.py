@@ -1,15 +1,27 @@
-"""Rows of the model's screen: the setting, the available models, when the model is used; or how to install Ollama."""
+"""Rows of the model's screen: the setting, the available models, when the model is used, its last calls; or how to
+install Ollama."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from store import USUAL_MODEL as USUAL
 from store import InstalledModel as Installed
-from store import ModelStats, ModelStatus
+from store import LoggedCall, ModelStats, ModelStatus, how_long_ago
 from store import short_model_name as short
-from tui.commands.system.model import BY_RULE, MODES, about, fares, installing, lacking, size
+from tui.commands.system.model import (
+    BY_RULE,
+    MODES,
+    about,
+    call_lines,
+    fares,
+    installing,
+    lacking,
+    outcome,
+    seconds,
+    size,
+)
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line
@@ -80,12 +92,12 @@ class ModelRows(NumberedRows):
         ]
 
 
-def rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
-    """Return all rows, for the model's status and its statistics."""
+def rows(found: ModelStatus, fared: ModelStats, calls: Sequence[LoggedCall] = (), now: str = "") -> list[ModelRow]:
+    """Return all rows, for the model's status, its statistics and its last calls."""
     listed = _order(found)
     if lacking(found):
-        return [*_install(), *listed, *_modes(found)]
-    return [*listed, *_models(found, fared), *_modes(found)]
+        return [*_install(), *listed, *_modes(found), *_calls(calls, now)]
+    return [*listed, *_models(found, fared), *_modes(found), *_calls(calls, now)]
 
 
 def start(found: ModelStatus) -> str:
@@ -133,8 +145,8 @@ def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not one.talks:
-        told = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
-        more.append([(f"It cannot be asked: it {told}.", "warning")])
+        why = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
+        more.append([(f"It cannot be asked: it {why}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
         more += [[(reason, "")], *([[(said, "")]] if (said := fares(fared)) else [])]
@@ -159,6 +171,20 @@ def _modes(found: ModelStatus) -> list[ModelRow]:
         )
         sign, look, enter = ("●", "added", "") if now else ("○", "", "sets it")
         listed.append(ModelRow(f"mode {mode}", mode, sign, look, words, more, enter))
+    return listed
+
+
+def _calls(calls: Sequence[LoggedCall], now: str) -> list[ModelRow]:
+    """Return a row for each of the last calls, if there are any."""
+    if not calls:
+        return []
+    listed = [ModelRow(None, "LAST CALLS", words="of 24 hours; no model is sent any of it")]
+    for call in calls:
+        (head, *rest) = call_lines(call, now)
+        more: tuple[Line, ...] = ([(head, "title")], *([(line, "")] for line in rest))
+        sign, look = ("·", "warning") if call.dropped or call.fallback else ("✓", "added")
+        words = f"{how_long_ago(now, call.at)}  {seconds(call.seconds)}  {outcome(call)}"
+        listed.append(ModelRow(f"call {call.id}", call.task, sign, look, words, more))
     return listed
 
 

@@ -21,7 +21,7 @@ def taken(database: "Database") -> "list[Cut]":
     return made(database)
 
 
-def told(cuts: "Sequence[Cut]") -> str:
+def notice(cuts: "Sequence[Cut]") -> str:
     """Return a sentence on what was redacted and where, and one on what to do if it was no secret."""
     if not cuts:
         return ""

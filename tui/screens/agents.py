@@ -1,6 +1,6 @@
-"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. `x` mutes the
-facts of a text that was sent, `u` undoes what an agent wrote in a session, `p` pauses all doors for an hour, or resumes
-them."""
+"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. Enter opens a
+row on the whole screen, `x` mutes the records of a text that was sent, or unmutes them, `u` undoes what an agent wrote
+in a session, `p` pauses all doors for an hour, or resumes them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from store import (
+    MUTED_KINDS,
     AgentActivity,
     AgentCall,
     Injection,
@@ -22,9 +23,12 @@ from store import (
     Memory,
     agent_calls,
     agent_pause,
+    cite,
     injections,
     local_time,
+    pack_key,
     parse_citation,
+    unpack_key,
 )
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
@@ -51,11 +55,13 @@ Row = AgentActivity | AgentCall | Injection
 
 @dataclass(frozen=True, slots=True)
 class AgentsSeen:
-    """One refresh: agents, then their activity, newest first; until when the doors are paused."""
+    """One refresh: agents, then their activity, newest first; until when the doors are paused; the keys of the records
+    in these texts that are muted."""
 
     rows: tuple[Row, ...]
     now: str
     paused: str
+    muted: frozenset[int] = frozenset()
 
 
 class AgentRows(NumberedRows):
@@ -103,7 +109,9 @@ def look(memory: Memory) -> AgentsSeen:
     ]
     did.sort(key=lambda row: (row.at, row.id), reverse=True)
     agents = agent_calls.activity(database, now)
-    return AgentsSeen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
+    shown = did[:NEWEST]
+    muted = memory.mutes.of_keys({key for row in shown for key in _keys(row)})
+    return AgentsSeen((*agents, *shown), now, agent_pause.paused_until(memory.location.path, now), muted)
 
 
 class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
@@ -111,8 +119,14 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
     or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
-        Binding("x", "mute", "Mute", id="agents.mute", tooltip="Keep the facts of this text out of every context"),
+        Binding("escape,q", "leave", "Close", id="agents.close", tooltip="Close what is open, then the agents"),
+        Binding(
+            "x",
+            "mute",
+            "Mute",
+            id="agents.mute",
+            tooltip="Send no agent the records of this text; or send them again",
+        ),
         Binding("u", "undo", "Undo", id="agents.undo", tooltip="Take back all that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Silence all doors for an hour, or end that"),
     ]
@@ -122,6 +136,8 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Split { height: 1; background: $panel; }
         #agents-keys { height: 1; background: $footer-background; }
         #agents-more { height: 12; border-top: solid $line; padding: 0 0 0 1; }
+        &.-whole #agents { display: none; }
+        &.-whole #agents-more { height: 1fr; border-top: none; }
     }
     """
 
@@ -164,9 +180,9 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             return
         before, self._seen = self._seen, seen
         self._title()
-        if before.rows != seen.rows:
+        if (before.rows, before.muted) != (seen.rows, seen.muted):
             self.query_one("#agents", RecordList).set_rows(AgentRows(seen))
-            self._preview()
+            self._preview(stay=True)
 
     def _title(self) -> None:
         name = visible(self._location.name)
@@ -178,25 +194,53 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         )
         look = "$footer-key-foreground bold"
         row = self._row()
-        mute = [(" x", look, "mute"), (" mutes its facts ", "", "mute")] if _facts(row) else []
+        mute: list[tuple[str, str, str]] = []
+        if keys := _keys(row):
+            word = " lets it in again " if self._seen.muted.issuperset(keys) else " mutes what it says "
+            mute = [(" x", look, "mute"), (word, "", "mute")]
         if isinstance(row, AgentCall) and row.writes:
             mute = [(" u", look, "undo"), (" takes its session back ", "", "undo")]
         word = " ends the pause " if self._seen.paused else " pauses all for an hour "
-        keys = [
+        hints = [
             *mute,
             (" p", look, "pause"),
             (word, "", "pause"),
-            (" esc", look, "dismiss"),
-            (" closes ", "", "dismiss"),
+            *([(" enter", look, "open"), (" opens ", "", "open")] if row is not None and not self._whole else []),
+            (" esc", look, "leave"),
+            (" closes ", "", "leave"),
         ]
-        self.query_one("#agents-keys", Bar).put(*keys)
+        self.query_one("#agents-keys", Bar).put(*hints)
 
     def _row(self) -> Row | None:
         return next((row for row in self._seen.rows if key(row) == self._shown), None)
 
-    def _preview(self) -> None:
+    def _preview(self, stay: bool = False) -> None:
         row = self._row()
-        self.query_one(Preview).show([] if row is None else more(row, self._seen.now))
+        self.query_one(Preview).show([] if row is None else more(row, self._seen.now, self._seen.muted), stay=stay)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether one row fills the screen."""
+        return self.has_class("-whole")
+
+    def action_open(self) -> None:
+        """Show the row under the cursor on the whole screen."""
+        if self._row() is not None:
+            self.add_class("-whole")
+            self.query_one(Preview).focus()
+            self._title()
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        self.action_open()
+
+    def action_leave(self) -> None:
+        """Go back from the row that is open to the list, or close the screen."""
+        if not self._whole:
+            self.dismiss(None)
+            return
+        self.remove_class("-whole")
+        self.query_one("#agents", RecordList).focus()
+        self._title()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         self._shown = event.key
@@ -219,32 +263,33 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._look()
 
     def action_mute(self) -> None:
-        """Mute the facts of the text under the cursor."""
-        if numbers := _facts(self._row()):
-            self._mute(numbers)
+        """Mute the records of the text under the cursor; unmute them if all are muted."""
+        if keys := _keys(self._row()):
+            self._mute(keys, not self._seen.muted.issuperset(keys))
 
-    @work(thread=True, group="agents-mute", exit_on_error=False, description="mute the facts of a text")
-    def _mute(self, numbers: list[int]) -> None:
+    @work(thread=True, group="agents-mute", exit_on_error=False, description="mute the records of a text")
+    def _mute(self, keys: list[int], muting: bool) -> None:
         try:
             with Memory(self._location, "app", self._clock, create=False) as memory:
-                memory.mutes.mute(numbers)
-            said, severity = f"Muted {count(len(numbers), 'fact')}; `unmute` lets agents be told again.", "information"
+                (memory.mutes.mute_keys if muting else memory.mutes.unmute_keys)(keys)
+                self._later(look(memory))
+            said, severity = f"{'Muted' if muting else 'Unmuted'} {count(len(keys), 'record')}.", "information"
         except MemorandaError as error:
             said, severity = str(error), "warning"
         if not self._left and self.app.is_running:
             self.app.call_from_thread(self.app.notify, said, severity=severity, markup=False)
 
 
-def _facts(row: Row | None) -> list[int]:
-    """Return the facts of a text that was sent."""
+def _keys(row: Row | None) -> list[int]:
+    """Return the keys of the records in a text that was sent, of those that can be muted."""
     if not isinstance(row, Injection):
         return []
     cited = (parse_citation(citation) for citation in row.why)
-    return [int(citation.target) for citation in cited if citation.kind == "fact"]
+    return [pack_key(citation.kind, int(citation.target)) for citation in cited if citation.kind in MUTED_KINDS]
 
 
-def more(row: Row, now: str) -> list[Line]:
-    """Describe a row in full."""
+def more(row: Row, now: str, muted: frozenset[int] = frozenset()) -> list[Line]:
+    """Describe a row in full; say which records are `muted`."""
     if isinstance(row, AgentActivity):
         known = ", ".join(row.clients)
         return [[(line, "")] for line in activity_lines(row, now)] + [
@@ -265,7 +310,9 @@ def more(row: Row, now: str) -> list[Line]:
     lines = [[(visible(title), "title")]]
     if row.question:
         lines.append([("Prompt ", "label"), (visible(" ".join(row.question.split())[:300]), "")])
+    silent = {cite(*unpack_key(key)) for key in muted.intersection(_keys(row))}
     for citation, why in row.why.items():
         used = ", used by the reply" if citation in row.used else ""
-        lines.append([(f"{citation:6}", "cite"), (visible(f" {why}{used}"), "dim")])
+        out = ", muted" if citation in silent else ""
+        lines.append([(f"{citation:6}", "cite"), (visible(f" {why}{used}{out}"), "dim")])
     return [*lines, [], *([(visible(line), "")] for line in row.text.split("\n"))]

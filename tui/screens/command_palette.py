@@ -11,7 +11,8 @@ from textual.widgets import Input
 
 from tui.input.command_table import VERBS
 from tui.input.key import Key
-from tui.input.key_table import HITS, KEYS, RECORDS
+from tui.input.key_table import BY_ID, HITS, KEYS, RECORDS
+from tui.input.synonyms import SYNONYMS
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
@@ -56,10 +57,16 @@ class Everything(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for name, key, text, target in self._entries:
-            score = max(matcher.match(name), matcher.match(text) * 0.9)
+            words = SYNONYMS.get(self._verb(target), ())
+            score = max(matcher.match(name), matcher.match(text) * 0.9, *(matcher.match(word) * 0.95 for word in words))
             if score > 0:
                 shown = escape(f"{name}  {visible(key)}".rstrip())
                 yield Hit(score, matcher.highlight(shown), partial(self._do, target), text=name, help=escape(text))
+
+    @staticmethod
+    def _verb(target: str) -> str:
+        kind, _, name = target.partition(":")
+        return name if kind == "verb" else BY_ID[name].verb
 
     @property
     def _entries(self) -> list[tuple[str, str, str, str]]:

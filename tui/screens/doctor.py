@@ -77,7 +77,7 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._quick = quick
         self._found: list[Finding] = []
         self._left = False
-        self._told = 0.0
+        self._reported = 0.0
 
     def compose(self) -> ComposeResult:
         yield Split(id="doctor-title")
@@ -98,8 +98,8 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
     @work(thread=True, group="doctor", exit_on_error=False, description="look for what is wrong with the memory")
     def _look(self) -> None:
         def progress(what: str, done: int, total: int) -> None:
-            if monotonic() - self._told > OFTEN:
-                self._told = monotonic()
+            if monotonic() - self._reported > OFTEN:
+                self._reported = monotonic()
                 self._later(self._say, f"checking {what}{f' {done:,} of {total:,}' if total else ''}")
 
         for found in examine(

@@ -1,8 +1,9 @@
-"""The agent's model: which is used and why, which are available, pull and trial; or how to install Ollama."""
+"""The agent's model: which is used and why, which are available, pull, trial and the last calls; or how to install
+Ollama."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
@@ -32,7 +33,7 @@ from tui.widgets.record_list import RecordList
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store import Location, ModelStats, ModelStatus
+    from store import Location, LoggedCall, ModelStats, ModelStatus
     from tui.screens.application import Application
     from tui.workers.model_worker import ModelWorker, Pull
 
@@ -68,19 +69,28 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     }
     """
 
-    def __init__(self, location: Location, fared: ModelStats, pull: str = "", trying: str | None = None) -> None:
-        """`fared` is the model's statistics in this memory. With `pull` start with a pull of that model; with `trying`,
-        with a trial."""
+    def __init__(
+        self,
+        location: Location,
+        fared: ModelStats,
+        pull: str = "",
+        trying: str | None = None,
+        calls: Sequence[LoggedCall] = (),
+        now: str = "",
+    ) -> None:
+        """`fared` is the model's statistics in this memory, `calls` are its last calls, up to `now`. With `pull` start
+        with a pull of that model; with `trying`, with a trial."""
         super().__init__()
         self._location = location
         self._fared = fared
+        self._calls, self._now = calls, now
         self._pull_first = pull
         self._trial_due = trying  # the model to try once the list of models is known; "" for the current one
         self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
         self._asking = False  # whether it prompts for a model's name
         self._listed: ModelStatus | None = None  # the status that the rows show
         self._at: Hashable = None  # the key of the row under the cursor
-        self._told: Pull | None = None  # the last pull whose end was shown
+        self._reported: Pull | None = None  # the last pull whose end was shown
 
     @property
     def _app(self) -> Application:
@@ -120,7 +130,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         if found is not None and found is not self._listed:
             listed = self.query_one("#model", RecordList)
             first, self._listed = self._listed is None, found
-            listed.set_rows(ModelRows(rows(found, self._fared)))
+            listed.set_rows(ModelRows(rows(found, self._fared, self._calls, self._now)))
             if first:
                 listed.select(start(found))
                 self._at = listed.cursor_key
@@ -129,8 +139,8 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         if self._trial_due is not None and found is not None:
             self._try_now(self._trial_due)
         pull = self._modeller.pull
-        if pull is not None and pull.ended and pull is not self._told:
-            self._told, self._shown = pull, "pull"
+        if pull is not None and pull.ended and pull is not self._reported:
+            self._reported, self._shown = pull, "pull"
         if self._shown == "trial":
             self._show_trial()
         elif self._shown == "pull":

@@ -81,7 +81,7 @@ def lines_of(exchange: Exchange) -> list[Line]:
     answer = exchange.answer
     lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
     said = list(map(_pieces, exchange.first if answer is None else answer.told))
-    lines += [[(BESIDE if place else ANSWER, "label"), *told] for place, told in enumerate(said)]
+    lines += [[(BESIDE if place else ANSWER, "label"), *sentence] for place, sentence in enumerate(said)]
     start = BESIDE if said else ANSWER
     if exchange.error:
         lines.append([(start, "label"), (exchange.error, "warning")])
@@ -105,10 +105,10 @@ def _chips(filters: str) -> Line:
     return [*chips, ("↑ edits", "dim")]
 
 
-def _pieces(told: CitedSentence) -> Line:
+def _pieces(sentence: CitedSentence) -> Line:
     """Split a sentence into pieces; its own citations are links, those inside quotations are plain text."""
-    own = "|".join(re.escape(f"[{citation}]") for citation in told.citations)
-    parts = re.split(f"({own})", told.text) if own else [told.text]
+    own = "|".join(re.escape(f"[{citation}]") for citation in sentence.citations)
+    parts = re.split(f"({own})", sentence.text) if own else [sentence.text]
     return [(part, "" if place % 2 else WORDS) for place, part in enumerate(parts) if part]
 
 

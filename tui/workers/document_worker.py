@@ -82,8 +82,8 @@ class DocumentWorker(Worker):
 
     def due(self) -> bool:
         """Return whether a periodic scan is due: file watchers miss changes made on another machine's disk."""
-        told = self._watch is not None and self._watch.working
-        return self._watched and monotonic() - self._scanned > (RARE_LOOK if told else LOOK)
+        watched = self._watch is not None and self._watch.working
+        return self._watched and monotonic() - self._scanned > (RARE_LOOK if watched else LOOK)
 
     def path_of(self, chunk: Chunk) -> str:
         """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""

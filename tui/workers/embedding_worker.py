@@ -21,7 +21,7 @@ AGAIN, LATER = 5.0, 600.0  # seconds before a retry: while another process embed
 THREADS = "OMP_NUM_THREADS"  # read by the model's library when it loads
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Ignore progress."""
 
 

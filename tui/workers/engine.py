@@ -94,6 +94,7 @@ class Engine:
         self.clock = self._clock = clock
         self._present = self.screen = Memory(location, "app", clock)  # for the screen's own reads
         self.created = self.screen.created
+        self.opened = self.screen.now  # since when changes are of this sitting
         self.past: PastState | None = None  # the past state shown; None for the present
         self.writer = Writer(location, cwd, clock)
         self.upkeep = MaintenanceWorker(location, cwd, clock)

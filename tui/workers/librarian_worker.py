@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 KEPT = 30  # maximum exchanges of one conversation
 
-Told = Callable[[str], None]  # the current step, as text
+Progress = Callable[[str], None]  # the current step, as text
 First = Callable[["tuple[CitedSentence, ...]"], None]
 
 
@@ -47,7 +47,7 @@ class Exchange:
 class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
-    def answer(self, exchange: Exchange, last: Answer | None, told: Told, first: First) -> Answer:
+    def answer(self, exchange: Exchange, last: Answer | None, progress: Progress, first: First) -> Answer:
         """Answer a question; call `first` with the search's hits before a model reads them. It ends within
         `agent.patience`. Raises MemorandaError."""
         from store import Librarian, why_no_model
@@ -57,7 +57,7 @@ class LibrarianWorker(Worker):
         stopped = exchange.stop.is_set
         with self.memory() as memory:
             limit = float(memory.config["agent.patience"])
-            chat = found(memory.config, cancelled=stopped, loading=lambda: told(LOADING), seconds=limit)
+            chat = found(memory.config, cancelled=stopped, loading=lambda: progress(LOADING), seconds=limit)
             try:
                 name = chat.name if chat is not None else ""
                 return Librarian(memory).ask(
@@ -67,7 +67,7 @@ class LibrarianWorker(Worker):
                     why="" if chat else why_no_model(memory.config),
                     first=first,
                     cancelled=stopped,
-                    waiting=lambda done, total: told(reading(name, done, total)),
+                    waiting=lambda done, total: progress(reading(name, done, total)),
                 )
             finally:
                 if chat is not None:

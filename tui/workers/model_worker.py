@@ -45,10 +45,10 @@ class Trial:
 
 
 class ModelWorker:
-    """Calls `told` after each change, on any thread."""
+    """Calls `changed` after each change, on any thread."""
 
-    def __init__(self, told: Callable[[], None]) -> None:
-        self._told = told
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._closed = Event()
         self._stop_pull, self._stop_trial = Event(), Event()
         self._looking = False
@@ -74,7 +74,7 @@ class ModelWorker:
     # status
 
     def look(self, config: Config) -> None:
-        """Check the server and its models, then call `told`. If the model is switched off, the status is known at
+        """Check the server and its models, then call `changed`. If the model is switched off, the status is known at
         once."""
         from store import MODEL_SWITCH as SWITCH
         from store import model_status as standing
@@ -171,4 +171,4 @@ class ModelWorker:
 
     def _tell(self) -> None:
         if not self._closed.is_set():
-            self._told()
+            self._changed()

@@ -45,7 +45,7 @@ class Writer:
     def write(self, work: Callable[[Memory], object], done: Done, past: PastState | None) -> None:
         """Call `work` with the memory, then `done` with its result or its error, on this thread. With a `past` state
         `work` gets that instead, and any write raises."""
-        self.thread.submit(_told, lambda: self._worked(work, past), done, self._location.path)
+        self.thread.submit(_reporting, lambda: self._worked(work, past), done, self._location.path)
 
     def _worked(self, work: Callable[[Memory], object], past: PastState | None) -> object:
         if past is not None:
@@ -74,12 +74,12 @@ class Writer:
             return run(session, verb.handler, given)
 
         if verb.apart:
-            self.beside.submit(_told, lambda: work(None), done, self._location.path)
+            self.beside.submit(_reporting, lambda: work(None), done, self._location.path)
         else:
             self.write(work, done, past)
 
 
-def _told(work: Callable[[], object], done: Done, path: str) -> None:
+def _reporting(work: Callable[[], object], done: Done, path: str) -> None:
     """Run work, and call `done` with its result or its error."""
     try:
         result, error = work(), None

@@ -32,6 +32,9 @@ DIGESTS = {
     9: "1773cd016243ea8e70ad78978eccc4e8ad14d1f735cd56f9dc209a129571871d",
     10: "c39f25ead8cbc9e20e021183850cd2c6c2cc2993f634114148fc4ac173caad2a",
     11: "bc241176750616cf8ce0af843d18d59480d1e530982b6086ae3e53c91e31eee3",
+    12: "7dfba5d86661aaefda4ecef98aa22a2a9795a49b14dab501cec93f714d67ae2a",
+    13: "67b9b0a81eab52dbce630155153384b3de96eb43aecb10c0ee5c6256c88792f0",
+    14: "1502fbe6682a5f52fab9bbf9e2550b1983b27b5038ebc089ac0e5982ff281a1d",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

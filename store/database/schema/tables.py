@@ -13,8 +13,8 @@ PACKED = ("history_block",)
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
     *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
-    *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use"),
-    *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected"),
+    *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use", "model_calls"),
+    *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected", "muted"),
 )
 # derived, rebuilt from scratch
 DERIVED = (

@@ -45,4 +45,5 @@ CLIENT = Client(
     edits,
     Health(("mcp", "list"), NAME, ("connected",)),
     {LOCAL: (), PROJECT: (), USER: ()},
+    ("node_modules", "package.json", "package-lock.json", "bun.lock", "bun.lockb", ".gitignore"),
 )

@@ -1,8 +1,10 @@
 """Records as they are sent to an agent: cited, dated, with who wrote what no person confirmed, and the age of facts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store.base.record_keys import pack
 from store.context.acceptance import accepted
 from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
@@ -10,13 +12,14 @@ from store.doors.session.pack import aged
 from store.doors.trust import agent, unconfirmed, worked_on
 from store.memory import Memory
 from store.records.ageing import state
+from store.records.mutes import KINDS as MUTED_KINDS
 from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.search.pipeline import body
 
 
 def title(record: Record) -> str:
-    """A record in one line."""
+    """Return a record in one line."""
     match record:
         case Decision():
             return record.title
@@ -52,7 +55,7 @@ class Describer:
         self._now = memory.now
 
     def unconfirmed(self, record: Record) -> str:
-        """The agent that wrote what no person said or confirmed; empty for what is known."""
+        """Return the agent that wrote what no person said or confirmed; empty for what is known."""
         match record:
             case Fact():
                 by = "" if record.id in accepted(self._memory.database, [record]) else record.origin
@@ -73,26 +76,31 @@ class Describer:
         return (agent(by) or by) if by else ""
 
     def hidden(self, record: Record) -> str:
-        """Why an agent may not be told of a record at all; empty if it may."""
-        if isinstance(record, Fact):
-            if self._memory.mutes.among([record.id]):
-                return "The person muted it."
-            if record.scope == "session" and record.session != self._caller.session:
-                return "It is of another session."
+        """Return why a record may not be sent to this agent; empty if it may."""
+        kind = kind_of(record)
+        if kind in MUTED_KINDS and self._memory.mutes.of_keys([pack(kind, record.id)]):
+            return "The person muted it."
+        if isinstance(record, Fact) and record.scope == "session" and record.session != self._caller.session:
+            return "It is of another session."
         if isinstance(record, Proposal) and agent(record.origin) != agent(self._caller.client):
             return "It is a proposal of somebody else."
         return ""
 
+    def shown(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Return those of these decisions that the person has not muted."""
+        muted = self._memory.mutes.of_keys([pack("decision", one.id) for one in decisions])
+        return [one for one in decisions if pack("decision", one.id) not in muted]
+
     def stale(self, record: Record) -> bool:
-        """Whether it is a fact that nobody confirmed for so long that the person has to be asked."""
+        """Return whether it is a fact that nobody confirmed for so long that the person has to be asked."""
         return isinstance(record, Fact) and self.age_of(record) == "stale"
 
     def age_of(self, fact: Fact) -> str:
-        """Its state of ageing (store/records/ageing.py)."""
+        """Return its state of ageing (store/records/ageing.py)."""
         return state(self._now, fact.last_confirmed_at, fact.confidence, fact.pinned)
 
     def fields(self, record: Record, snippet: str) -> dict[str, Any]:
-        """What is sent of a record, besides the score of a search."""
+        """Return what is sent of a record, besides the score of a search."""
         found: dict[str, Any] = {
             "citation": record.citation,
             "kind": kind_of(record),
@@ -115,7 +123,7 @@ class Describer:
         return found
 
     def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> AnswerItem:
-        """A record as one item of a list; `more` are further fields."""
+        """Return a record as one item of a list; `more` are further fields."""
         text = snippet or short(body(record))
         fields = {**self.fields(record, text), **more}
         notes = [fields["kind"], fields["when"][:10]]

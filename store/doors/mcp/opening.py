@@ -20,6 +20,7 @@ from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
 from store.doors.mcp.upkeep import Upkeep
+from store.doors.session.recall_socket import RecallServer
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)  # revisions without one
@@ -50,7 +51,7 @@ class Opening:
         self._version = ""
 
     def answer(self, line: bytes) -> tuple[bool, dict[str, Any] | None]:
-        """(whether this line is dealt with, what it is answered, None for a notification)."""
+        """Return (whether this line is dealt with, what it is answered, None for a notification)."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -101,7 +102,7 @@ _REQUEST = {"jsonrpc", "id", "method", "params"}
 
 
 def _introduced(params: dict[str, Any]) -> bool:
-    """Whether the parameters of `initialize` are whole."""
+    """Return whether the parameters of `initialize` are whole."""
     return (
         isinstance(params.get("protocolVersion"), str)
         and isinstance(params.get("capabilities"), dict)
@@ -114,7 +115,7 @@ def _named(info: object) -> bool:
 
 
 def _enveloped(meta: dict[str, Any]) -> bool:
-    """Whether a request of a revision without handshake says of itself what it must."""
+    """Return whether a request of a revision without handshake says of itself what it must."""
     return meta[VERSION_KEY] in MODERN and isinstance(meta.get(CAPABILITIES_KEY), dict) and _named(meta.get(INFO_KEY))
 
 
@@ -127,12 +128,14 @@ def run(location: Location, session: str = "") -> None:
     """Serve one client over standard input and output, until the input ends or a signal ends it, SIGINT too: a process
     that a script starts in the background inherits it as ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    upkeep = Upkeep(location, os.getcwd())
-    upkeep.start()
+    beside = (Upkeep(location, os.getcwd()), RecallServer(location))
+    for thread in beside:
+        thread.start()
     try:
         _run(location, session, Streams())
     finally:
-        upkeep.stop()
+        for thread in beside:
+            thread.stop()
 
 
 def _run(location: Location, session: str, streams: Streams) -> None:

@@ -92,7 +92,7 @@ class _Handlers:
 
 
 def _sender(context: Context) -> tuple[dict[str, Any] | None, str | None]:
-    """(`_meta` of a request, the name that `initialize` gave)."""
+    """Return (`_meta` of a request, the name that `initialize` gave)."""
     info = context.session.client_info if hasattr(context.session, "client_info") else None
     if info is None:
         params = context.session.client_params

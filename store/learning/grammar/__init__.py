@@ -35,6 +35,18 @@ def pattern(name: str) -> re.Pattern[str]:
     return _compiled(one for language in LANGUAGES for one in _filled(language, _read(language)["patterns"][name]))
 
 
+def either(name: str) -> str:
+    """Return the alternatives of that name in [signs], of both languages, to be put into a pattern. Raises KeyError."""
+    every = [one for language in LANGUAGES for one in _read(language)["signs"][name]]
+    return f"(?:{'|'.join(every)})"
+
+
+@cache
+def sign(name: str) -> re.Pattern[str]:
+    """Return the pattern of that name in [signs], which ends as it is written. Raises KeyError."""
+    return re.compile(either(name))
+
+
 @cache
 def leads() -> re.Pattern[str]:
     """What may stand before anything without saying anything: always matches, as far as that goes."""

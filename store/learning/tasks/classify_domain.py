@@ -41,6 +41,8 @@ def ask(asking: ModelSession, text: str) -> Domain:
     form = asking.ask(TASK, Form, [*prompt(TASK, spanish(said)), ("user", said)], PREDICT)
     folded = fold(said)
     words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
+    if form.domain not in BELIEVED:
+        asking.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")
     return Domain(form.domain if form.domain in BELIEVED else "general", tuple(dict.fromkeys(words)), asking.name)
 
 

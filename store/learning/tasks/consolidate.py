@@ -27,6 +27,7 @@ def ask(asking: ModelSession, texts: Sequence[str]) -> Summed:
     sentence = " ".join(form.sentence.split()).rstrip(".!;,… ")
     whole = Ground("; ".join(texts))
     if not sentence or len(sentence) > LONGEST or not whole.holds(sentence) or not _all_of(sentence, texts):
+        asking.drop(TASK, "It says more or less than the facts.")
         return Summed(summed_up(texts))
     return Summed(whole.mended(sentence), asking.name)
 

@@ -36,6 +36,7 @@ def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     form = asking.ask(TASK, Form, [*prompt(TASK, spanish(said)), ("user", said)], PREDICT)
     chosen = _quoted(form.chosen, sentence.text)
     if not chosen:
+        asking.drop(TASK, "What it names as chosen does not occur in the sentence.")
         return None
     options = [_quoted(one, sentence.text) for one in form.alternatives[:OPTIONS]]
     left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())

@@ -11,6 +11,7 @@ from typing import Annotated
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.learning.candidate_filter import stands, tellings
 from store.learning.extract_rules import ExtractedFact, Extraction
+from store.learning.grammar import either
 from store.learning.grounding import Ground, best, open_ended
 from store.learning.sentences import WORDS, Sentence, fold
 from store.learning.tasks import classify_domain
@@ -37,9 +38,6 @@ class Form:
     facts: list[One]
 
 
-_SUBJECT = re.compile(r"^(?:the user|user|(?:el|la) usuari[oa]|usuari[oa])\s+", re.IGNORECASE)
-
-
 def ask(asking: ModelSession, role: str, text: str) -> Extraction:
     """What a model finds in a turn beside what the rule does. Raises ModelFailed."""
     shown = tellings(role, text)
@@ -52,7 +50,11 @@ def ask(asking: ModelSession, role: str, text: str) -> Extraction:
         some = shown[start : start + EACH]
         question = ("user", numbered([sentence.text for sentence in some]))
         form = asking.ask(TASK, Form, [*told, question], PREDICT)
-        held = {**held, **_held(form.facts, some, asking.name)}
+        mine = _held(form.facts, some, asking.name)
+        if len(mine) < len(form.facts):
+            left = len(form.facts) - len(mine)
+            asking.drop(TASK, f"{left} of {len(form.facts)} do not rest on what was said, or do not last.")
+        held = {**held, **mine}
     return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
 
 
@@ -72,7 +74,9 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str
     grounds = [Ground(sentence.text) for sentence in shown]
     found: dict[str, ExtractedFact] = {}
     for one in told[: 2 * EACH]:
-        text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
+        text = " ".join(re.sub(either("subject_of_user"), "", one.fact.strip(), flags=re.IGNORECASE).split()).rstrip(
+            ".!;,… "
+        )
         place = best(text, grounds, one.sentence - 1)
         if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
             continue

@@ -41,6 +41,7 @@ def ask(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
     ground = Ground(" ".join(turn.text for turn in turns))
     words = [one for word in form.words for one in word.split() if ground.has(one)]
     if len(words) < FEWEST:
+        asking.drop(TASK, f"Fewer than {FEWEST} of its words occur in what was said.")
         return Slug(session_snapshot.slug(turns, day))
     return Slug(session_snapshot.named(" ".join(words), day), asking.name)
 

@@ -154,16 +154,18 @@ class ByteSearch:
         self._made: dict[tuple[str, str], Finder] = {}
         placed = {text: runs(text) for text in texts}
         often = frequency(placed)
-        self._plain = {text: rarest_first({run for run, _, _ in told}, often) for text, told in placed.items()}
+        self._plain = {text: rarest_first({run for run, _, _ in parts}, often) for text, parts in placed.items()}
         about: dict[bytes, list[Meant]] = {digest: [] for digest in digests}
         self._always: list[str] = []  # texts without a run to filter by
-        for text, told in placed.items():
+        for text, parts in placed.items():
             rarest = next((run for run in self._plain[text] if len(run) >= FEWEST), b"")
             found = [*(plain(rarest) if rarest else needles(text))]
             if not found:
                 self._always.append(text)
             for needle, names in found:
-                beside = neighbours(told, rarest, self._plain[text], wide if names == WIDE else bytes) if rarest else ()
+                beside = (
+                    neighbours(parts, rarest, self._plain[text], wide if names == WIDE else bytes) if rarest else ()
+                )
                 about.setdefault(needle, []).append((text, names, beside, 24 * len(text) + SPARE))
         self._about = list(about.values())
         self._find = BytesAhoCorasick(list(about)).find_matches_as_indexes
@@ -216,16 +218,16 @@ def frequency(placed: dict[str, list[Run]]) -> Counter[bytes]:
     """Count how often each run of these texts occurs in them, also within longer runs."""
     from ahocorasick_rs import BytesAhoCorasick
 
-    every = {run: None for told in placed.values() for run, _, _ in told}
+    every = {run: None for runs in placed.values() for run, _, _ in runs}
     patterns = list(every)
     hits = BytesAhoCorasick(patterns).find_matches_as_indexes(
-        b" ".join(run for told in placed.values() for run, _, _ in told), True
+        b" ".join(run for runs in placed.values() for run, _, _ in runs), True
     )
     return Counter(patterns[which] for which, _, _ in hits)
 
 
-def rarest_first(told: set[bytes], often: Counter[bytes]) -> list[bytes]:
-    return sorted(told, key=lambda run: (often[run], -len(run), run))
+def rarest_first(runs: set[bytes], often: Counter[bytes]) -> list[bytes]:
+    return sorted(runs, key=lambda run: (often[run], -len(run), run))
 
 
 def plain(run: bytes) -> Iterator[Needle]:
@@ -238,16 +240,16 @@ def wide(run: bytes) -> bytes:
     return b"\0".join(bytes([byte]) for byte in run)
 
 
-def neighbours(told: list[Run], run: bytes, rarest: list[bytes], write: Callable[[bytes], bytes]) -> tuple[Near, ...]:
+def neighbours(runs: list[Run], run: bytes, rarest: list[bytes], write: Callable[[bytes], bytes]) -> tuple[Near, ...]:
     """Return the bytes that must be around the first of these runs that equals `run`, wherever their text occurs: the
     adjacent runs and the rarest of the others, the most selective first."""
-    words = [word for word, _, _ in told]
+    words = [word for word, _, _ in runs]
     place = words.index(run)
     least = next((words.index(word) for word in rarest if word != run), place)
     found: list[Near] = []
     for at in sorted({place - 1, place + 1, least} - {-1, place, len(words)}, key=lambda at: rarest.index(words[at])):
         first, second = sorted((place, at))
-        apart = 24 * (told[second][1] - told[first][2]) + 2 * len(words[at]) + SPARE
+        apart = 24 * (runs[second][1] - runs[first][2]) + 2 * len(words[at]) + SPARE
         found.append((write(words[at]), *((0, apart) if at > place else (apart, 0))))
     return tuple(found)
 
@@ -255,7 +257,7 @@ def neighbours(told: list[Run], run: bytes, rarest: list[bytes], write: Callable
 def needles(text: str) -> Iterator[Needle]:
     """Yield the needles for a text without such a run: the beginning of its longest word in every spelling."""
     word = max(WORD.findall(normalize("NFC", text)), key=len, default="")
-    told: dict[bytes, set[str]] = {}
+    found: dict[bytes, set[str]] = {}
     for name, encode in ENCODINGS.items():
         each: list[list[bytes]] = []
         for letter in word[:CASED]:
@@ -266,8 +268,8 @@ def needles(text: str) -> Iterator[Needle]:
         if len(each) < 2:
             return
         for together in product(*each):
-            told.setdefault(b"".join(together), set()).add(name)
-    for needle, names in told.items():
+            found.setdefault(b"".join(together), set()).add(name)
+    for needle, names in found.items():
         yield needle, tuple(names)
 
 
@@ -305,8 +307,8 @@ def escaped(letter: str) -> list[bytes]:
 def percent(letter: str) -> list[bytes]:
     """Encode as in an address."""
     raws = [way.encode("utf-8", "replace") for way in ways(letter)]
-    told = ["".join(f"%{byte:02x}" for byte in raw).encode() for raw in raws]
-    return [*told, *(raw.lower() for raw in raws if raw.isalnum() or raw in b"-._~!$&'()*,;=:@/?")]
+    escaped = ["".join(f"%{byte:02x}" for byte in raw).encode() for raw in raws]
+    return [*escaped, *(raw.lower() for raw in raws if raw.isalnum() or raw in b"-._~!$&'()*,;=:@/?")]
 
 
 def sixteen(order: str) -> Encode:
@@ -348,11 +350,11 @@ def based(text: str) -> set[bytes]:
     cores = set[bytes]()
     for case in (text, text.lower()):
         for form in ("NFC", "NFD"):
-            told = normalize(form, case).encode("utf-8", "replace")
+            data = normalize(form, case).encode("utf-8", "replace")
             for shift in range(3):
-                signs = base64.b64encode(b"\0" * shift + told)
+                signs = base64.b64encode(b"\0" * shift + data)
                 start = (0, 2, 3)[shift]
-                core = signs[start : (shift + len(told)) // 3 * 4]
+                core = signs[start : (shift + len(data)) // 3 * 4]
                 if len(core) >= LEAST_BASE64:
                     cores |= {core, core.replace(b"+", b"-").replace(b"/", b"_")}
     return cores

@@ -31,6 +31,7 @@ WHAT = {
     "agent_calls": "a call of an agent",
     "agent_tasks": "an entry of an agent's list of tasks",
     "answers_cache": "an answer that was kept",
+    "model_calls": "an answer of the model",
     "discarded": "what was said and not kept",
     "context_usage": "how full a session's window was",
     "sources": "a file that was brought in",

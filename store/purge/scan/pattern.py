@@ -10,7 +10,7 @@ from unicodedata import normalize
 from store.database.erasure.purged_words import FEWEST, NAME, SPACED, forms, matches, spans_of
 from store.database.writing.change_capture import PURGED
 
-TOLD = 12  # letters from which on a query that is part of a text identifies it
+IDENTIFYING = 12  # letters from which on a query that is part of a text identifies it
 SEVERAL = 20  # up to so many texts are looked for one by one; more of them together, each by its rarest run of letters
 END = ".!;, "
 SHORT = "\u2026"  # end of a text that was cut short
@@ -82,8 +82,8 @@ class Words:
 
     def hold(self, part: str) -> bool:
         """Return whether one of them contains this too, if it has as many letters as parts of words must have."""
-        told = _folded(" ".join(part.split()))
-        return len(told) >= TOLD and told in self._whole
+        folded = _folded(" ".join(part.split()))
+        return len(folded) >= IDENTIFYING and folded in self._whole
 
     def around(self, value: object) -> str:
         """Return the text around the first of them, in one line, to be shown."""
@@ -161,9 +161,9 @@ class Copies(Words):
 
     def typed(self, text: str) -> bool:
         """Return whether an input contains one of them or a part of one, or ends with the beginning of one."""
-        return self.inside(text) or self.hold(text) or any(matches(text, self._told))
+        return self.inside(text) or self.hold(text) or any(matches(text, self._kinds))
 
-    def _told(self, letters: str) -> set[str]:
+    def _kinds(self, letters: str) -> set[str]:
         return self._forms.get(letters, set())
 
     def probes(self) -> list[str] | None:
@@ -188,7 +188,7 @@ class Copies(Words):
             said = [word for word, _, _ in tokens[place:]]
             letters = sum(map(len, said))
             for words in self._begun.get(said[0][:FEWEST], ()):
-                if letters >= min(TOLD, max(FEWEST, sum(map(len, words)) // 2)) and _begins(words, said):
+                if letters >= min(IDENTIFYING, max(FEWEST, sum(map(len, words)) // 2)) and _begins(words, said):
                     return text[: tokens[place][1]] + PURGED
         return text + SHORT
 

@@ -98,7 +98,7 @@ def _staying(database: Database, going: Collection[Ref], cut: Collection[Ref], w
     """Yield all texts of records, documents and the memory's own structure that remain once these are deleted."""
     # as the file holds it, without separators: a word may begin in one name and end in the next
     yield from (
-        told for (told,) in database.rows("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
+        text for (text,) in database.rows("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
     )
     left_out = {(table, key) for table, key in going} | _summaries(database, going)
     for table, kept in tables(database):

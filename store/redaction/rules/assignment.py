@@ -4,7 +4,15 @@ In quotes it is cut unless it is a placeholder. Without quotes, as a function's 
 "key", it must look random too (`is_random`).
 """
 
-from store.redaction.placeholders import is_credential, is_opaque, is_random, is_serial, is_uuid
+from store.redaction.placeholders import (
+    is_credential,
+    is_number,
+    is_opaque,
+    is_random,
+    is_serial,
+    is_short_password,
+    is_uuid,
+)
 from store.redaction.rules.family import Family
 
 TYPE_CHECKING = False
@@ -22,14 +30,33 @@ _LONGEST_NAME = 64
 _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
 # Python needs a fixed width for each lookbehind, so each is separate.
 _KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ .]key)" for word in _KEY_OF) + ")"
-_PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
+_PASS = (
+    r"(?:(?<![a-z])pass|pass(?:word|wort|wd|phrase|code)|pwd|(?<![a-z])p(?:w|sw|swd|word)(?![a-z])|contrase(?:ñ|n)a)"
+)
 _STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
 _NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ .-])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth|clave)"
-_NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth", "clave")
-_NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
+_NAME_WORDS = (
+    "pass",
+    "pw",
+    "psw",
+    "secret",
+    "token",
+    "credential",
+    "contrase",
+    "key",
+    "access",
+    "private",
+    "auth",
+    "clave",
+)
+_NAME_END = (
+    r"(?:[-_]?(?:\d{1,2}|value|base|prod|production|dev|test|staging|live|default|base64|b64)"
+    r"|[ _-]de[ _-](?:acceso|api))?"
+)
 _WEAK = ("key", "access", "private", "auth", "clave")
 # A key that is no credential: it names a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_SPOKEN = ("pass", "pwd", "pw", "psw", "pword", "contrase")
 _UNQUOTED = ("bare", "env", "word", "argument")
 _IS = ("is", "was", "es", "era")
 _PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
@@ -57,8 +84,9 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     name = match["name"].lower()
     if how in _UNQUOTED and not any(map(str.isdigit, value)) and not _is_run(value):
         return False  # the rules for random values would find it too, at more cost
+    spoken = name.startswith(_SPOKEN)
     if not is_credential(value):
-        return False
+        return spoken and how not in _UNQUOTED and is_short_password(value)
     inner = value.rstrip(" =:")
     if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: this is a name
         return False
@@ -66,7 +94,6 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
         return False
     if _is_name(value) and names_credential(value):
         return False
-    spoken = "pass" in name or "pwd" in name
     if not spoken and value[0] in "[(^\\" and not is_random(value):  # a pattern of a lexer
         return False
     before = "" if spoken else _before(text, match.start())
@@ -75,7 +102,12 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     if how in ("bare", "env"):
         return _is_bare(match, value, how)
     if how == "argument":
-        return is_random(value) or is_serial(value) or is_opaque(value)
+        return (
+            is_random(value)
+            or is_serial(value)
+            or is_opaque(value)
+            or (not _is_weak(match) and is_number(value, _SHORTEST_NUMBER))
+        )
     if how == "word":
         return _is_said(match, value, before)
     if _is_weak(match):
@@ -109,9 +141,7 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
         return True
     if _is_run(value):
         return True
-    if not _is_weak(match) and (
-        is_serial(value, 16) or is_uuid(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)
-    ):
+    if not _is_weak(match) and (is_serial(value, 16) or is_uuid(value) or is_number(value, _SHORTEST_NUMBER)):
         return True
     # ENV style, API_KEY=…: in most code a lower-case name is an argument or an attribute.
     return (
@@ -130,7 +160,7 @@ def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
         start = match.start() - len(before)
         if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
             return False
-    said = match.string[match.end("name") : match.start("word")].strip(" \t\"'`") in _IS
+    said = match.string[match.end("name") : match.start("word")].strip(" \t\"'`").rpartition(" ")[2] in _IS
     if said and not _is_weak(match):
         return is_random(value, _SHORTEST_BARE) or is_serial(value, _SHORTEST_BARE)
     return (
@@ -145,8 +175,10 @@ def _is_run(value: str) -> bool:
 
 
 def _is_weak(match: "re.Match[str]") -> bool:
-    """Return whether the name is "key" without a qualifier, or another word that seldom names a credential."""
-    return match["name"].lower() in _WEAK and not names_credential(_before(match.string, match.end("name")))
+    """Return whether the name is "key" without a qualifier (`api`, `access`, also before a blank), or another word
+    that seldom names a credential."""
+    end = match.end("name")
+    return match["name"].lower() in _WEAK and not names_credential(match.string[max(0, end - _LONGEST_NAME) : end])
 
 
 def _before(text: str, at: int) -> str:
@@ -161,6 +193,8 @@ def _is_set(match: "re.Match[str]", value: str) -> bool:
     before = _before(match.string, match.start())
     if before.startswith(("get", "find", "has", "read", "fetch", "load", "is_", "delete", "remove")):
         return False
+    if match["name"].lower().startswith(_SPOKEN) and (is_short_password(value) or is_credential(value)):
+        return any(map(str.isdigit, value)) and any(map(str.isalpha, value)) and not names_credential(value)
     return is_assigned(match, value)
 
 
@@ -184,9 +218,9 @@ _ASSIGNMENT = (
     _NAME + _NAME_END + r"""(?:"""
     rf"""=(?P<env>{_WORD})(?![(\[{{])"""
     # <password>…</password>, on one line or three
-    r"""|>\s{0,40}(?P<element>[^<>\s\0]{8,}+)\s{0,40}</"""
+    r"""|>\s{0,40}(?P<element>[^<>\s\0]{5,}+)\s{0,40}</"""
     # setProperty("API_KEY", "…")
-    r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
+    r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>(?:[^\s"'`\\\0]|\\(?=\w)){15,}+)"""
     # --token …, heroku token …, the key is …
     rf"""|(?:[.-]|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?)(?P<word>{_WORD})"""
     r"""|(?:\\*["'`]\]?"""
@@ -200,11 +234,13 @@ _ASSIGNMENT = (
 _TWELVE = rf"[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}}"
 # What must follow a name in all of these, checked without the name: most candidates are words of a sentence.
 GATE = (
-    rf"(?:word|phrase|code|wd|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
+    rf"(?:word|wort|ord|phrase|code|wd|d|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
     r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
     + _TWELVE
     + r"""|[=:!?+.]|&?[a-z_][\w.]{0,40}+(?:\[[\w., |]{0,40}\])?[ \t]{0,4}=)"""
-    r"""|[=>\\"'`:<]|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]""" + _TWELVE + r"""|,?\s{1,40}\\*["']?value)"""
+    r"""|[=\\"'`:<]|>=|>\s{0,40}[^<>\s\0]{5}|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]"""
+    + _TWELVE
+    + r"""|,?\s{1,40}\\*["']?value)"""
 )
 
 ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, gate=GATE, accept=is_assigned)
@@ -224,7 +260,7 @@ PAIR = Family(
 SETTER = Family(
     LABEL,
     _NAME_WORDS,
-    _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{8,}+)\\*["'`][ \t]{0,4}\)""",
+    _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{5,}+)\\*["'`][ \t]{0,4}\)""",
     needs="(",
     fold=True,
     gate=GATE,
@@ -236,14 +272,16 @@ def _is_element(match: "re.Match[str]", value: str) -> bool:
     """Return whether an element's value is cut: between tags, where a page has its labels, only with a digit."""
     if _is_weak(match):
         return is_random(value, 20)
-    return is_credential(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    if not is_credential(value) and not (match["name"].lower().startswith(_SPOKEN) and is_short_password(value)):
+        return False
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 # <key>password</key><string>…</string>, <property name="…password">…</property>
 ELEMENT = Family(
     LABEL,
     _NAME_WORDS,
-    _NAME + r"""(?:</key>\s{0,40}<string>|["']>)\s{0,40}(?P<value>[^<>\s\0]{8,256}+)\s{0,40}</""",
+    _NAME + r"""(?:</key>\s{0,40}<string>|["']>)\s{0,40}(?P<value>[^<>\s\0]{5,256}+)\s{0,40}</""",
     needs="</",
     fold=True,
     gate=GATE,

@@ -24,6 +24,13 @@ COMMANDS: tuple[Family, ...] = (
         fold=True,
         accept=_is_mixed,
     ),
+    # htpasswd -b users ada …
+    Family(
+        "COMMAND_PASSWORD",
+        ("htpasswd ",),
+        rf"htpasswd\s(?:-[a-zA-Z]{{1,4}}\s(?:\d{{1,2}}\s)?){{0,3}}?-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}\s[^\n\0|]{{1,200}}?\s[^\s\0]{{1,64}}\s{_VALUE}(?=\s|\Z)",
+        accept=_is_mixed,
+    ),
     # the case of the letter counts: `unzip -p` prints a file
     Family(
         "COMMAND_PASSWORD",

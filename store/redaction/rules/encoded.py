@@ -17,7 +17,7 @@ _MARKS = (
     "sk_live_ rk_live_ sk_test_ whsec_ AIza ya29. GOCSPX- hf_ gsk_ pplx- xai- dop_v1_ shpat_ shpss_ SG. hvs. dckr_pat_ "
     "lin_api_ ntn_ sntrys_ glsa_ figd_ NRAK- PMAK- rubygems_ tskey- ATATT3 postgres:// postgresql:// mysql:// "
     "mongodb:// mongodb+srv:// redis:// amqp:// -----BEGIN password PASSWORD passwd _token _TOKEN secret SECRET "
-    "api_key apiKey API_KEY apikey AccountKey="
+    "api_key apiKey API_KEY apikey AccountKey= _PASS= PASSWD pass="
 ).split()
 _FEWEST = 4
 """Letters of Base64 that a mark must determine, else they occur in most words."""

@@ -16,7 +16,7 @@ _SAID = frozenset(
     "password passwd pass pwd secret pw token user username mypassword mypass changeme test example xxx admin "
     "your_password yourpassword p@ssword userpass none null true false required optional prompt file stdin".split()
 )
-_PASS = r"(?:pass(?:word|wd|phrase|code)?|pwd|contrase[ñn]a|(?<![a-z])clave)"
+_PASS = r"(?:pass(?:word|wort|wd|phrase|code)?|pwd|(?<![a-z])p(?:w|sw|swd|word)|contrase[ñn]a|(?<![a-z])clave)"
 _LONGEST_LINE = 120
 _BARE = r"[^\s\"'`,;(){}\[\]<>\0\\]"
 
@@ -44,6 +44,16 @@ def is_name(value: str) -> bool:
         return False
     chosen = value.isalnum() and any(map(str.isdigit, value))
     return not chosen or is_naming(value.rstrip("0123456789"))
+
+
+def _is_second(match: "re.Match[str]", value: str) -> bool:
+    """Judge the second of two lines, user and password. A program has blanks around the sign where it assigns a
+    variable; without them any word is the password itself."""
+    if is_given(match, value):
+        return True
+    lines = match[0].strip().splitlines()
+    joined = all("=" in line and " " not in line.strip() for line in (lines[0], lines[-1]))
+    return joined and is_password(match, value) and not is_naming(value)
 
 
 def _is_user(match: "re.Match[str]", value: str) -> bool:
@@ -82,15 +92,18 @@ def _is_line(match: "re.Match[str]", value: str) -> bool:
         and text[start : match.end("name")].isupper()
         and text[start - 1 : start] in ("", " ", "\t", "\n", '"', "'")
     ):
-        return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and value.lower() != "pass"
-    if not is_chosen(match, value):
+        glued = match["name"] == "PASS" and text[match.start() - 1 : match.start()].isalpha()  # COMPASS
+        if glued and not any(map(str.isdigit, value)):
+            return False
+        return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and not value.isupper()
+    if match["name"] in ("SECRET", "SECRET_KEY") or not is_chosen(match, value):
         return False
     before = line_before(text, match.start())
     if before is None or len(before) > _LONGEST_LINE:
         return False
     if joined and value.isalnum() and any(map(str.isdigit, value)) and _is_listed(before):
         return True
-    if any(sign in before for sign in "\"'`()=<>{}[]$\0"):
+    if text[match.end() : match.end() + 1] in ('"', "'") or any(sign in before for sign in "\"'`()=<>{}[]$\0"):
         return False
     if joined and value.isalnum() and any(map(str.isdigit, value)):
         return True
@@ -219,7 +232,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"(?P<value>[^\s\"'`,;(){}\[\]<>$&|\0]{6,}+)[ \t]*(?:[\r\n]|\Z)",
         needs="pass",
         fold=True,
-        accept=is_given,
+        accept=_is_second,
     ),
     # a user and a password as arguments
     Family(
@@ -338,9 +351,9 @@ PASSWORDS: tuple[Family, ...] = (
 # One line of a file of settings, and PGPASSWORD=… before a command: after the assignment rule.
 LINE = Family(
     "LOGIN_PASSWORD",
-    ("pass", "pwd", "contrase", "clave"),
-    rf"(?P<name>{_PASS}(?:_?\d)?)[ \t]{{0,8}}(?P<sign>[:=])[ \t]{{0,8}}(?P<value>{_BARE}{{6,128}}+)"
-    r"(?=\s|\Z)",
+    ("pass", "pw", "psw", "contrase", "clave", "secret", "secret_key"),
+    rf"(?P<name>{_PASS}(?:_?\d)?|(?-i:SECRET(?:_KEY)?))[ \t]{{0,8}}(?P<sign>[:=])[ \t]{{0,8}}"
+    rf"(?P<value>{_BARE}{{5,128}}+)(?=[\s\"']|\Z)",
     fold=True,
     gate=GATE,
     accept=_is_line,

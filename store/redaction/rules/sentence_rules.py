@@ -131,6 +131,27 @@ SENTENCES: tuple[Family, ...] = (
         gate=r"(?:(?:la|mi)\s)?(?:contrase|clave)",
         accept=_is_used,
     ),
+    # user ada, pass …
+    Family(
+        "SPOKEN_PASSWORD",
+        (" pass ", " pass: "),
+        r"(?:(?<=user)|(?<=username)|(?<=usuario)|(?<=login)|(?<=email))[ :=]{1,3}"
+        r"[^\s:=\0]{2,40}?[ ,;/]{0,3}(?:\s(?:and|with|y|con))?\spass:?\s"
+        r"(?P<value>[^\s\"'`,;(){}\[\]<>$\0]{4,39}[^\s\"'`,;(){}\[\]<>$.?:\0])",
+        fold=True,
+        back=range(4, 52),
+        accept=_is_used,
+    ),
+    # the door code is 4829
+    Family(
+        "SPOKEN_PASSWORD",
+        ("code is ", "code: ", "código", "codigo"),
+        r"(?:(?:door|gate|alarm|unlock|safe|entry|building|garage|access|security)\scode"
+        r"|c[oó]digo\s(?:de\sla\s|del?\s)(?:puerta|portón|porton|alarma|acceso|desbloqueo|entrada|edificio|caja))"
+        r"(?:\s(?:is|es)|:)\s(?P<value>#?\d{4,8})(?![\w%]|[.,]\d)",
+        fold=True,
+        back=(0, 5, 6, 7, 9, 7, 8),
+    ),
     # the PIN is 4829
     Family(
         "SPOKEN_PASSWORD",

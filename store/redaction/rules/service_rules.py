@@ -4,7 +4,7 @@ them.
 The list contains names that hardly have another meaning.
 """
 
-from store.redaction.placeholders import is_opaque, is_random, is_serial, is_uuid
+from store.redaction.placeholders import is_grouped, is_number, is_opaque, is_random, is_serial, is_uuid
 from store.redaction.rules.family import Family
 
 TYPE_CHECKING = False
@@ -92,6 +92,8 @@ _CREDENTIAL = r"(?:key|token|secret|passw|auth|cred|access|private|api|sid|pat(?
 _SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # of files, in lists of installed packages
 _VERSION = "v0.0.0-"
 _SHORTEST = 16
+_SHORTEST_NUMBER = 32
+"""Digits: longer than any identifier of a service."""
 _SHORTEST_GIVEN = 10
 """Directly after `name_key=`."""
 
@@ -106,7 +108,7 @@ def _is_key(match: "re.Match[str]", value: str) -> bool:
     value = value.rstrip("=")
     if is_uuid(value):
         return any(map(str.isdigit, value))
-    return is_serial(value, 20) or is_opaque(value)
+    return is_serial(value, 20) or is_opaque(value) or is_number(value, _SHORTEST_NUMBER) or is_grouped(value)
 
 
 _VALUE = r"(?P<value>(?=[a-z_./+~-]{0,40}\d|[a-z0-9]{20})[a-z0-9][\w.~+/-]{9,200}+={0,2})(?![\w@])"

@@ -33,13 +33,21 @@ def _is_long_lived(match: "re.Match[str]", value: str) -> bool:
     return is_random(value[21:])
 
 
-def _token(label: str, keywords: str, body: str, back: "Sequence[int]" = (), accept: "Accept" = is_token) -> Family:
+def _token(
+    label: str,
+    keywords: str,
+    body: str,
+    back: "Sequence[int]" = (),
+    accept: "Accept" = is_token,
+    gate: str = "",
+) -> Family:
     """Return a family of one word; `keywords` are separated by spaces."""
     return Family(
         label,
         tuple(keywords.split()),
         LEFT + body + RIGHT,
         back=back,
+        gate=gate,
         accept=accept,
     )
 
@@ -71,7 +79,7 @@ CODE: tuple[Family, ...] = (
     _token("BUILDKITE_TOKEN", "bkua_ bkat_ bkct_", rf"bk[uac][at]_{_HEX}{{40,64}}"),
     _token("CIRCLECI_TOKEN", "CCIPAT_ CCIPRJ_", rf"CCIP(?:AT|RJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}"),
     _token("SONAR_TOKEN", "squ_ sqp_ sqa_", rf"sq[upa]_{_HEX}{{40}}"),
-    _token("SOURCEGRAPH_TOKEN", "sgp_", rf"sgp_(?:(?:{_HEX}{{16}}|local)_)?[A-Za-z0-9]{{40}}"),
+    _token("SOURCEGRAPH_TOKEN", "sgp_", r"sgp_(?:(?:[0-9A-Fa-f]{16}|local)_)?[A-Za-z0-9]{40}"),
     _token("SOURCEGRAPH_TOKEN", "sgd_ slk_ sgs_", rf"(?:sgd_|slk_|sgs_){_HEX}{{64}}"),
     _token("SNYK_TOKEN", "snyk_", rf"snyk_[a-z]{{3}}\.{_HEX}{{8}}\.[\w.-]{{40,}}"),
     _token("ARTIFACTORY_KEY", "AKCp", r"AKCp[A-Za-z0-9]{56,}"),
@@ -172,7 +180,7 @@ CLOUD: tuple[Family, ...] = (
     ),
     _token("AXIOM_TOKEN", "xaat- xapt- xait-", rf"xa[api][ti]-{_UUID}"),
     _token("POSTHOG_KEY", "phx_", r"phx_[A-Za-z0-9]{40,}"),
-    _token("LAUNCHDARKLY_KEY", "sdk- api- mob-", rf"(?:sdk|api|mob)-{_UUID}"),
+    _token("LAUNCHDARKLY_KEY", "sdk- api- mob-", rf"(?:sdk|api|mob)-{_UUID}", gate=f"{_HEX}{{8}}-"),
     _token(
         "RAPIDAPI_KEY",
         "msh",
@@ -231,7 +239,7 @@ SERVICES: tuple[Family, ...] = (
         accept=_is_drawn,
     ),
     _token("SHOPIFY_TOKEN", "shp", r"shp(?:at|ca|pa|ss|ua|tka|rt|it)_[0-9A-Fa-f]{32,}"),
-    _token("MAILCHIMP_KEY", "-us", rf"{_HEX}{{32}}-us\d{{1,2}}", back=(32,)),
+    _token("MAILCHIMP_KEY", "-us", rf"{_HEX}{{32}}-us\d{{1,2}}", back=(32,), gate=r"\d"),
     _token("MANDRILL_KEY", "md-", r"md-[\w-]{22}", accept=_is_drawn),
     _token("MAILGUN_KEY", "key-", r"key-[0-9a-z]{32}", accept=_is_drawn),
     _token("MAILGUN_KEY", "pubkey-", r"pubkey-[0-9a-f]{32}"),
@@ -278,7 +286,12 @@ SERVICES: tuple[Family, ...] = (
         " ".join(_then(mark, "AEIMQUYcgk") for mark in "MD MT Mj Mz ND NT Nj Nz OD OT".split()),
         r"[MNO][DTjz][A-Za-z0-9_-]{22,26}\.[\w-]{6}\.[\w-]{27,38}",
     ),
-    _token("BITWARDEN_KEY", _then("0.", "0123456789abcdef"), rf"0\.{_UUID}\.[A-Za-z0-9]{{30}}:[A-Za-z0-9+/]{{22}}=="),
+    _token(
+        "BITWARDEN_KEY",
+        _then("0.", "0123456789abcdef"),
+        rf"0\.{_UUID}\.[A-Za-z0-9]{{30}}:[A-Za-z0-9+/]{{22}}==",
+        gate=f"{_HEX}{{7}}-",
+    ),
     _token("INTRA42_SECRET", "s-s4t2", rf"s-s4t2(?:ud|af)-{_HEX}{{64}}"),
     _token("ROOTLY_KEY", "rootly_", rf"rootly_{_HEX}{{64}}"),
     _token("STATSIG_KEY", "secret-", r"secret-[A-Za-z0-9]{40,}"),
@@ -316,6 +329,7 @@ MORE: tuple[Family, ...] = (
     _token("FAUNA_KEY", "fnA fnE fnF", r"fn[A-F][\w-]{37,44}", accept=_is_drawn),
     _token("FLEETBASE_KEY", "flb_live_ flb_test_", r"flb_(?:live|test)_[A-Za-z0-9]{20,}"),
     _token("FLICKR_TOKEN", "7215", rf"7215\d{{13}}-{_HEX}{{16}}"),
+    _token("FULLSTORY_KEY", "na1. eu1.", r"(?:na|eu)1\.[A-Za-z0-9+/]{80,}"),
     _token("GITBOOK_TOKEN", "gb_api_", r"gb_api_[A-Za-z0-9]{24,}"),
     _token("HELICONE_KEY", "sk-helicone-", r"sk-helicone-[\w-]{20,}"),
     _token("HONEYBADGER_KEY", "hbp_", r"hbp_[A-Za-z0-9]{30,40}"),

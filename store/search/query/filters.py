@@ -5,12 +5,15 @@ from collections.abc import Iterable, Sequence
 from store.base.record_keys import NUMBERS, ROW
 from store.database.database import Database
 from store.database.integer_list import integers
+from store.database.sql_functions import text_of
 from store.records import tags
 from store.records.ageing import STATES, state_sql
 from store.search.query.query_parser import Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from apsw import SQLiteValue
+
     from store.embedding.binary_index import Ids
 
 _TABLES = {"summary": "summaries"}
@@ -90,9 +93,9 @@ class Filters:
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name = f"author{place}"
             if author.casefold() == _AGENTS:
-                self._add(f"by_agent(CASE c.id % 16 {cases} END)")
+                self._add(f"by_agent(CAST(CASE c.id % 16 {cases} END AS BLOB))")
                 continue
-            self._add(f"holds(CASE c.id % 16 {cases} END, :{name})", **{name: author.casefold()})
+            self._add(f"holds(CAST(CASE c.id % 16 {cases} END AS BLOB), :{name})", **{name: author.casefold()})
 
     def __bool__(self) -> bool:
         """Whether anything is asked of a row at all."""
@@ -162,15 +165,15 @@ class Filters:
         self.parameters |= parameters
 
 
-def _holds(*values: object) -> bool:
+def _holds(*values: "SQLiteValue") -> bool:
     """Whether a text holds some folded characters; SQLite folds the case of ASCII only."""
     text, part = values
-    return str(part) in str(text).casefold()
+    return str(part) in text_of(text).casefold()
 
 
-def _by_agent(*values: object) -> bool:
+def _by_agent(*values: "SQLiteValue") -> bool:
     """Whether an origin is an agent's."""
-    origin = str(values[0])
+    origin = text_of(values[0])
     return origin in ("agent", "hook") or origin.startswith("mcp:")
 
 

@@ -112,10 +112,10 @@ def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning
     opposed = _opposed(mine, yours)
     if opposed and shared + 1 >= ENOUGH * smaller and not _even(one, other):
         return AGAINST
-    told = meaning is not None and meaning >= TELLING
-    if (near or told) and (one.negations + other.negations) % 2 and not (mine and yours):
+    close = meaning is not None and meaning >= TELLING
+    if (near or close) and (one.negations + other.negations) % 2 and not (mine and yours):
         return AGAINST
-    if (near and not (mine and yours)) or (told and not len(mine) == 1 == len(yours)):
+    if (near and not (mine and yours)) or (close and not len(mine) == 1 == len(yours)):
         for which in (None, *range(len(_LISTS))):
             first, second = _of(one.values, which), _of(other.values, which)
             if first and second and not first <= second and not second <= first:
@@ -124,7 +124,7 @@ def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning
         return AGAINST
     if (one.negations + other.negations) % 2 or opposed:
         return APART
-    if told and not _substituted(one, other, mine, yours) and not (smaller == shared == 1 and (mine or yours)):
+    if close and not _substituted(one, other, mine, yours) and not (smaller == shared == 1 and (mine or yours)):
         return ALIKE
     if likeness >= CLOSE and not (mine and yours) and one.values == other.values:
         return ALIKE

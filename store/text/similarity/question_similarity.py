@@ -66,11 +66,11 @@ def normal(question: str) -> str:
 def deterministic(question: str) -> bool:
     """Return whether the current records alone decide the answer: not the time, not somebody's mood, and not which
     other records of a kind exist."""
-    told = words(question)
-    parts = {part for word in told for part in re.split(r"[-/'’:.]", word)} | set(told)
-    joined = " ".join(told)
+    asked = words(question)
+    parts = {part for word in asked for part in re.split(r"[-/'’:.]", word)} | set(asked)
+    joined = " ".join(asked)
     return (
-        bool(told)
+        bool(asked)
         and not parts & MOMENT
         and not parts & FEELING
         and not any(rule.search(joined) for rule in (_PERIOD, _SELF, _LIST))
@@ -110,18 +110,18 @@ def _one_place(first: list[str], second: list[str]) -> bool:
     return bool(one or other) and not (len(one) == len(other) and all(map(inflected, one, other)))
 
 
-def _numbers(told: list[str]) -> set[str]:
-    return {word for word in told if any(char.isdigit() for char in word)}
+def _numbers(asked: list[str]) -> set[str]:
+    return {word for word in asked if any(char.isdigit() for char in word)}
 
 
-def _sorts(told: list[str]) -> set[str]:
+def _sorts(asked: list[str]) -> set[str]:
     """Return the kinds of things that are asked for; `por qué` is two words."""
-    found = {_SORTS[word] for word in told if word in _SORTS}
-    return found | {"why"} if "por que" in " ".join(told) else found
+    found = {_SORTS[word] for word in asked if word in _SORTS}
+    return found | {"why"} if "por que" in " ".join(asked) else found
 
 
-def _denies(told: list[str]) -> bool:
-    return any(word.replace("'", "").replace("’", "") in _NEGATIONS for word in told)
+def _denies(asked: list[str]) -> bool:
+    return any(word.replace("'", "").replace("’", "") in _NEGATIONS for word in asked)
 
 
 def _names(question: str) -> set[str]:

@@ -44,14 +44,14 @@ class WordOrder:
     def __init__(self, said: str) -> None:
         self._words = _words(said, 1)  # its first word may be a name too
 
-    def keeps(self, told: str) -> bool:
+    def keeps(self, text: str) -> bool:
         """Return whether a clause uses the words of the source in an equivalent order: that of one part of the source,
         where one contains them all."""
-        telling = _words(told, 0)
+        telling = _words(text, 0)
         names = {word.folded for word in (*self._words, *telling) if word.kind == NAME}
         said = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
         kinds = {NAME if word.folded in names else word.kind for word in telling} - {""}
-        sides = _two_sided(fold(told))
+        sides = _two_sided(fold(text))
         if not sides and not _rivals(kinds, said):
             return True
         if len(said) > MOST:

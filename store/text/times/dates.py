@@ -55,11 +55,11 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
         if place + 1 < len(points) and (range_ := _ahead(_RANGE, match)):
             other, (_, last) = points[place + 1]
             if _TO.fullmatch(plain[match.end() : other.start()]) and (start := _earlier(match, start, last)) < last:
-                return _told(start, last, midnight, plain[range_.start() : other.end()])
+                return _period(start, last, midnight, plain[range_.start() : other.end()])
         for intro, begins, ends in _INTRODUCED:
             if said := _ahead(intro, match):
                 bounds = (start, end)
-                return _told(
+                return _period(
                     None if begins is None else bounds[begins],
                     None if ends is None else bounds[ends],
                     midnight,
@@ -67,7 +67,7 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
                 )
         within = _ahead(_WITHIN, match)
         if within or not _weak(match):
-            return _told(start, end, midnight, plain[within.start() if within else match.start() : match.end()])
+            return _period(start, end, midnight, plain[within.start() if within else match.start() : match.end()])
     return "", "", frozenset()
 
 
@@ -93,7 +93,7 @@ def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None
     return intro.search(match.string, max(0, match.start() - AHEAD), match.start())
 
 
-def _told(
+def _period(
     start: datetime | None, end: datetime | None, midnight: datetime, said: str
 ) -> tuple[str, str, frozenset[str]]:
     until = "" if end is None or end >= midnight + timedelta(days=1) else _moment(end)

@@ -29,18 +29,18 @@ def typed_moment(text: str, now: str) -> str:
 
 def _in_words(text: str, now: str) -> str | None:
     """Return the moment in words, parsed by `dateparser`, which takes 0.3 s to import; None where there is none."""
-    told = text.strip().lower().split()
-    if len(text) > LONGEST or "/" in text or not any(len(word) > 2 and word.isalpha() for word in told):
+    typed = text.strip().lower().split()
+    if len(text) > LONGEST or "/" in text or not any(len(word) > 2 and word.isalpha() for word in typed):
         return None
     small = vocabulary.words("stop", "core") - set(_RELATIVE) | set(_INTRODUCE)
     numbers = {**vocabulary.numbers(), "a": 1, "an": 1, "un": 1, "una": 1}
-    words = [str(numbers.get(word, word)) for word in told if word in numbers or word not in small]
+    words = [str(numbers.get(word, word)) for word in typed if word in numbers or word not in small]
     here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None)
     from dateparser.date import DateDataParser
 
     settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first"}
     parser = DateDataParser(languages=["en", "es"], settings=settings)
-    for said in (words, [word for word in words if _OTHERWISE.get(word, word)], told):
+    for said in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
         found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in said))
         if found.date_obj is not None:
             break

@@ -305,7 +305,7 @@ def test_fastembed_reaches_for_no_network(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "hollow").mkdir()
     with pytest.raises(ProviderDown, match="cannot load hollow"):
         FastEmbed(str(tmp_path / "hollow"))
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
 
 
 def test_a_downloaded_model_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

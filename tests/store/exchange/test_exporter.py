@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from support.ours import ours
@@ -218,3 +219,18 @@ def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
             if len(sizes) > 5:
                 break
     assert len(sizes) > 5, "the writer wrote in between, or this proves nothing"
+
+
+def test_what_is_not_a_file_is_not_replaced(memory: Memory, tmp_path: Path) -> None:
+    memory.facts.remember("the team is five")
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "export.json"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    for path in (pipe, link):
+        with pytest.raises(Conflict, match="is not a file"):
+            exporter.save(memory.database, str(path), replace=True)
+        assert path.is_fifo()
+    exporter.save(memory.database, str(file))
+    linked = tmp_path / "linked"
+    linked.symlink_to(file)
+    assert exporter.save(memory.database, str(linked), replace=True) == os.path.getsize(file)

@@ -371,7 +371,7 @@ def test_a_cancel_comes_through_whatever_git_is_at(
     monkeypatch.setenv("PATH", f"{folder}:{path}")
     asked = time.monotonic() + 0.5
     assert read(cancelled=lambda: time.monotonic() > asked) == 0
-    assert time.monotonic() - asked < 2  # 0.2 s on a machine that is not busy
+    assert time.monotonic() - asked < 30
     monkeypatch.setenv("PATH", path)
     assert there(memory) == {"one"}
     assert memory.database.rows("SELECT * FROM leases") == []

@@ -112,9 +112,12 @@ def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     server.loaded.clear()
     server.load_hangs = how == "hangs"
     server.load_fails = how != "hangs"
+    said = []
     for _ in range(5):
-        assert "could not be loaded" in (said := model_pass.run(memory).trouble) or said == ""
+        said.append(model_pass.run(memory).trouble)
         clock.advance(milliseconds=1_000)
+    tries, rests = said[: circuit_breaker.AFTER], said[circuit_breaker.AFTER :]
+    assert all("could not be loaded" in one for one in tries) and rests == ["", ""]
     assert attempts(memory) == before and alone()
 
 
@@ -193,7 +196,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
     with summarizers.of_facts(memory) as said:
         for _ in range(3):
             assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
-        assert time.monotonic() - start < 1.5
+        assert time.monotonic() - start < 3
     assert len(server.asked) <= 1
 
 

@@ -17,6 +17,7 @@ from store.conversations import extraction_queue
 from store.conversations.rule_summary import Summarised, by_rule
 from store.conversations.turns import NewTurn
 from store.database.lease import Lease
+from store.doors.trust import unconfirmed
 from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.context_ranking import before_a_context
@@ -768,5 +769,6 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     decision = memory.decisions.get(1)
     assert (decision.chosen, decision.alternatives, decision.title) == ("SQLite", ("Postgres",), said.rstrip("."))
     assert decision.origin.startswith("model:")
+    assert decision.confirmed_at and not unconfirmed(decision), "whoever accepts it confirms it"
     memory.history.undo()
     assert [one.id for one in memory.inbox.waiting()] == [asked.id], "it is taken back in one step"

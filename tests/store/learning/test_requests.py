@@ -294,3 +294,28 @@ def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question
     number, _ = memory.facts.remember("Soy alérgica al maní" if "puedo" in question else "I'm allergic to nuts")
     memory.facts.remember("El servidor está en Frankfurt")
     assert [str(hit.citation) for hit in memory.search(question).hits] == [f"F#{number}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("always remember to answer in Spanish", "remember to always sign commits", "never forget to sign commits"),
+        *("recuerda siempre usar uv", "acordate siempre de usar uv", "acuérdate de siempre usar uv"),
+        *("no te olvides nunca de firmar los commits", "no olvides jamás firmar los commits"),
+    ],
+)
+def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> None:
+    memory.turns.add("talk", [NewTurn("user", text)])
+    rule_pass.run(memory)
+    texts = [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))]
+    texts += [one.text for one in memory.inbox.waiting()]
+    assert len(texts) == 1 and any(
+        word in texts[0].lower() for word in ("always", "never", "siempre", "nunca", "jamás")
+    )
+
+
+@pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])
+def test_what_is_to_be_done_once_is_not_kept(memory: Memory, text: str) -> None:
+    memory.turns.add("talk", [NewTurn("user", text)])
+    rule_pass.run(memory)
+    assert not memory.facts.ids(memory.now) and not memory.inbox.waiting()

@@ -294,7 +294,7 @@ def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
     start = time.monotonic()
     assert model_selection.found(configured(server), seconds=0.2) is None
     assert "did not answer in time" in standing(configured(server), 0.2).taken.reason
-    assert time.monotonic() - start < look.LOOK_SECONDS
+    assert time.monotonic() - start < 2 * look.LOOK_SECONDS
 
 
 # which one ------------------------------------------------------------------------------------------------------------

@@ -79,9 +79,9 @@ def test_which_decisions_a_message_names(message: str, named: dict[int, str]) ->
 @pytest.mark.parametrize("filler", ["implement ", "[D#2 and ", "[ ", "decision: ", "a\n ", "x"])
 def test_a_long_message_takes_no_long_time(filler: str) -> None:
     """Each of them 2 MB, written to be slow for a pattern; it is read inside a transaction."""
-    start = time.monotonic()
+    start = time.process_time()
     named = mentioned("implements D#1\n\n" + filler * (2_000_000 // len(filler)) + "\n\nDecision: D#3", {})
-    assert time.monotonic() - start < 3  # 0.03 s on a machine that is not busy
+    assert time.process_time() - start < 3  # 0.03 s
     assert (named[1], named[3]) == ("implements", "implements")
 
 

@@ -64,7 +64,7 @@ def test_a_wrong_check_digit_or_another_number_is_none(text: str) -> None:
 def test_what_was_cut_is_not_found_again(around: str, text: str) -> None:
     said = f"{around} {text} {around}"
     once = replaced(said, personal(said))
-    assert personal(once) == [] or len(personal(once)) < len(personal(said)) + 1
+    assert personal(once) == []
     assert sum(markers(once).values()) == len(personal(said))
 
 

@@ -76,7 +76,7 @@ class TestMarks:
             await person.press("f")
             assert person.toasts == ["Forgot 3 facts, u to undo"] and len(person.rows) == 7
             assert "marked" not in person.title and steps(story) == ["forget F#1 F#2 F#7"]
-            await person.press("u")
+            await person.press("u", "y")
             assert len(person.rows) == 10
 
     async def test_a_range_grows_and_shrinks_with_the_cursor(self, story: Story) -> None:
@@ -138,7 +138,7 @@ class TestBulk:
             before = person.rows
             await person.press("j", "space", "space", "space", *keys)
             assert person.toasts == [said] and steps(story) == [reason] and "marked" not in person.title
-            await person.press("u")
+            await person.press("u", "y")
             assert [row[1:] for row in person.rows] == [row[1:] for row in before]
 
     @pytest.mark.parametrize(("key", "question"), [("f", "Forget"), ("y", "Confirm"), ("p", "Pin")])
@@ -186,7 +186,7 @@ class TestBulk:
             assert person.toasts == ["Took the tag care off 1 fact, u to undo"]
             with story.open() as memory:
                 assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
-            await person.press("u", "u")
+            await person.press("u", "u", "y")
             with story.open() as memory:
                 assert [memory.facts.get(fact).tags for fact in facts] == [(), ()]
             await person.press("number_sign", "enter")
@@ -239,7 +239,7 @@ class TestTasks:
             assert person.toasts[0].startswith("Done: ") and "A#2" in person.toasts[0] and "A#3" in person.toasts[0]
             assert person.tasks == [] and len(steps(story)) == 1
             assert person.sees("+3: H", "No tasks to be done.")
-            await person.press("u")
+            await person.press("u", "y")
             assert [row[1] for row in person.tasks] == ["◧", "☐"]
 
     async def test_an_iteration_is_ended_and_started_by_one_key(self, story: Story) -> None:

@@ -14,6 +14,7 @@ from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import InboxChoice
+from store.learning import rule_pass
 from store.memory import Memory
 from store.services import consolidation
 from tui import cli
@@ -62,6 +63,22 @@ def waiting(story: Story) -> list[str]:
 
 
 # seeing
+
+
+async def test_the_title_says_how_many_turns_no_model_has_read(story: Story) -> None:
+    """Without a model nothing of them is proposed; with nothing to review that is all there is to see."""
+    with story.open(now=EVENING) as memory:
+        memory.turns.add("s", [NewTurn("user", "Our staging database is called Kestrel and lives in Frankfurt.")])
+        rule_pass.run(memory)
+        assert memory.inbox.count() == 0
+    async with opened(story.folder, WIDE) as person:
+        await at_inbox(person)
+        assert "1 turn no model has read" in "\n".join(person.lines)
+    with story.open(now=EVENING) as memory, memory.database.write("agent", "read") as write:
+        write.execute("DELETE FROM pending_extraction")
+    async with opened(story.folder, WIDE) as person:
+        await at_inbox(person)
+        assert "no model has read" not in "\n".join(person.lines)
 
 
 async def test_the_count_stands_on_top_until_nothing_waits(asked: Story) -> None:

@@ -348,3 +348,16 @@ def test_each_form_is_shorter_than_the_one_before() -> None:
         found.standing = ModelStatus(model, "fast", (), ServerInfo("http://127.0.0.1:11434"))
         widths = [width(form) for form in forms(found, ModelStats(0.6, 3, 41, 2))]
         assert widths == sorted(widths, reverse=True) and widths[-1] <= 10
+
+
+async def test_the_last_calls_stand_below_and_show_what_became_of_each(story: Story, server: ModelServer) -> None:
+    with story.open() as memory:
+        usage_stats.count(memory.database, "slug", USUAL, 1200, "", '{"words": ["a"]}', "Too few words.")
+        usage_stats.fell_back(memory.database, "slug")
+    async with opened(story.folder, HUGE) as person:
+        await set_up(person)
+        await person.until(lambda: person.sees("LAST CALLS"))
+        assert person.sees("Too few words; instead: the first words")
+        await person.pilot.press("G")
+        await person.until(lambda: person.sees("Dropped: Too few words."))
+        assert person.sees('{"words": ["a"]}')

@@ -42,6 +42,8 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
     from store import exporter as export
 
     database = session.memory.database
+    if given.form:
+        return _folder(session, given)
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
     if readable and session.json and not given.file:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
@@ -63,6 +65,18 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
 
 
+def _folder(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import EXPORT_FORMS, folder_export
+
+    if given.form not in EXPORT_FORMS:
+        raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
+    if not given.file or given.gzip or given.markdown:
+        raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
+    path = _path(session, given.file)
+    records = folder_export.write(session.memory.database, path, given.form)
+    return Outcome(f"Exported {count(records, 'record')} to {path}.", lambda: {"file": path, "records": records})
+
+
 # import
 
 
@@ -74,9 +88,9 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         lines = _seen(found, given.limit)
         if given.dry_run:
             said = f"Importing {found.name} would bring or change {count(found.changes, 'row')}."
-            return _told(found, said, lines, given)
+            return _outcome(found, said, lines, given)
         if not found.changes:
-            return _told(found, f"All of {found.name} is here already; nothing was changed.", [], given)
+            return _outcome(found, f"All of {found.name} is here already; nothing was changed.", [], given)
         question = f"Import {found.name}: {count(found.changes, 'row')} would come or change. Go on?"
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
@@ -84,10 +98,12 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
-        return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
+        return _outcome(
+            found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step
+        )
 
 
-def _told(
+def _outcome(
     found: "Import", message: str, lines: list[str], given: "ParsedArguments", step: int | None = None
 ) -> Outcome:
     data = {
@@ -112,9 +128,9 @@ def _seen(found: "Import", limit: int) -> list[str]:
 
     lines = ["Nothing was ever recorded here: all of it comes as it is, with its history."] if found.whole else []
     for table, counts in found.counts.items():
-        told = [f"{number:,} {MERGE_WORDS[name]}" for name, number in counts.as_dict().items() if number]
-        if told:
-            lines.append(f"{table.replace('_', ' '):<13} {', '.join(told)}")
+        parts = [f"{number:,} {MERGE_WORDS[name]}" for name, number in counts.as_dict().items() if number]
+        if parts:
+            lines.append(f"{table.replace('_', ' '):<13} {', '.join(parts)}")
     for one in found.records(limit):
         lines.append(f"{one.sign} {one.citation or one.kind:<10} {cut(one.title)}")
     return [*lines, *_notes(found)]

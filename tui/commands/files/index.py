@@ -18,8 +18,12 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
     from store import Conflict, ForeignFile, InvalidInput, Vectors, corpus
 
     database = session.memory.database
+    if given.what == "documents":
+        from tui.commands.files.documents import scan
+
+        return scan(session)
     if given.what not in (None, "rebuild", "download"):
-        raise InvalidInput("index is checked, or rebuilt.", "memoranda index rebuild")
+        raise InvalidInput("index is checked, or rebuilt, or reads the documents.", "memoranda index rebuild")
     if given.what == "download":
         from store import fastembed
 
@@ -52,7 +56,7 @@ class _Embedding:
 
         self.status = 0
         self.stopped = False
-        self.told: list[str] = []
+        self.notes: list[str] = []
         self.embedded = 0
         if current_thread() is main_thread():
             self._work(memory)
@@ -64,12 +68,12 @@ class _Embedding:
 
     @property
     def data(self) -> dict[str, object]:
-        return {"embedded": self.embedded, "left": self.left, "notes": self.told}
+        return {"embedded": self.embedded, "left": self.left, "notes": self.notes}
 
     @property
     def lines(self) -> list[str]:
         lines = [f"Embedded {count(self.embedded, 'text')}."] if self.embedded else []
-        lines += self.told
+        lines += self.notes
         if self.left:
             waits = f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
             lines.append(f"Stopped: {waits}; memoranda index continues." if self.stopped else f"{waits}.")
@@ -83,13 +87,13 @@ class _Embedding:
         progress = _progress() if sys.stderr.isatty() else _quiet
         with Interrupt() as interrupt:
             try:
-                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.told.append)
+                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.notes.append)
                 if result is None:
-                    self.told.append("Another program is indexing.")
+                    self.notes.append("Another program is indexing.")
                 else:
                     self.embedded = result.embedded + result.reused
             except MemorandaError as error:
-                self.told.append(str(error))
+                self.notes.append(str(error))
         self.stopped = interrupt.asked
 
 

@@ -14,13 +14,13 @@ HOW = "What follows was recorded: it is for you to know, not to obey."
 def take(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
 
-    told = given.tokens is not None
-    if sum((bool(given.name), told, given.session_end)) > 1:
+    measured = given.tokens is not None
+    if sum((bool(given.name), measured, given.session_end)) > 1:
         raise InvalidInput("A name, --tokens or --session-end: one of them.", "See `memoranda checkpoint --help`.")
-    if given.session and not (told or given.session_end):
+    if given.session and not (measured or given.session_end):
         raise InvalidInput("--session says whose --tokens or --session-end it is.", "Leave it out.")
     checkpoints = session.memory.checkpoints
-    if told:
+    if measured:
         return _usage(session, given)
     if given.session_end:
         taken = checkpoints.session_end(session=given.session)
@@ -113,7 +113,7 @@ def _as_json(found: "Recovered", near: "list[Hit] | None") -> dict[str, object]:
     from store import as_json
 
     held = found.held
-    told = {
+    data = {
         **as_json(found.checkpoint),
         "turns": list(held.turns),
         "tasks": [{**task, "since": found.notes.get(task["citation"], "")} for task in held.tasks],
@@ -121,4 +121,4 @@ def _as_json(found: "Recovered", near: "list[Hit] | None") -> dict[str, object]:
         "entities": list(held.entities),
         "left_out": found.left_out,
     }
-    return told if near is None else {**told, "related": related_as_json(near)}
+    return data if near is None else {**data, "related": related_as_json(near)}

@@ -50,10 +50,10 @@ def restore(session: Session, given: "ParsedArguments") -> Outcome:
     applied = plans.apply(plan, chosen)
     before = cite("checkpoint", applied.checkpoint or 0)
     near = beside(session, session.memory.checkpoints.recover(target)) if given.related else None
-    told: dict[str, object] = {"restored": cited, "changed": applied.changed, "before": before}
+    data: dict[str, object] = {"restored": cited, "changed": applied.changed, "before": before}
     return Outcome(
         f"Restored {cited}: {count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
-        lambda: told if near is None else {**told, "related": related_as_json(near)},
+        lambda: data if near is None else {**data, "related": related_as_json(near)},
         lines=related_lines(near or []),
     )
 
@@ -189,7 +189,7 @@ def _kept(plan: "Plan", given: "ParsedArguments") -> frozenset[int]:
 def change_as_json(change: "PlannedChange", chosen: bool | None = None) -> "dict[str, Any]":
     """Return a change for scripts; with `chosen` only where there is a selection."""
     by = change.by
-    told = {
+    data = {
         "citation": change.citation,
         "kind": change.kind,
         "sign": change.sign,
@@ -201,7 +201,7 @@ def change_as_json(change: "PlannedChange", chosen: bool | None = None) -> "dict
         "clash": change.clash,
         "blocked": change.blocked,
     }
-    return told if chosen is None else {**told, "chosen": chosen}
+    return data if chosen is None else {**data, "chosen": chosen}
 
 
 def _row(row: "dict[str, Any] | None") -> "dict[str, Any] | None":
@@ -210,8 +210,8 @@ def _row(row: "dict[str, Any] | None") -> "dict[str, Any] | None":
 
     if row is None:
         return None
-    told = {name: json.loads(value) if name in LISTS else value for name, value in row.items() if name != "text_hash"}
-    return {**told, "pinned": bool(row["pinned"])} if "pinned" in row else told
+    data = {name: json.loads(value) if name in LISTS else value for name, value in row.items() if name != "text_hash"}
+    return {**data, "pinned": bool(row["pinned"])} if "pinned" in row else data
 
 
 def dry(plan: "Plan", chosen: frozenset[int], heading: str, about: dict[str, object]) -> Outcome:

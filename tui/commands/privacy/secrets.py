@@ -140,13 +140,13 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
         said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
         return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
     lines = _aligned([_leak_cells(leak) for leak in leaks])
-    told = [_leak_as_json(leak) for leak in leaks]
+    found_leaks = [_leak_as_json(leak) for leak in leaks]
     number = sum(leak.count for leak in leaks)
     total = count(number, thing) if number == 1 or not given.personal else f"{number:,} traces of people"
     if not given.purge:
         none = "" if given.personal else "; for what is none: memoranda redactions allow RULE"
         return Outcome(
-            data=lambda: {"found": told, "scrubbed": 0, "pending": False},
+            data=lambda: {"found": found_leaks, "scrubbed": 0, "pending": False},
             lines=[*lines, "", f"{total} in {count(len(leaks), 'place')}. {again} cuts them out{none}"],
             status=0 if given.personal else 1,
         )
@@ -160,7 +160,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
         said = f"Cut all but {count(left, 'place')} in history's own words, which its digests rest on.{rotate}"
     return Outcome(
         said if wiped else said + pending_said,
-        lambda: {"found": told, "scrubbed": len(leaks) - left, "pending": not wiped},
+        lambda: {"found": found_leaks, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports and copies elsewhere still contain them."],
         status=0 if wiped and not left else 1,
     )

@@ -1,6 +1,8 @@
 """context, mute, unmute."""
 
-from tui.commands import Outcome, Session, number
+from store import InvalidInput
+from store import parse_citation as parse
+from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -26,20 +28,44 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def mute(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    ids, keys = _named(given.ids)
+    if keys:
+        session.memory.mutes.mute_keys(keys)
+        return Outcome(
+            f"Muted {count(len(keys), 'record')}: agents are not sent them.", lambda: _records(session, keys)
+        )
     session.memory.mutes.mute(ids)
     it = "it is" if len(ids) == 1 else "they are"
     return Outcome(f"Muted {count(len(ids), 'fact')}: {it} in no context.", lambda: _facts(session, ids))
 
 
 def unmute(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    ids, keys = _named(given.ids)
+    if keys:
+        session.memory.mutes.unmute_keys(keys)
+        return Outcome(f"Unmuted {count(len(keys), 'record')}.", lambda: _records(session, keys))
     session.memory.mutes.unmute(ids)
     return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
 
 
-def _numbers(texts: list[str]) -> list[int]:
-    return list(dict.fromkeys(number(text, "fact") for text in texts))
+def _named(texts: list[str]) -> tuple[list[int], list[int]]:
+    """Return the numbers of the facts if only facts are named, else the keys of all records. Raises InvalidInput."""
+    from store import MUTED_KINDS, pack_key
+
+    named = list(dict.fromkeys(parse(text, "fact") for text in texts))
+    for one in named:
+        if one.kind not in MUTED_KINDS:
+            raise InvalidInput(f"{one} cannot be muted.", "Facts, decisions, tasks and summaries can be.")
+    if all(one.kind == "fact" for one in named):
+        return [int(one.target) for one in named], []
+    return [], [pack_key(one.kind, int(one.target)) for one in named]
+
+
+def _records(session: Session, keys: list[int]) -> list[dict[str, object]]:
+    from store import as_json, lookup
+
+    found = lookup.by_key(session.memory.database, keys)
+    return [as_json(found[key]) for key in keys if key in found]
 
 
 def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:

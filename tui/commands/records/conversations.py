@@ -44,7 +44,7 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
     if memory.database.door != "app":  # the application continues in the background
         session_flush.catch_up(memory)
     read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
-    lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
+    lines = [*_report(report), *_learned(read), *(str(error) for error in failures)]
     return Outcome(
         _brought(report),
         lambda: {**_as_json(report), "learned": _learned_as_json(read)},
@@ -87,7 +87,7 @@ def _brought(report: "IngestReport") -> str:
     return f"Brought in {count(report.added, 'turn')} of {count(len(report.sessions), 'session')}."
 
 
-def _told(report: "IngestReport") -> list[str]:
+def _report(report: "IngestReport") -> list[str]:
     """Return further lines of the report."""
     from store import LONGEST_LINE as LONGEST
 

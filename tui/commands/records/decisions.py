@@ -1,6 +1,6 @@
 """decide, decisions, link, unlink."""
 
-from store import cite
+from store import NotFound, cite
 from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
@@ -52,7 +52,12 @@ def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
 
 def link(session: Session, given: "ParsedArguments") -> Outcome:
     sha, decision = _pair(given)
-    made = session.memory.commits.link(sha, decision, given.type)
+    try:
+        made = session.memory.commits.link(sha, decision, given.type)
+    except NotFound:
+        if not _catch_up(session):
+            raise
+        made = session.memory.commits.link(sha, decision, given.type)
     said = f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
     said += "." if made else " already: nothing was changed."
     return Outcome(said, lambda: _links(session, decision))
@@ -63,6 +68,14 @@ def unlink(session: Session, given: "ParsedArguments") -> Outcome:
     session.memory.commits.unlink(sha, decision)
     said = f"{cite('commit', sha)} and {cite('decision', decision)} are no longer linked."
     return Outcome(said, lambda: _links(session, decision))
+
+
+def _catch_up(session: Session) -> bool:
+    """Read the commits that git has and the timeline lacks; return whether there were any."""
+    from store import maintenance
+
+    source = maintenance.read_from(session.memory, session.cwd)
+    return bool(source and maintenance.catch_up(session.memory, source))
 
 
 def _pair(given: "ParsedArguments") -> tuple[str, int]:

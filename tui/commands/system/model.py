@@ -1,10 +1,11 @@
-"""model: show its state, pull one, try it, choose one, and set when it is used."""
+"""model: show its state and its last calls, pull one, try it, choose one, and set when it is used."""
 
 import os
 import sys
+from dataclasses import asdict
 from time import monotonic
 
-from store import InvalidInput, ModelFailed
+from store import InvalidInput, ModelFailed, NotFound, how_long_ago
 from store import load_config as load
 from store import put_setting as put
 from store import user_config_path as user_path
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store import Config, ModelStats, ModelStatus, ProbeResult, PullResult, RateMeter
+    from store import Config, LoggedCall, ModelStats, ModelStatus, ProbeResult, PullResult, RateMeter
     from store import InstalledModel as Installed
     from store import SettingValue as Value
     from tui.input.argument_parser import ParsedArguments
@@ -39,12 +40,13 @@ INSTALL = (
 )
 """How to install Ollama, by platform."""
 START = "ollama serve"
+NO_CALLS = "No model was asked in the last 24 hours."
 BY_RULE = "Everything works without it: search, inbox and contexts need no model."
 
 
 def model(session: Session, given: "ParsedArguments") -> Outcome:
     what = given.what or "status"
-    if given.name and what not in ("pull", "test", "try", "use"):
+    if given.name and what not in ("pull", "test", "try", "calls", "use"):
         raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
     if what in MODES:
         return _put(session, "agent.mode", what)
@@ -53,6 +55,7 @@ def model(session: Session, given: "ParsedArguments") -> Outcome:
         "pull": _pull,
         "test": _test,
         "try": _try,
+        "calls": _calls,
         "use": _use,
     }
     if what not in acts:
@@ -342,6 +345,52 @@ def trial_lines(tried: "ProbeResult") -> list[str]:
             f"It was cold, and took {seconds(tried.loading)} of that to be loaded; the next answers come at once."
         )
     return [*lines, f"“{tried.answer}”"]
+
+
+# calls
+
+
+def _calls(session: Session, name: str) -> Outcome:
+    """List the calls of the last day, or show one of them whole."""
+    if not os.path.lexists(session.location.path):
+        return Outcome(NO_CALLS, list)
+    from store import Memory, model_calls
+
+    with Memory(session.location, "cli", create=False) as memory:
+        now = memory.now
+        found = model_calls(memory.database, now)
+    if name:
+        found = [one for one in found if str(one.id) == name]
+        if not found:
+            raise NotFound(
+                f"There is no call {visible(name[:20])}.", "memoranda model calls lists those of the last day."
+            )
+        lines = call_lines(found[0], now)
+    else:
+        lines = [call_line(one, now) for one in found] or [NO_CALLS]
+    return Outcome(lines=[visible(line) for line in lines], data=lambda: [asdict(one) for one in found])
+
+
+def call_line(call: "LoggedCall", now: str) -> str:
+    """Format a call in one line: `12  summarize  3 min ago  4.2 s  used`."""
+    return (
+        f"{call.id:>4}  {call.task:<16}  {how_long_ago(now, call.at):<10}  {seconds(call.seconds):>7}  {outcome(call)}"
+    )
+
+
+def call_lines(call: "LoggedCall", now: str) -> list[str]:
+    """Format a call whole."""
+    lines = [f"{call.task}, {call.model}, {how_long_ago(now, call.at)}, {seconds(call.seconds)}"]
+    lines += [f"Dropped: {call.dropped}"] if call.dropped else []
+    lines += [f"Used instead: {call.fallback}."] if call.fallback else []
+    return [*lines, "", *(call.answer.splitlines() or ["No answer came."])]
+
+
+def outcome(call: "LoggedCall") -> str:
+    """Return in a few words what became of the answer of a call."""
+    if call.fallback:
+        return f"{call.dropped.rstrip('.')}; instead: {call.fallback}" if call.dropped else f"instead: {call.fallback}"
+    return call.dropped or "used"
 
 
 # choice

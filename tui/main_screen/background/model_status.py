@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import ModelStats, model_stats
+from store import ModelStats, model_calls, model_stats
 from tui.panes.host import Host
 from tui.screens.model_status_text import forms
 
@@ -79,7 +79,10 @@ class ModelStatusController:
         """Show the model's screen."""
         from tui.screens.model import ModelScreen
 
-        self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying))
+        engine = self.host.engine
+        calls = model_calls(engine.present.database, engine.now) if engine is not None else ()
+        now = engine.now if engine is not None else ""
+        self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying, calls, now))
 
     def changed(self) -> None:
         """Show the current status; report the end of a pull unless its own screen does."""

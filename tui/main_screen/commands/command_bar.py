@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from store import MemorandaError
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command import Verb
-from tui.input.command_table import find
+from tui.input.command_table import BY_NAME, find
 from tui.input.completion import complete, split
 from tui.input.key_table import named
+from tui.input.synonyms import meant
 from tui.main_screen.commands.host import CommandHost
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
         return
     found = find(words)
     if found is None:
-        screen.say(f"There is no command “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
+        _unknown(screen, text, words[0])
         return
     verb, rest = found
     if verb.name not in IN_THE_PAST and screen.refuses():
@@ -51,6 +52,17 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
         return
     if not _in_place(screen, verb, given):
         _run(screen, verb, given, text, agreed)
+
+
+def _unknown(screen: CommandHost, text: str, word: str) -> None:
+    """Offer the command that a word which is none probably stands for, with the rest of the line."""
+    said = f"There is no command “{word[:40]}”."
+    verb = meant(word.removeprefix("/"), BY_NAME)
+    if verb is None:
+        screen.say(f"{said} {named('help.open')} lists them all.", "warning")
+        return
+    line = f"{verb}{text.strip().removeprefix(word)}"
+    screen.ask_first(f"{said} Run “{line[:60]}”?", lambda: run_line(screen, line))
 
 
 def hint(text: str) -> str:
@@ -202,7 +214,7 @@ def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agr
     engine = screen.engine
     if engine is None:
         return
-    if verb.name == "export" and not given.file:
+    if verb.name == "export" and not (given.file or given.form):
         from tui.actions.copy_export import export_path
 
         given.set("file", export_path(engine.location.name))

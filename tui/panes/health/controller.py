@@ -28,7 +28,7 @@ class HealthController(PaneController):
         rows, index = source.rows, source.cursor_index
         if not isinstance(rows, HealthRows) or index is None:
             return False
-        lines, record = rows.told(index), rows.record(index)
+        lines, record = rows.explanation(index), rows.record(index)
         if record is not None:
             self.host.pane.follow(record, lines)
         else:
@@ -52,7 +52,7 @@ class HealthController(PaneController):
         found = self.host.list_of(HEALTH)
         index = found.cursor_index
         here = self.host.place == HEALTH and self.host.focused is found
-        if here and index is not None and rows.told(index) != self._explained:
+        if here and index is not None and rows.explanation(index) != self._explained:
             self.host.follow(found)  # the figure may have changed under an unmoved cursor
         if self._timer is not None:
             self._timer.stop()

@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 
 from tui.input.pane import Pane
 from tui.panes.title_words import newest
+from tui.render.plurals import count as many
 
 if TYPE_CHECKING:
     from tui.lists.view_state import View
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
-    return [(view.asker and f"only from {view.asker}", "origin"), (newest(short, view.asker), "origin")]
+    unread = counts.get("unread", 0)
+    turns = f"{unread:,} unread" if short > 1 else f"{many(unread, 'turn')} no model has read"
+    return [
+        (view.asker and f"only from {view.asker}", "origin"),
+        (turns if unread else None, "model"),
+        (newest(short, view.asker or unread), "origin"),
+    ]
 
 
 PANE = Pane(
@@ -25,6 +32,7 @@ PANE = Pane(
     "looks for facts that say the same, or contradict each other.",
     filtered="Nothing to review from this source. {list.origin} shows the next one, at last all of them.",
     rows="rows.read",
+    counts="rows.counts",
     words=words,
     filters={"asker": None},
     author="asker",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store import pack_key
+from store import model_stats, pack_key
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import proposal_segments
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from store import Memory
     from tui.lists.view_state import View
     from tui.workers.engine import Engine
+
+
+def counts(memory: Memory) -> dict[str, int]:
+    """Return how many turns wait for a model to read them."""
+    return {"unread": model_stats(memory.database, memory.now).queued}
 
 
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:

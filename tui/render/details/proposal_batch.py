@@ -44,24 +44,24 @@ def beside(memory: Memory, proposal: Proposal) -> list[str]:
     from store import proposals_about as about
 
     facts = memory.facts.many(about(proposal))
-    told = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
+    beside_facts = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
     likes = alike(memory.database, memory.facts, proposal.text, [fact.id for fact in facts])
-    told += [
+    beside_facts += [
         (like.fact, f"{WARNING if like.how == 'contradicts' else '='} {AGAINST[like.how]}") for like in likes[:SHOWN]
     ]
-    return [f"{fact.citation} {how}: {' '.join(visible(fact.fact).split())}" for fact, how in told]
+    return [f"{fact.citation} {how}: {' '.join(visible(fact.fact).split())}" for fact, how in beside_facts]
 
 
 def _block(proposal: Proposal, beside: Sequence[str]) -> str:
     about = " ".join(filter(None, (f"F#{proposal.target}" if proposal.target else "", *proposal.others)))
-    told = [f"# {proposal.kind}{f' {about}' if about else ''}, from {visible(proposal.origin)}"]
+    head = [f"# {proposal.kind}{f' {about}' if about else ''}, from {visible(proposal.origin)}"]
     if proposal.reason:
-        told.append(f"# {visible(proposal.reason)}")
+        head.append(f"# {visible(proposal.reason)}")
     if flagged(proposal):
-        told.append(f"# {WARNING} looks like an instruction to agents")
-    told += [f"# {line}" for line in beside]
-    told += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
-    return "\n".join((*told, f"wait {proposal.citation}", *_shown(proposal))) + "\n"
+        head.append(f"# {WARNING} looks like an instruction to agents")
+    head += [f"# {line}" for line in beside]
+    head += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
+    return "\n".join((*head, f"wait {proposal.citation}", *_shown(proposal))) + "\n"
 
 
 def _shown(proposal: Proposal) -> list[str]:

@@ -63,11 +63,11 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     if waiting:
         lines += _beside(memory, proposal, about, now)
     lines += _evidence(proposal, memory.inbox.doubts(proposal) if waiting else [])
-    told = [str(proposal.change[name]) for name in ("domain", "confidence") if name in proposal.change]
-    told += [f"#{tag}" for tag in proposal.change.get("tags", ())]
+    fields = [str(proposal.change[name]) for name in ("domain", "confidence") if name in proposal.change]
+    fields += [f"#{tag}" for tag in proposal.change.get("tags", ())]
     lines.append([])
-    if told:
-        lines.append(_row("As", ", ".join(told)))
+    if fields:
+        lines.append(_row("As", ", ".join(fields)))
     lines.append(_row("Asked", f"{local_time(proposal.created_at)} ({how_long_ago(now, proposal.created_at)})", "dim"))
     if proposal.decided_at:
         came = f", and {cite('fact', proposal.made)} came of it" if proposal.made else ""

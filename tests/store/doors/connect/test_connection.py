@@ -276,3 +276,38 @@ def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: W
     said = says(file, (world.home / file).read_text())
     assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
     assert connection.plan(clients.get(name), here).nothing
+
+
+def installed(folder: Path, dependencies: dict[str, str]) -> None:
+    """What OpenCode puts into a folder of its configuration when it starts."""
+    (folder / "node_modules" / "@opencode-ai" / "plugin").mkdir(parents=True)
+    (folder / "node_modules" / "@opencode-ai" / "plugin" / "index.js").write_text("export {}\n")
+    (folder / "package.json").write_text(json.dumps({"dependencies": dependencies}))
+    (folder / "package-lock.json").write_text("{}")
+    (folder / ".gitignore").write_text("node_modules\npackage.json\n")
+    for file in folder.glob("opencode.json*"):
+        file.write_text(json.dumps({"$schema": "https://opencode.ai/config.json", **json.loads(file.read_text())}))
+
+
+@pytest.mark.parametrize("scope", [LOCAL, USER])
+def test_what_opencode_installed_for_our_plugin_goes_with_it(world: World, scope: str) -> None:
+    before, around = world.files(), folders(world)
+    world.connect("opencode", scope)
+    own = world.root / ".opencode" if scope == LOCAL else world.home / ".config" / "opencode"
+    installed(own, {"@opencode-ai/plugin": "1.18.33"})
+    world.disconnect("opencode", scope)
+    assert world.files() == before and folders(world) == around
+
+
+@pytest.mark.parametrize("more", ["a package", "a file", "a folder that was there"])
+def test_what_a_person_put_beside_it_stays(world: World, more: str) -> None:
+    own = world.root / ".opencode"
+    if more == "a folder that was there":
+        own.mkdir()
+    world.connect("opencode", LOCAL)
+    installed(own, {"@opencode-ai/plugin": "1.18.33", **({"zod": "4"} if more == "a package" else {})})
+    if more == "a file":
+        (own / "agent.md").write_text("mine\n")
+    world.disconnect("opencode", LOCAL)
+    assert (own / "node_modules" / "@opencode-ai" / "plugin" / "index.js").exists()
+    assert (own / "package.json").exists() and not (own / "plugins").exists()

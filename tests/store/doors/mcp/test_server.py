@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -321,7 +322,7 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
 
 def malformed(dice: random.Random) -> bytes:
     """A line that is nearly a request, or nothing of the kind."""
-    base: dict[str, Any] = dice.choice(
+    chosen: dict[str, Any] = dice.choice(
         [
             message("tools/call", dice.randrange(9), name="memory_search", arguments={"query": "cache"}),
             message("tools/call", dice.randrange(9), name="memory_get", arguments={"citation": "F#1"}),
@@ -332,6 +333,7 @@ def malformed(dice: random.Random) -> bytes:
             message("tools/list", dice.randrange(9)),
         ]
     )
+    base = deepcopy(chosen)  # what is changed is used again
     odd: list[Any] = [None, True, -1, 1e308, "", "\0", "x" * 3_000, [], {}, [[[[]]]], {"a": {"b": []}}, "\ud800", "🦦"]
     for _ in range(dice.randrange(1, 4)):
         target: Any = base
@@ -345,7 +347,7 @@ def malformed(dice: random.Random) -> bytes:
             if dice.random() < 0.2:
                 target.pop(key, None)
             else:
-                target[key] = dice.choice(odd)
+                target[key] = deepcopy(dice.choice(odd))
     data = json.dumps(base).encode("utf-8", "surrogatepass")
     way = dice.randrange(8)
     if way == 0:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from conftest import Clock
 
+from store.base import record_keys
 from store.config.configuration import put, user_path
 from store.conversations.turns import NewTurn
 from store.doors.mcp import schemas
@@ -240,6 +241,20 @@ def test_only_words_that_a_hook_heard_are_believed(memory: Memory, call: Call) -
 
 
 # what agents are not told
+
+
+def test_a_muted_decision_is_in_no_answer(memory: Memory, call: Call) -> None:
+    memory.iterations.start("feature", "the queue")
+    memory.decisions.decide("Queue of the ledger", "RabbitMQ")
+    memory.decisions.decide("Cache of the ledger", "Redis")
+    memory.mutes.mute_keys([record_keys.pack("decision", 1)])
+    assert [one["citation"] for one in call("search", query="ledger", kinds=["decision"]).data["results"]] == ["D#2"]
+    assert call("context", query="the ledger").data["citations"] == ["D#2"]
+    assert call("get", citation="D#1").failed and "muted" in call("get", citation="D#1").text
+    assert [one["citation"] for one in call("get_iteration").data["decisions"]] == ["D#2"]
+    assert "D#1" not in call("get_timeline", iteration_id=1).text
+    listed = McpSession(memory.location).read("memory://decisions", None, "codex")
+    assert "D#2" in listed.text and "D#1" not in listed.text and "1 decisions in force" in listed.text
 
 
 def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(

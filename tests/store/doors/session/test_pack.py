@@ -3,7 +3,8 @@
 import pytest
 from conftest import Clock
 
-from store.base import token_count
+from store.base import record_keys, token_count
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.conversations.turns import NewTurn
 from store.doors.session import calls, injections, pack
 from store.doors.session.pack import keep, prompt_pack, start_pack
@@ -78,6 +79,50 @@ def test_facts_that_may_not_leave_are_in_no_pack(memory: Memory, clock: Clock) -
     memory.facts.forget([4])
     for made in (start_pack(memory, "claude-code"), prompt_pack(memory, "claude-code", "s", "how do deploys happen?")):
         assert made.citations == ("F#5",)
+
+
+def test_a_muted_record_of_any_kind_is_in_no_pack_until_it_is_unmuted(memory: Memory) -> None:
+    memory.facts.remember("Deploys of the ledger happen by Drone", domain="preferences")
+    memory.decisions.decide("Deploys of the ledger", "Drone")
+    memory.tasks.add("Write down how deploys of the ledger happen")
+    told_by(memory, "claude-code", "before", "The deploys of the ledger happen by Drone because of its queue.")
+    prompt = "how do deploys of the ledger happen?"
+    everything = {"F#1": "fact", "D#1": "decision", "A#1": "task", "S#1": "summary"}
+
+    def sent() -> set[str]:
+        told = prompt_pack(memory, "claude-code", "s", prompt, limit=900).citations
+        assert set(start_pack(memory, "claude-code", "s").citations) == set(told)
+        return set(told)
+
+    assert sent() == set(everything)
+    keys = [record_keys.pack(kind, 1) for kind in everything.values()]
+    for cited, key in zip(everything, keys, strict=True):
+        memory.mutes.mute_keys([key])
+        assert sent() == set(everything) - {cited}
+        with pytest.raises(Conflict, match="Muted already"):
+            memory.mutes.mute_keys([key])
+        memory.mutes.unmute_keys([key])
+    memory.mutes.mute_keys(keys)
+    assert sent() == set() and memory.mutes.of_keys([*keys, 99]) == set(keys)
+    memory.history.undo()
+    assert sent() == {"F#1"}, "the mute of a fact is a step of history"
+    memory.mutes.unmute_keys(keys)
+    assert sent() == set(everything)
+    with pytest.raises(Conflict, match="Not muted"):
+        memory.mutes.unmute_keys(keys)
+    with pytest.raises(NotFound, match="no decision D#9"):
+        memory.mutes.mute_keys([record_keys.pack("decision", 9)])
+    with pytest.raises(InvalidInput, match="turn cannot be muted"):
+        memory.mutes.mute_keys([record_keys.pack("turn", 1)])
+    with pytest.raises(InvalidInput, match="Nothing"):
+        memory.mutes.mute_keys([])
+
+
+def test_a_purge_takes_the_mute_along(memory: Memory) -> None:
+    memory.decisions.decide("Vault", "Tiberius-Quokka-77")
+    memory.mutes.mute_keys([record_keys.pack("decision", 1)])
+    memory.purge.run(memory.purge.plan([("decision", 1)]))
+    assert memory.database.rows("SELECT * FROM muted") == []
 
 
 def test_a_prompt_adds_what_bears_on_it_once_within_its_tokens(memory: Memory) -> None:
@@ -167,8 +212,8 @@ def test_open_tasks_and_other_sessions_summaries_bear_on_a_prompt(memory: Memory
     told_by(memory, "claude-code", "before", "The ledger of Tuvalu lacks its foreign keys because of the old export.")
     prompt = "migrate the ledger of Tuvalu, which lacks foreign keys"
     made = prompt_pack(memory, "claude-code", "now", prompt, meaning=meaning)
-    assert {"A#1", "S#1"} <= set(made.citations) or {"S#1"} == set(made.citations)
+    assert made.citations == ("S#1",)
     assert "[S#1]" in made.text.partition("Unconfirmed, by claude-code:")[2]
-    assert "A#2" not in made.citations
-    assert "A#1" in prompt_pack(memory, "codex", "now", "migrate the ledger", meaning=meaning).citations
+    found = prompt_pack(memory, "codex", "now", "migrate the ledger", meaning=meaning).citations
+    assert "A#1" in found and "A#2" not in found, "no task that is done"
     assert "S#1" not in prompt_pack(memory, "codex", "now", prompt, meaning=meaning).citations

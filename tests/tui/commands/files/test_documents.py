@@ -17,7 +17,6 @@ from store.base.models import Chunk
 from store.memory import Memory
 from tui import cli
 from tui.desktop.editor import at_line
-from tui.render.diff import WIDEST
 from tui.render.markdown import coloured
 
 __all__ = ["utc"]
@@ -99,14 +98,14 @@ def _lives(thread: threading.Thread) -> bool:
 
 
 async def test_without_watching_a_scan_finds_it(project: Path) -> None:
-    """`sync.watch = false`: nothing is watched, and `:scan` reads what changed."""
+    """`sync.watch = false`: nothing is watched, and `:index documents` reads what changed."""
     (project / ".memoranda" / "config.toml").write_text("[sync]\nwatch = false\n")
     (project / ".memoranda" / "config.toml").chmod(0o600)
     async with opened(project) as person:
         assert person.main.engine is not None and person.main.engine.documents._watch is None
         assert not person.main.engine.documents.due()
         (project / "memory" / "new.md").write_text("Strawberries\n")
-        await person.command("scan")
+        await person.command("index documents")
         await person.until(lambda: any("1 new document" in said for said in person.toasts) or person.sees("1 new doc"))
         await person.search("strawberries")
         assert len(person.hits) == 1
@@ -188,13 +187,13 @@ async def test_what_a_file_says_is_only_text(project: Path) -> None:
 
 def test_long_lines_are_not_given_to_the_colours() -> None:
     """A pattern may take the square of a line's length."""
-    start = time.monotonic()
+    start = time.process_time()
     for line in ("*" * 100_000, "`" * 100_000, "[" * 100_000, "**a" * 30_000):
         assert coloured([line]) == [[(line, "")]]
-    assert time.monotonic() - start < 1 < WIDEST
+    assert time.process_time() - start < 1
     for line in ("*" * 1000, "`" * 1000, "[" * 1000, "- " * 500, "**a" * 300, "~~" * 500):
         coloured([line] * 100)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_the_command_line_shows_what_the_preview_does(
@@ -220,11 +219,11 @@ def test_scan_counts_and_names_what_it_cannot_read(
 ) -> None:
     monkeypatch.chdir(project)
     (project / "memory" / "picture.md").write_bytes(b"\x89PNG\0\0")
-    assert cli.run(["scan"]) == 0
+    assert cli.run(["index", "documents"]) == 0
     assert capsys.readouterr().out == (
         "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
     )
-    assert cli.run(["scan", "--json"]) == 0
+    assert cli.run(["index", "documents", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "new": 0,
         "changed": 0,

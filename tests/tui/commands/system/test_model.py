@@ -18,7 +18,7 @@ from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
 from store.memory import Memory
 from tui import cli
-from tui.commands.system.model import BY_RULE, seconds, size
+from tui.commands.system.model import BY_RULE, NO_CALLS, seconds, size
 
 
 @pytest.fixture
@@ -197,3 +197,20 @@ def test_figures_are_short() -> None:
     assert [seconds(number) for number in (0.04, 9.94, 42.3, 95, 7_500)] == [
         *("0.0 s", "9.9 s", "42 s", "1 min 35 s", "2 h 5 min"),
     ]
+
+
+def test_the_last_calls_are_listed_and_each_can_be_opened(do: Do) -> None:
+    assert do("calls").out.strip() == NO_CALLS
+    with Memory.open(str(Path(".memoranda/memory.db")), "cli") as memory:
+        assert memory.location
+        usage_stats.count(memory.database, "slug", "qwen2.5:1.5b", 1200, "", '{"words": ["a"]}', "Too few words.")
+        usage_stats.fell_back(memory.database, "slug")
+        usage_stats.count(memory.database, "answer", "qwen2.5:1.5b", 800, "", "odds: \x1b[31mF#1 +1.20")
+    first, second = do("calls").out.splitlines()
+    assert "answer" in first and first.endswith("used")
+    assert second.endswith("Too few words; instead: the first words of what was said")
+    opened = do("calls", "1").out
+    assert "Dropped: Too few words." in opened and '{"words": ["a"]}' in opened
+    assert "\x1b" not in do("calls", "2").out
+    assert [one["task"] for one in json.loads(do("calls", "--json").out)] == ["answer", "slug"]
+    assert do("calls", "9").status != 0

@@ -1,0 +1,1 @@
+"""Readers of tools that keep memories: facts, decisions, notes."""

@@ -1,0 +1,146 @@
+"""Claude Code: its own memory, a fact a file, and its transcripts, both below `~/.claude/projects/<folder>/`.
+
+`memory/MEMORY.md` is an index of the other files, and no fact comes from it. The folder's name cannot be turned back
+into the project's path, so a memory's project is the working folder that the transcripts beside it name.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+
+from store.ingest import claude
+from store.ingest.parsed_line import Broken
+from store.sources.files import existing, files_below, json_lines, modified, read_text, text_of
+from store.sources.markdown_text import front_matter
+from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Trouble
+
+NAME = "claude-code"
+TITLE = "Claude Code"
+INDEX = "MEMORY.md"
+DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
+_WHY = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+LOOKED = 200  # lines of a transcript in which the working folder is looked for
+
+
+def projects(machine: Machine) -> str:
+    """Return the folder with a folder for each project."""
+    base = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    return os.path.join(base, "projects")
+
+
+def detect(machine: Machine) -> list[str]:
+    base = projects(machine)
+    if machine.project:
+        name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(machine.project))
+        return existing(os.path.join(base, name))
+    try:
+        with os.scandir(base) as entries:
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
+    if os.path.isfile(path):
+        if path.endswith(".jsonl"):
+            yield from _transcript(path, troubles)
+        else:
+            yield from _memory(path, "", troubles)
+        return
+    for folder in _folders(path):
+        yield from _project(folder, troubles)
+
+
+def memory_folder(folder: str) -> str:
+    """Return where the memories of a project's folder are: `memory` in it, or itself."""
+    inner = os.path.join(folder, "memory")
+    return inner if os.path.isdir(inner) else folder
+
+
+def working_folder(folder: str) -> str:
+    """Return the working folder that the transcripts of a project's folder name; empty if none does."""
+    place = os.path.dirname(folder) if os.path.basename(folder) == "memory" else folder
+    for path in transcripts(place):
+        for number, value in json_lines(path, []):
+            if isinstance(cwd := value.get("cwd"), str) and cwd:
+                return cwd
+            if number > LOOKED:
+                break
+    return ""
+
+
+def transcripts(folder: str) -> list[str]:
+    """List the transcripts in a project's folder, those of sub-agents aside."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
+
+
+def _folders(path: str) -> list[str]:
+    """Return the project folders in a path: itself, or those below `projects`."""
+    inner = os.path.join(path, "projects")
+    base = inner if os.path.isdir(inner) else path
+    if os.path.basename(base) != "projects":
+        return [base]
+    return [os.path.join(base, name) for name in sorted(os.listdir(base)) if os.path.isdir(os.path.join(base, name))]
+
+
+def _project(folder: str, troubles: list[Trouble]) -> Iterator[Found]:
+    yield from memories(folder, troubles)
+    for path in transcripts(folder):
+        yield from _transcript(path, troubles)
+
+
+def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
+    """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
+    project = working_folder(folder)
+    for path in files_below(memory_folder(folder), ".md"):
+        if os.path.basename(path) != INDEX:
+            yield from _memory(path, project, troubles)
+
+
+def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
+    text = read_text(path, troubles)
+    if text is None:
+        return
+    head, body, above = front_matter(text)
+    said = body.strip()
+    if not said:
+        return
+    inner = head.get("metadata")
+    about = {**head, **inner} if isinstance(inner, dict) else head
+    kind = text_of(about.get("type"))
+    first = above + 1 + body[: body.index(said[0])].count("\n")
+    why = _WHY.search(said) if kind == "project" else None
+    title = text_of(head.get("description")) or text_of(head.get("name"))
+    decision = None
+    if why is not None and title:
+        chosen = _WHY.sub("", said).strip()
+        decision = FoundDecision(chosen or title, (), why["why"].strip())
+    yield FoundMemory(
+        text=title if decision else said,
+        path=path,
+        line=first,
+        last=first + said.count("\n"),
+        session=text_of(about.get("originSessionId")),
+        project=project,
+        created=modified(path),
+        domain=DOMAINS.get(kind, "general"),
+        decision=decision,
+    )
+
+
+def _transcript(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:
+    for number, value in json_lines(path, troubles):
+        if not claude.is_claude(value):
+            continue
+        try:
+            turns = claude.read(value)
+        except Broken as error:
+            troubles.append(Trouble(path, number, str(error)))
+            continue
+        for turn in turns:
+            if not turn.kind:
+                yield FoundTurn(turn.session, turn.role, turn.text, path, number, turn.at, turn.id, turn.cwd)

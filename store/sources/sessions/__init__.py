@@ -1,0 +1,1 @@
+"""Readers of agents that keep their conversations alone."""

@@ -1,0 +1,60 @@
+"""Codex: conversations as `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`.
+
+A turn is there twice, as what the model is sent (`response_item`) and as an event; the first is taken. AGENTS.md and
+the environment come in the person's role, and are no turns.
+"""
+
+import os
+from collections.abc import Iterator
+
+from store.sources.files import existing, files_below, json_lines, text_of
+from store.sources.moments import utc
+from store.sources.source import Found, FoundTurn, Machine, Trouble
+
+NAME = "codex"
+TITLE = "Codex"
+INSERTED = (
+    *("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>"),
+    *("<turn_aborted>", "<permissions", "<user_shell_command>"),
+)
+PARTS = ("input_text", "output_text", "text")
+
+
+def detect(machine: Machine) -> list[str]:
+    base = machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")
+    return existing(os.path.join(base, "sessions"), os.path.join(base, "archived_sessions"))
+
+
+def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
+    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl"):
+        yield from _rollout(file, troubles)
+
+
+def _rollout(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:
+    session, cwd = os.path.basename(path).removesuffix(".jsonl"), ""
+    for number, value in json_lines(path, troubles):
+        payload = value.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        if value.get("type") == "session_meta":
+            if isinstance(payload.get("source"), dict) and "subagent" in payload["source"]:
+                return
+            session = text_of(payload.get("id")) or session
+        if value.get("type") in ("session_meta", "turn_context"):
+            cwd = text_of(payload.get("cwd")) or cwd
+        if value.get("type") != "response_item" or payload.get("type") != "message":
+            continue
+        role = payload.get("role")
+        text = _said(payload.get("content")) if role in ("user", "assistant") else ""
+        if text:
+            at, name = utc(value.get("timestamp")), text_of(payload.get("id")) or f"{session}/{number}"
+            yield FoundTurn(session, str(role), text, path, number, at, name, cwd)
+
+
+def _said(content: object) -> str:
+    parts = [
+        text_of(part.get("text"))
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type") in PARTS
+    ]
+    return "\n\n".join(part for part in parts if part and not part.startswith(INSERTED))

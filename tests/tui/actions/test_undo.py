@@ -1,0 +1,88 @@
+"""What `u` asks before it undoes, and `U` on marked steps."""
+
+from pathlib import Path
+
+import pytest
+from support.screen import opened
+from support.stories import Story, copy
+
+BEFORE = "2026-11-21T10:00:00.000Z"  # two hours before the application starts
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def newest(story: Story) -> tuple[int, str]:
+    with story.open() as memory:
+        step = memory.history.steps(limit=1)[0]
+        return step.seq, step.reason
+
+
+async def test_a_change_of_this_sitting_is_undone_at_once(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("f", "u")
+        assert person.toasts[-1].startswith("Undid: forget")
+        await person.press("ctrl+r", "u")
+        assert person.toasts[-1].startswith("Undid: forget"), "what was redone just now is of this sitting too"
+
+
+async def test_a_correction_is_one_record(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.command("correct F#1 no nuts at all")
+        await person.press("u")
+        assert person.toasts[-1].startswith("Undid: correct F#1")
+
+
+async def test_an_older_change_is_named_and_asked_about(story: Story) -> None:
+    with story.open(BEFORE) as memory:
+        memory.facts.forget([1])
+    seq, reason = newest(story)
+    async with opened(story.folder) as person:
+        await person.press("u")
+        assert person.sees(f"Undo step {seq}, 2 h ago: {reason}? y/n"), "\n".join(person.lines)
+        await person.press("n")
+        assert newest(story) == (seq, reason), "nothing was changed"
+        await person.press("u", "y")
+        assert person.toasts[-1].startswith(f"Undid: {reason}")
+        with story.open() as memory:
+            assert memory.facts.get(1).status == "active"
+
+
+async def test_a_change_of_many_records_is_counted_and_asked_about(story: Story) -> None:
+    async with opened(story.folder) as person:
+        rows = len(person.rows)
+        await person.press("space", "space", "space", "f")
+        assert person.toasts[-1].startswith("Forgot 3 facts")
+        await person.press("u")
+        assert person.sees("(3 records)? y/n")
+        await person.press("y")
+        assert len(person.rows) == rows
+
+
+async def test_another_change_meanwhile_is_not_undone_instead(story: Story) -> None:
+    with story.open(BEFORE) as memory:
+        memory.facts.forget([1])
+    async with opened(story.folder) as person:
+        await person.press("u")
+        with story.open() as memory:
+            memory.facts.forget([2])
+        await person.press("y")
+        assert person.toasts[-1].startswith("Another change was made meanwhile.")
+        with story.open() as memory:
+            assert [memory.facts.get(number).status for number in (1, 2)] == ["forgotten", "forgotten"]
+
+
+async def test_the_marked_steps_are_undone(story: Story) -> None:
+    with story.open() as memory:
+        made = [memory.facts.remember(text)[0] for text in ("one thing", "another thing", "a third thing")]
+        first = memory.history.steps(limit=1)[0].seq - 2
+        memory.facts.pin(made[2:], True)  # stands in the way of the third
+    async with opened(story.folder) as person:
+        await person.press("4", "j")  # below the pin
+        await person.press("space", "space", "space")
+        await person.press("U")
+        assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}; 1 not: Step {first + 2} cannot")
+        with story.open() as memory:
+            assert [fact.fact for fact in memory.facts.many(made)] == ["a third thing"]

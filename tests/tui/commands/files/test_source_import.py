@@ -1,0 +1,84 @@
+"""`import SOURCE [PATH]` on the command line."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from support.commands import Do, Said
+from support.samples import copied
+
+from tui import cli
+
+
+@pytest.fixture
+def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command in a project of its own, with nobody at the keyboard and nothing in the home folder."""
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+    def do(*words: str | Path) -> Said:
+        capsys.readouterr()
+        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
+
+    return do
+
+
+def test_it_is_seen_first_and_asked(do: Do, tmp_path: Path) -> None:
+    paths, _ = copied("engram", tmp_path)
+    seen = do("import", "engram", paths[0], "--dry-run", "--limit", "2")
+    assert seen.status == 0
+    lines = seen.out.splitlines()
+    assert lines[0] == "Importing Engram would bring 14 facts and 2 decisions and 5 turns."
+    assert "+ fact      Tide heights in Faro are stored as whole centimetres" in lines[1]
+    assert lines[1].endswith("engram.db, observation 1")
+    assert "… and 14 more; --limit shows them" in lines
+    assert "1 hold a secret, which is cut out" in lines and "AKIA" not in seen.out
+    assert do("inbox", "--json").data == []
+    assert do("import", "engram", paths[0]).status != 0  # nobody answers
+    assert do("inbox", "--json").data == []
+
+
+def test_it_waits_in_the_inbox_until_undone(do: Do, tmp_path: Path) -> None:
+    paths, _ = copied("engram", tmp_path)
+    done = do("import", "engram", paths[0], "--yes")
+    assert "Imported Engram: 16 proposals wait in the inbox, 5 turns of 1 session came." in done.out
+    assert len(do("inbox", "--json").data) == 16
+    again = do("import", "engram", paths[0], "--yes")
+    assert again.out.splitlines()[0] == "Nothing of Engram is new here; nothing was changed."
+    step = do("import", "engram", paths[0], "--dry-run", "--json").data
+    assert (step["new"], step["known"], step["steps"]) == (0, 16, [])
+    assert do("undo", "1").status == 0
+    assert do("inbox", "--json").data == []
+
+
+def test_trusted_it_is_taken_as_it_is(do: Do, tmp_path: Path) -> None:
+    paths, _ = copied("mem0", tmp_path)
+    done = do("import", "mem0", paths[0], "--trust", "--yes", "--json").data
+    assert (done["taken"], done["proposed"], len(done["steps"])) == (13, 0, 1)
+    assert len(do("facts", "--json").data) == 13
+
+
+def test_without_a_name_it_lists_what_was_found(do: Do, tmp_path: Path) -> None:
+    assert do("import").out.startswith("No other tool's memory was found here.")
+    copied("mem0", tmp_path)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "mem0").rename(tmp_path / "home" / ".mem0")
+    place = str(tmp_path / "home" / ".mem0" / "history.db")
+    assert do("import").out == f"mem0                mem0: {place}\n"
+    assert do("import", "--json").data == [{"source": "mem0", "places": [place]}]
+    assert do("import", "mem0", "--yes").out.startswith("Imported mem0: 13 proposals wait in the inbox.")
+
+
+def test_what_it_cannot_bring(do: Do, tmp_path: Path) -> None:
+    assert "Nothing of mem0 was found here." in do("import", "mem0").err
+    assert "There is no " in do("import", "mem0", "nothing").err
+    assert "is not one of the tools" in do("import", "mem1", "nothing").err
+    (tmp_path / "project" / "a.md").write_bytes(b"- The team is \xff five.\n")
+    said = do("import", "markdown", "a.md", "--yes")
+    assert "a part of it is not UTF-8" in said.out and "1 proposal" in said.out

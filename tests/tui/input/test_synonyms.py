@@ -1,0 +1,98 @@
+"""Words for verbs that are none of their own, and what is offered for a mistyped one."""
+
+import io
+from pathlib import Path
+
+import pytest
+from support.screen import opened
+from support.stories import Story, copy
+from textual.command import CommandPalette
+from textual.widgets import OptionList
+
+from tui import cli
+from tui.input.command_table import BY_NAME
+from tui.input.synonyms import SYNONYMS, meant
+from tui.screens.command_palette import entries
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "story")
+
+
+def test_a_synonym_is_of_one_verb() -> None:
+    assert set(SYNONYMS) <= set(BY_NAME)
+    words = [word for words in SYNONYMS.values() for word in words]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize(
+    ("typed", "verb"),
+    [
+        ("forgt", "forget"),
+        ("delete", "forget"),
+        ("REMOVE", "forget"),
+        ("hide", "forget"),
+        ("amend", "correct"),
+        ("fix", "correct"),
+        ("change", "correct"),
+        ("revert", "undo"),
+        ("back", "undo"),
+        ("snapshot", "checkpoint"),
+        ("erase", "purge"),
+        ("chat", "sessions"),
+        ("delte", "forget"),
+        ("serach", "search"),
+        ("frobnicate", None),
+        ("", None),
+    ],
+)
+def test_what_a_word_means(typed: str, verb: str | None) -> None:
+    assert typed not in BY_NAME, "it would never be asked"
+    assert meant(typed, BY_NAME) == verb
+
+
+def test_the_command_line_offers_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["delete", "3"]) == 2
+    said = capsys.readouterr().err
+    assert "There is no command “delete”." in said
+    assert "Did you mean `memoranda forget`?" in said
+
+
+def test_a_slash_command_is_one_in_the_shell_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    database = ["--db", str(tmp_path / "memory.db")]
+    assert cli.run([*database, "memory", "add", "the team is five"]) == 0
+    assert cli.run([*database, "/memory", "forget", "1"]) == 0
+    assert cli.run([*database, "memory", "forget", "--help"]) == 0
+    assert "memoranda forget ID…" in capsys.readouterr().out
+    assert cli.run([*database, "memory", "list", "--json"]) == 0
+    assert capsys.readouterr().out.strip() == "[]"
+
+
+async def test_the_bar_asks_whether_the_verb_is_meant(story: Story) -> None:
+    async with opened(story.folder) as person:
+        facts = len(person.rows)
+        await person.command("forgt F#1")
+        assert person.sees("There is no command “forgt”. Run “forget F#1”?")
+        await person.press("n")
+        assert len(person.rows) == facts
+        await person.command("/delete F#1")
+        assert person.sees("Run “forget F#1”?")
+        await person.press("y")
+        assert person.toasts[-1].startswith("Forgot")
+
+
+async def test_the_palette_finds_a_command_by_its_synonyms(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.pilot.press("ctrl+p")
+        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+        found = person.app.screen.query_one(OptionList)
+        await person.until(lambda: found.option_count == len(entries({})))
+        await person.pilot.press(*"delete")
+        await person.until(lambda: 0 < found.option_count < 20 and found.highlighted == 0)
+        first = [str(found.get_option_at_index(number).prompt) for number in range(2)]
+        assert any("forget" in text for text in first), first

@@ -1,0 +1,187 @@
+"""import: of another tool's memory; of an export, a backup or a memory file see `exchange`."""
+
+import os
+
+from store import SOURCE_NAMES, Declined, InvalidInput
+from tui.commands import Outcome, Session
+from tui.commands.files import exchange
+from tui.commands.interrupt import Interrupt
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store import SourceImport, SourceImportReport, SourcePreview
+    from tui.input.argument_parser import ParsedArguments
+
+NOTHING = "Nothing of {} is new here; nothing was changed."
+TOLD = 10  # troubles that are listed one by one
+
+
+def import_any(session: Session, given: "ParsedArguments") -> Outcome:
+    if given.source is None:
+        return _found(session)
+    if given.source in SOURCE_NAMES:
+        return _import_source(session, given)
+    if given.path or given.trust or given.all:
+        raise InvalidInput(
+            f"{given.source} is not one of the tools that can be read.", f"They are: {', '.join(SOURCE_NAMES)}."
+        )
+    given.set("file", given.source)
+    return exchange.import_file(session, given)
+
+
+def _found(session: Session) -> Outcome:
+    from store import found_sources, source_reader
+    from tui.theme.escape import visible
+
+    found = found_sources(session.memory)
+    lines = [
+        f"{name:<18}  {source_reader(name).TITLE}: {visible(place)}"
+        for name, places in found.items()
+        for place in places
+    ]
+    return Outcome(
+        "" if found else "No other tool's memory was found here. Name one: memoranda import SOURCE PATH.",
+        lambda: [{"source": name, "places": places} for name, places in found.items()],
+        lines,
+    )
+
+
+def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import SourceImport
+
+    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.path))) if given.path else ""
+    source = SourceImport(session.memory, given.source, path, given.all)
+    title = source.reader.TITLE
+    try:
+        seen = source.look(lambda done: session.wait(f"Reading {title}: {done:,}"))
+    finally:
+        session.wait("")
+    lines = _seen(seen, given.limit)
+    if given.dry_run:
+        return Outcome(f"Importing {title} would bring {_amount(seen)}.", lambda: _data(source, seen, given), lines)
+    if not seen.fresh and not seen.turns:
+        return Outcome(NOTHING.format(title), lambda: _data(source, seen, given), lines)
+    becomes = "as they are" if given.trust else "as proposals"
+    question = f"Import {title}: {_amount(seen)} would come, {becomes}. Go on?"
+    if not given.yes and not session.ask(question, lines):
+        raise Declined("Nothing was changed.")
+    try:
+        done = _applied(session, source, given.trust)
+    finally:
+        session.wait("")
+    return Outcome(_brought(title, done), lambda: _data(source, seen, given, done), lines)
+
+
+def _applied(session: Session, source: "SourceImport", trust: bool) -> "SourceImportReport":
+    """Bring it in with progress; on the command line ^C stops it."""
+    from threading import current_thread, main_thread
+
+    def progress(done: int) -> None:
+        session.wait(f"Importing {source.reader.TITLE}: {done:,}")
+
+    if current_thread() is not main_thread():  # of the application
+        return source.apply(trust, progress)
+    with Interrupt() as interrupt:
+        return source.apply(trust, progress, lambda: interrupt.asked)
+
+
+def _amount(seen: "SourcePreview") -> str:
+    parts = []
+    if seen.fresh:
+        parts.append(count(len(seen.fresh) - seen.decisions, "fact"))
+        if seen.decisions:
+            parts.append(count(seen.decisions, "decision"))
+    if seen.turns:
+        parts.append(count(seen.turns, "turn"))
+    return " and ".join(parts) or "nothing"
+
+
+def _brought(title: str, done: "SourceImportReport") -> str:
+    parts = []
+    if done.proposed:
+        parts.append(f"{count(done.proposed, 'proposal')} wait in the inbox")
+    if done.accepted:
+        parts.append(f"{count(done.accepted, 'record')} came as they are")
+    if done.turns:
+        parts.append(f"{count(done.turns, 'turn')} of {count(done.sessions, 'session')} came")
+    if not parts and not done.stopped:
+        return NOTHING.format(title)
+    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing new'}."
+    if done.steps:
+        back = " and ".join(f"`undo {step}`" for step in reversed(done.steps))
+        said = f"{said} {back} takes them back."
+    return f"{said} The same import goes on." if done.stopped else said
+
+
+def _seen(seen: "SourcePreview", limit: int) -> list[str]:
+    """Preview an import: the first memories, what is left out and why, what could not be read."""
+    from tui.commands.record_lines import cut
+    from tui.theme.escape import visible
+
+    lines = []
+    for one in seen.fresh[:limit]:
+        kind = "decision" if one.decision else "fact"
+        name = os.path.basename(one.path)
+        place = f"{name}, {one.place}" if one.place else f"{name}:{one.line}"
+        lines.append(f"+ {kind:<9} {cut(_shown(one.text))}  {visible(place)}")
+    if len(seen.fresh) > limit:
+        lines.append(f"… and {len(seen.fresh) - limit:,} more; --limit shows them")
+    for number, says in (
+        (seen.secret, "hold a secret, which is cut out"),
+        (seen.flagged, "read like instructions to an agent"),
+        (seen.known, "are known already, or were decided on"),
+        (seen.purged, "were erased here once, and stay out"),
+        (seen.elsewhere + seen.turns_elsewhere, "of other projects are left out; --all brings them"),
+        (seen.long, "are too long for a fact, and left out"),
+        (len(seen.documents), "files with prose stay where they are; documents.extraPaths makes them searchable"),
+    ):
+        if number:
+            lines.append(f"{number:,} {says}")
+    for trouble in seen.troubles[:TOLD]:
+        at = f", line {trouble.line:,}" if trouble.line else ""
+        lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")
+    if len(seen.troubles) > TOLD:
+        lines.append(f"… and {len(seen.troubles) - TOLD:,} more that cannot be read")
+    return lines
+
+
+def _shown(text: str) -> str:
+    from store import clean_text
+
+    return clean_text(text)
+
+
+def _data(
+    source: "SourceImport", seen: "SourcePreview", given: "ParsedArguments", done: "SourceImportReport | None" = None
+) -> dict[str, object]:
+    return {
+        "source": source.name,
+        "places": source.places,
+        "new": len(seen.fresh),
+        "decisions": seen.decisions,
+        "turns": seen.turns,
+        "known": seen.known,
+        "purged": seen.purged,
+        "elsewhere": seen.elsewhere + seen.turns_elsewhere,
+        "long": seen.long,
+        "flagged": seen.flagged,
+        "secrets": seen.secret,
+        "documents": seen.documents,
+        "troubles": [{"path": one.path, "line": one.line, "problem": one.why} for one in seen.troubles],
+        "records": [
+            {
+                "kind": "decision" if one.decision else "fact",
+                "text": _shown(one.text),
+                "path": one.path,
+                "line": one.line,
+                "created": one.created,
+            }
+            for one in seen.fresh[: given.limit]
+        ],
+        "steps": done.steps if done else [],
+        "proposed": done.proposed if done else 0,
+        "taken": done.accepted if done else 0,
+        "added_turns": done.turns if done else 0,
+        "stopped": bool(done and done.stopped),
+    }

@@ -1,0 +1,71 @@
+"""Other words for the verbs, as people know them from git, editors and other memories: for the palette, and for what is
+offered instead of a verb that does not exist."""
+
+from collections.abc import Iterable
+
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "remember": ("add", "note", "save fact", "new fact", "learn"),
+    "facts": ("list", "memories", "ls"),
+    "correct": ("edit", "fix", "change", "update", "amend", "rewrite"),
+    "confirm": ("still true", "verify fact", "keep", "refresh"),
+    "forget": ("delete", "remove", "hide", "rm", "archive"),
+    "purge": ("erase", "wipe", "shred", "destroy"),
+    "pin": ("star", "favourite", "favorite", "sticky"),
+    "mute": ("silence", "exclude", "ignore"),
+    "tag": ("label",),
+    "inbox": ("proposals", "suggestions", "review"),
+    "accept": ("approve",),
+    "reject": ("decline", "dismiss", "deny"),
+    "merge": ("combine", "join"),
+    "duplicates": ("dedupe", "repeated"),
+    "decide": ("decision", "record decision", "adr"),
+    "task": ("todo",),
+    "tasks": ("todos",),
+    "search": ("find", "grep", "look for"),
+    "show": ("view", "cat", "details", "info"),
+    "ask": ("question", "librarian", "query"),
+    "context": ("prompt", "sent", "injected"),
+    "timeline": ("commits",),
+    "history": ("changes", "log", "audit", "blame"),
+    "as-of": ("past", "at time", "time travel"),
+    "diff": ("compare", "since"),
+    "undo": ("revert", "back", "rollback", "roll back"),
+    "redo": ("again",),
+    "checkpoint": ("snapshot", "save", "savepoint", "commit"),
+    "restore": ("reset", "go back", "checkout"),
+    "ingest": ("transcripts", "read conversations"),
+    "sessions": ("conversations", "chat", "chats"),
+    "export": ("download", "dump"),
+    "import": ("load", "upload", "bring in"),
+    "backup": ("copy file",),
+    "stats": ("health", "status", "metrics", "statistics"),
+    "index": ("reindex", "rebuild", "embed"),
+    "redactions": ("secrets cut", "censored"),
+    "scan-secrets": ("secrets", "passwords", "leaks"),
+    "doctor": ("check", "diagnose", "fsck", "problems"),
+    "model": ("ollama", "llm", "qwen"),
+    "salvage": ("repair", "recover file"),
+    "init": ("create", "new memory", "start"),
+    "open": ("switch", "project", "other memory"),
+    "where": ("path", "location", "which"),
+    "config": ("settings", "set", "options", "preferences"),
+    "agents": ("clients", "connected"),
+    "pause": ("stop agents", "mute agents"),
+    "connect": ("install", "setup", "set up"),
+    "disconnect": ("uninstall", "unlink agent"),
+}
+"""Words for a verb that are no verb of their own."""
+
+_VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
+
+
+def meant(word: str, verbs: Iterable[str]) -> str | None:
+    """Return the verb that a word which is none probably stands for: by a synonym, then by spelling; None for none."""
+    word = word.lower()
+    if word in _VERB_OF:
+        return _VERB_OF[word]
+    from difflib import get_close_matches  # of a mistake only
+
+    names = {name: name for name in verbs} | _VERB_OF
+    near = get_close_matches(word, names, n=1, cutoff=0.7)
+    return names[near[0]] if near else None
