@@ -198,7 +198,11 @@ FOR_THE_APPLICATION = {
         "store.exchange.backup": "backup= backup_status=standing",
         "store.exchange.exporter": "exporter=",
         "store.exchange.markdown_export": "markdown_export=",
-        "store.services.source_import": "SourceImport SourceImportReport SourcePreview found_sources",
+        "store.scan.machine_scan": "scan_machine=scan",
+        "store.scan.report": "ScanFinding ScanReport SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars",
+        "store.services.source_import": """
+            SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
+        """,
         "store.sources.registry": "source_reader=reader",
     },
     "the doctor, salvage, upkeep": {

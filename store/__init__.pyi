@@ -427,6 +427,16 @@ from store.salvage.salvage import (
     SalvageReport,
     salvage as salvage_file,
 )
+from store.scan.machine_scan import (
+    scan as scan_machine,
+)
+from store.scan.report import (
+    KINDS as SCAN_KINDS,
+    PRICE as SCAN_PRICE,
+    ScanFinding,
+    ScanReport,
+    dollars as scan_dollars,
+)
 from store.search import (
     corpus,
     linked_records,
@@ -498,6 +508,7 @@ from store.services.source_import import (
     SourceImportReport,
     SourcePreview,
     found_sources,
+    machine as this_machine,
 )
 from store.sources.registry import (
     reader as source_reader,
@@ -649,6 +660,8 @@ __all__ = [
     "RestorePlan",
     "RulePassResult",
     "SAME",
+    "SCAN_KINDS",
+    "SCAN_PRICE",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",
@@ -657,6 +670,8 @@ __all__ = [
     "SETTING_NAMES",
     "SOURCE_NAMES",
     "SalvageReport",
+    "ScanFinding",
+    "ScanReport",
     "SearchAnswer",
     "SearchMetrics",
     "SecretCut",
@@ -785,6 +800,8 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "scan_dollars",
+    "scan_machine",
     "scan_secrets",
     "scrub_secrets",
     "serve_mcp",
@@ -794,6 +811,7 @@ __all__ = [
     "spellings",
     "summarizers",
     "suspicious",
+    "this_machine",
     "to_ms",
     "token_count",
     "trace_purge",

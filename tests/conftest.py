@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support.ours import renamed
 
 from store.base.clock import from_ms, to_ms
@@ -22,6 +23,10 @@ TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line o
 # the hundreds of processes that tests start read compiled modules, as an installed command does
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# a machine under load is no defect: no property fails because its examples take long
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()

@@ -82,7 +82,9 @@ class Documents:
             raw, _ = read_bytes(place)
             text, _ = decoded(raw)
         except (FileNotFoundError, NotADirectoryError):
-            raise NotFound("There is no such document on the disk.", "`memoranda scan` reads what there is.") from None
+            raise NotFound(
+                "There is no such document on the disk.", "`memoranda index documents` reads what there is."
+            ) from None
         except Unreadable as error:
             raise StorageError(f"That document cannot be read: {error.message}.") from None
         found = lines_of(redacted(text))
@@ -96,7 +98,8 @@ class Documents:
         found = self._covering(path, line, line)
         if not found:
             raise NotFound(
-                "No document of this memory has that line.", "`memoranda scan` reads the documents as they are now."
+                "No document of this memory has that line.",
+                "`memoranda index documents` reads the documents as they are now.",
             )
         return found[0]
 

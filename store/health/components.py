@@ -101,10 +101,12 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
         count = found.count()
         yield Finding("documents", OK, f"{count:,} document{'' if count == 1 else 's'} read.")
     for path, why in problems[:SHOWN]:
-        yield Finding("documents", WRONG, f"{path}: {why}.", "Mend the file, then memoranda scan.", "scan")
+        yield Finding(
+            "documents", WRONG, f"{path}: {why}.", "Mend the file, then memoranda index documents.", "index documents"
+        )
     if len(problems) > SHOWN:
         says = f"And {len(problems) - SHOWN:,} more."
-        yield Finding("documents", WRONG, says, "memoranda scan names all.", "scan")
+        yield Finding("documents", WRONG, says, "memoranda index documents names all.", "index documents")
 
 
 def backups(visit: CheckContext) -> Iterator[Finding]:

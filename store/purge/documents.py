@@ -56,7 +56,7 @@ def documents(database: Database, places: DocumentRoots, words: Words) -> Iterat
             try:
                 yield from _in(document.place, places, words)
             except (Unreadable, FileNotFoundError):
-                continue  # `memoranda scan` reports what it cannot read
+                continue  # `memoranda index documents` reports what it cannot read
 
 
 def _in(place: Root, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:

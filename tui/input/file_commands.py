@@ -96,14 +96,15 @@ FILE_COMMANDS = (
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",
-        "Check the search index, and embed what waits; index rebuild makes all of it again",
+        "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",
         "files.index.index",
         Argument(
             "what",
             "maybe",
-            "rebuild",
-            "rebuild: make it again, from nothing; download: fetch fastembed's model first",
-            choices=("rebuild", "download"),
+            "documents|rebuild|download",
+            "documents: read them now; rebuild: make the index again, from nothing; download: fetch fastembed's model"
+            " first",
+            choices=("documents", "rebuild", "download"),
         ),
     ),
     Verb(
@@ -158,7 +159,17 @@ FILE_COMMANDS = (
         opens="nothing",
         apart=True,
     ),
-    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "files.documents.scan"),
+    Verb(
+        "scan",
+        "Report on the memories that other tools keep on this machine; nothing is changed",
+        "files.scan.scan",
+        Argument("folder", "any", "FOLDER", "folders of Markdown to read too", file=True),
+        Argument("md", "flag", "", "as a Markdown document"),
+        Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
+        Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
+        Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
+        opens="nothing",
+    ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(
         "open",

@@ -88,12 +88,17 @@ def _folders(path: str) -> list[str]:
 
 
 def _project(folder: str, troubles: list[Trouble]) -> Iterator[Found]:
+    yield from memories(folder, troubles)
+    for path in transcripts(folder):
+        yield from _transcript(path, troubles)
+
+
+def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
+    """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
     project = working_folder(folder)
     for path in files_below(memory_folder(folder), ".md"):
         if os.path.basename(path) != INDEX:
             yield from _memory(path, project, troubles)
-    for path in transcripts(folder):
-        yield from _transcript(path, troubles)
 
 
 def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:

@@ -434,7 +434,9 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(st.dictionaries(WORDS, TREES, max_size=4), st.sampled_from(("theme", "keys.x.y", "keys.record.forget")))
 def test_a_change_touches_one_value_only(place: Location, tree: dict[str, object], name: str) -> None:
     """Whatever else the file holds: what was there stays, the value is there, and taken out it is as before."""

@@ -253,7 +253,9 @@ edits = st.lists(
 
 
 @given(st.lists(edits, min_size=1, max_size=4))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.TempPathFactory, rounds: list) -> None:
     """Whatever was written, changed and removed in between, the index is what a new memory would have."""
     root = tmp_path_factory.mktemp("project")
@@ -480,7 +482,9 @@ steps = st.sampled_from(
 
 
 @given(st.lists(steps, min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_no_path_leads_out_of_the_roots(outside: Memory, way: list[str], absolute: bool, first: int) -> None:
     """Whatever an agent asks for, it gets lines of a document or a sentence, and never a byte of another file."""
     path = ("/" if absolute else "") + "/".join(way)

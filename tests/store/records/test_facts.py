@@ -420,7 +420,9 @@ def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Mem
         memory.facts.get(99)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.lists(
         st.tuples(

@@ -13,7 +13,9 @@ from store.memory import Memory
 from store.records.facts import SORTS
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(numbers=st.lists(st.integers(0, 99) | st.integers(-(2**63), 2**63 - 1), max_size=30), limit=st.integers(-1, 31))
 def test_keys_are_the_column_in_the_query_s_order(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, numbers: list[int], limit: int

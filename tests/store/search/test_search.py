@@ -464,7 +464,9 @@ sentences = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(sentences, st.integers(1, 40))
 def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list[tuple[str, str]], times: int) -> None:
     """In any script, short or cut out of a long text: every matching word shown is marked, whole, and no other.
@@ -534,7 +536,9 @@ anything = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(anything)
 def test_any_text_is_answered(memory: Memory, query: str) -> None:
     """FTS5's own syntax, quotes, NUL, lone surrogates: a person may type it all, and gets an answer."""
@@ -602,7 +606,9 @@ def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) 
     corpus.check(memory.database)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.integers(0, 10**6), max_size=25))
 def test_a_rebuild_gives_what_was_there(memory: Memory, live, plan: list[int]) -> None:
     """After any life of acts and undos the corpus is what the records make it, word by word."""

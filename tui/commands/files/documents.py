@@ -1,4 +1,4 @@
-"""scan."""
+"""index documents."""
 
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
@@ -6,10 +6,9 @@ from tui.render.plurals import count
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import DocumentScan as Scan
-    from tui.input.argument_parser import ParsedArguments
 
 
-def scan(session: Session, given: "ParsedArguments") -> Outcome:
+def scan(session: Session) -> Outcome:
     from tui.theme.escape import visible
 
     result = session.memory.documents.scan()

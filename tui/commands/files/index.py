@@ -18,8 +18,12 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
     from store import Conflict, ForeignFile, InvalidInput, Vectors, corpus
 
     database = session.memory.database
+    if given.what == "documents":
+        from tui.commands.files.documents import scan
+
+        return scan(session)
     if given.what not in (None, "rebuild", "download"):
-        raise InvalidInput("index is checked, or rebuilt.", "memoranda index rebuild")
+        raise InvalidInput("index is checked, or rebuilt, or reads the documents.", "memoranda index rebuild")
     if given.what == "download":
         from store import fastembed
 

@@ -89,7 +89,9 @@ def test_an_empty_memory_has_an_empty_timeline(memory: Memory) -> None:
     assert stream(memory) == []
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.tuples(st.sampled_from(["decision", "commit", "event"]), st.integers(0, 5)), max_size=15))
 def test_the_merge_is_a_sort(memory: Memory, clock, happened: list[tuple[str, int]]) -> None:
     """However the kinds interleave, and with several in one moment, the stream is by (moment, key), newest first."""

@@ -98,14 +98,14 @@ def _lives(thread: threading.Thread) -> bool:
 
 
 async def test_without_watching_a_scan_finds_it(project: Path) -> None:
-    """`sync.watch = false`: nothing is watched, and `:scan` reads what changed."""
+    """`sync.watch = false`: nothing is watched, and `:index documents` reads what changed."""
     (project / ".memoranda" / "config.toml").write_text("[sync]\nwatch = false\n")
     (project / ".memoranda" / "config.toml").chmod(0o600)
     async with opened(project) as person:
         assert person.main.engine is not None and person.main.engine.documents._watch is None
         assert not person.main.engine.documents.due()
         (project / "memory" / "new.md").write_text("Strawberries\n")
-        await person.command("scan")
+        await person.command("index documents")
         await person.until(lambda: any("1 new document" in said for said in person.toasts) or person.sees("1 new doc"))
         await person.search("strawberries")
         assert len(person.hits) == 1
@@ -219,11 +219,11 @@ def test_scan_counts_and_names_what_it_cannot_read(
 ) -> None:
     monkeypatch.chdir(project)
     (project / "memory" / "picture.md").write_bytes(b"\x89PNG\0\0")
-    assert cli.run(["scan"]) == 0
+    assert cli.run(["index", "documents"]) == 0
     assert capsys.readouterr().out == (
         "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
     )
-    assert cli.run(["scan", "--json"]) == 0
+    assert cli.run(["index", "documents", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "new": 0,
         "changed": 0,

@@ -1,0 +1,188 @@
+"""The scan: every memory of every tool on this machine, and what is wrong with it."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+
+from store.base.clock import days_before, to_ms
+from store.redaction.redactor import findings
+from store.scan import layers, transcripts
+from store.scan.pairs import pairs
+from store.scan.references import missing
+from store.scan.report import (
+    BLEED,
+    DEAD_LINK,
+    INSTRUCTION,
+    OLD_DAYS,
+    SECRET,
+    ProjectStart,
+    ScanFinding,
+    ScanReport,
+    SourceInventory,
+)
+from store.sources import registry
+from store.sources.files import read_text
+from store.sources.readers import claude_code
+from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
+from store.text.prompt_injection import suspicious
+
+CONVERSATIONS = ("codex", "gemini", "opencode")  # that keep nothing else
+MOST_PROJECTS = 40  # whose instruction files are listed
+START_DAYS = 30
+_LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
+
+Progress = Callable[[str, int, int], None]
+
+
+def _quiet(what: str, done: int, total: int) -> None:
+    """Report no progress."""
+
+
+def scan(
+    machine: Machine,
+    now: str,
+    folder: str = "",
+    named: Sequence[str] = (),
+    progress: Progress = _quiet,
+    first: Callable[[ScanReport], None] = lambda report: None,
+    search_transcripts: bool = True,
+) -> ScanReport:
+    """Scan this machine: what lies in the tools' default places and in the folders `named`; `folder` is the one whose
+    instruction files are listed first. `first` is called with the report before the transcripts are searched."""
+    report = ScanReport()
+    found = registry.detected(machine)
+    memories: list[FoundMemory] = []
+    spoken: list[str] = []
+    for name, places in found.items():
+        progress(registry.reader(name).TITLE, 0, 0)
+        files = transcripts.conversations(name, places) if name in (*CONVERSATIONS, "claude-code") else []
+        spoken += files
+        memories += _taken(report, name, places, files, now)
+    for place in named:
+        memories += _taken(report, "obsidian" if _is_vault(place) else "markdown", [place], [], now)
+    claude = found.get("claude-code", [])
+    report.findings += pairs(memories)
+    report.findings += missing(memories)
+    report.findings += _in_texts(memories)
+    for place in claude:
+        report.findings += _dead_links(place)
+    report.findings += _bleed(claude, memories)
+    moment = to_ms(now) / 1000
+    report.findings += transcripts.expiring(claude, transcripts.kept_days(machine), moment)
+    report.starts = _starts(machine, folder, claude, moment)
+    first(report)
+    if search_transcripts:
+        report.findings += transcripts.secrets(spoken, lambda done, total: progress("transcripts", done, total))
+        report.transcripts = True
+    return report
+
+
+def _is_vault(place: str) -> bool:
+    return os.path.isdir(os.path.join(place, ".obsidian"))
+
+
+def _taken(report: ScanReport, name: str, places: Sequence[str], files: Sequence[str], now: str) -> list[FoundMemory]:
+    """Read the memories of one tool, and note what there is of it."""
+    reader = registry.reader(name)
+    memories: list[FoundMemory] = []
+    documents, said = set[str](), set[str]()
+    troubles: list[Trouble] = []
+    for place in places if name not in CONVERSATIONS else ():
+        for one in claude_code.memories(place, troubles) if name == "claude-code" else reader.read(place, troubles):
+            if isinstance(one, FoundMemory):
+                memories.append(one)
+            elif isinstance(one, FoundDocument):
+                documents.add(one.path)
+            elif isinstance(one, FoundTurn):
+                said.add(one.session)
+    dated = sorted(one.created for one in memories if one.created)
+    border = days_before(now, OLD_DAYS)
+    report.troubles += troubles
+    report.sources.append(
+        SourceInventory(
+            source=name,
+            title=reader.TITLE,
+            places=tuple(places),
+            memories=len(memories),
+            documents=len(documents),
+            conversations=len(files) or len(said),
+            bytes=sum(os.path.getsize(path) for path in files if os.path.isfile(path)),
+            oldest=dated[0] if dated else "",
+            newest=dated[-1] if dated else "",
+            old=sum(one < border for one in dated),
+        )
+    )
+    return memories
+
+
+def _in_texts(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
+    """Return secrets in clear, and texts that try to instruct an agent."""
+    found = []
+    for one in memories:
+        text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
+        labels = dict.fromkeys(secret.label for secret in findings(text))
+        found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
+        if suspicious(text):
+            found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it reads like instructions to an agent"))
+    return found
+
+
+def _dead_links(place: str) -> list[ScanFinding]:
+    """Return the links of an index of Claude Code's memory to files that are gone."""
+    folder = claude_code.memory_folder(place)
+    path = os.path.join(folder, claude_code.INDEX)
+    text = read_text(path, []) if os.path.isfile(path) else None
+    return [
+        ScanFinding(DEAD_LINK, path, number, f"{link} does not exist")
+        for number, line in enumerate((text or "").split("\n"), 1)
+        for link in _LINK.findall(line)
+        if "://" not in link and not os.path.exists(os.path.join(folder, link))
+    ]
+
+
+def _bleed(claude: Sequence[str], memories: Sequence[FoundMemory]) -> list[ScanFinding]:
+    """Return memories of one project that lie under another: written in a session of the other, or about a file of
+    it."""
+    sessions = {
+        os.path.basename(path).removesuffix(".jsonl"): place
+        for place in claude
+        for path in claude_code.transcripts(place)
+    }
+    folders = {place: folder for place in claude if (folder := claude_code.working_folder(place))}
+    names = sorted({one.project for one in memories if os.path.isabs(one.project)} | set(folders.values()))
+    found = []
+    for one in memories:
+        place = os.path.dirname(os.path.dirname(one.path))
+        home = sessions.get(one.session, place)
+        if place in claude and home != place:
+            says = f"it was written in a session of {folders.get(home, home)}"
+            found.append(ScanFinding(BLEED, one.path, one.line, says))
+            continue
+        if not os.path.isabs(one.project):
+            continue
+        for name in names:
+            if name not in one.text or _within(name, one.project) or _within(one.project, name):
+                continue
+            if re.search(rf"(?<![\w/.-]){re.escape(name)}(?![\w.-])", one.text):
+                says = f"it lies under {one.project} and is about {name}"
+                found.append(ScanFinding(BLEED, one.path, one.line, says))
+                break
+    return found
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _starts(machine: Machine, folder: str, claude: Sequence[str], moment: float) -> list[ProjectStart]:
+    """Return what a start loads in the folder that was named and in the projects of Claude Code."""
+    counts: dict[str, int] = {}
+    for place in claude:
+        project = claude_code.working_folder(place)
+        if project and os.path.isdir(project):
+            files = (path for path in claude_code.transcripts(place) if os.path.isfile(path))
+            recent = sum(moment - os.path.getmtime(path) < START_DAYS * transcripts.DAY for path in files)
+            counts[project] = counts.get(project, 0) + recent
+    chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))
+    made = (ProjectStart(one, tuple(layers.layers(machine, one)), counts.get(one, 0)) for one in chosen[:MOST_PROJECTS])
+    return [one for one in made if one.layers]

@@ -1,0 +1,106 @@
+"""What a scan finds, as plain data."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from store.sources.source import Trouble
+
+# kinds of findings, in the order of a report
+DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = "duplicate", "contradiction", "missing-file", "missing-symbol"
+DEAD_LINK, SECRET, INSTRUCTION, BLEED, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
+KINDS = (*(SECRET, CONTRADICTION, DUPLICATE, MISSING_FILE, MISSING_SYMBOL, DEAD_LINK, BLEED, INSTRUCTION, EXPIRING),)
+OLD_DAYS = 180  # of a memory that nobody changed
+PRICE = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFinding:
+    """One thing to look at: at `line` of the file at `path`, and for a pair `other` as `path:line`."""
+
+    kind: str
+    path: str
+    line: int
+    says: str
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInventory:
+    """What one tool keeps: times are of its memories, empty where it has none; `old` ones are older than OLD_DAYS."""
+
+    source: str
+    title: str
+    places: tuple[str, ...]
+    memories: int = 0
+    documents: int = 0
+    conversations: int = 0
+    bytes: int = 0
+    oldest: str = ""
+    newest: str = ""
+    old: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLayer:
+    """A file that an agent loads at each start in a folder, with its estimated tokens; `by` is the file that imports
+    it."""
+
+    agent: str
+    path: str
+    tokens: int
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectStart:
+    """What a start in a folder loads, and how often one began there in 30 days, as far as transcripts tell."""
+
+    folder: str
+    layers: tuple[ContextLayer, ...]
+    starts: int
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Tokens by agent."""
+        sums: dict[str, int] = {}
+        for layer in self.layers:
+            sums[layer.agent] = sums.get(layer.agent, 0) + layer.tokens
+        return sums
+
+    @property
+    def month(self) -> int:
+        """Tokens that 30 days of starts load, by the agent that has the transcripts."""
+        return self.tokens.get("claude-code", 0) * self.starts
+
+
+@dataclass(slots=True)
+class ScanReport:
+    """All of it. `transcripts` tells whether they were searched for secrets too."""
+
+    sources: list[SourceInventory] = field(default_factory=list)
+    findings: list[ScanFinding] = field(default_factory=list)
+    starts: list[ProjectStart] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    transcripts: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {kind: sum(one.kind == kind for one in self.findings) for kind in KINDS}
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "sources": [asdict(one) for one in self.sources],
+            "counts": self.counts,
+            "findings": [asdict(one) for one in self.findings],
+            "starts": [
+                {**asdict(one), "tokens": one.tokens, "month_tokens": one.month, "month_dollars": dollars(one.month)}
+                for one in self.starts
+            ],
+            "troubles": [asdict(one) for one in self.troubles],
+            "transcripts": self.transcripts,
+        }
+
+
+def dollars(tokens: int) -> float:
+    """Return what it costs to read so many tokens, at PRICE."""
+    return round(tokens * PRICE / 1_000_000, 2)

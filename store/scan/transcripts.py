@@ -1,0 +1,121 @@
+"""Conversations that agents keep: how many, which of them Claude Code is about to delete, and secrets in them."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from store.redaction.redactor import findings
+from store.scan.report import EXPIRING, SECRET, ScanFinding
+from store.sources.files import LONGEST, files_below, opened
+from store.sources.readers.claude_code import transcripts
+from store.sources.source import Machine
+
+CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
+SOON_DAYS = 7
+DAY = 86_400  # seconds
+BLOCK = 1 << 20  # bytes that are searched at a time
+LARGE = 16 << 20  # bytes in all, from which on several processes search
+ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
+
+
+def kept_days(machine: Machine) -> int:
+    """Return after how many days Claude Code deletes a transcript."""
+    base = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
+    try:
+        with open(os.path.join(base, "settings.json"), encoding="utf-8") as file:
+            days = json.load(file).get("cleanupPeriodDays", CLEANUP_DAYS)
+    except (OSError, ValueError, AttributeError):
+        return CLEANUP_DAYS
+    return days if isinstance(days, int) and days > 0 else CLEANUP_DAYS
+
+
+def expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFinding]:
+    """Return the transcripts of Claude Code that it deletes within a week; `now` is seconds since 1970."""
+    found = []
+    for folder in folders:
+        for path in transcripts(folder):
+            try:
+                left = days - (now - os.stat(path).st_mtime) / DAY
+            except OSError:
+                continue
+            if left <= SOON_DAYS:
+                when = f"in {max(1, round(left))} d" if left > 0 else "at its next start"
+                found.append(ScanFinding(EXPIRING, path, 1, f"Claude Code deletes it {when}"))
+    return found
+
+
+def conversations(name: str, places: Sequence[str]) -> list[str]:
+    """List the files of conversations of an agent."""
+    if name == "claude-code":
+        return [path for place in places for path in transcripts(place)]
+    if name == "opencode":
+        return list(places)
+    return [path for place in places for path in files_below(place, ".jsonl")]
+
+
+def secrets(paths: Sequence[str], progress: Callable[[int, int], None], processes: int = 0) -> list[ScanFinding]:
+    """Return the secrets in clear in files of conversations, one finding a file and kind. `progress` is called with the
+    bytes done and in all."""
+    sizes = {path: os.path.getsize(path) for path in paths if os.path.isfile(path) and not path.endswith(".db")}
+    total, done = sum(sizes.values()), 0
+    found: list[ScanFinding] = []
+    for path, several in _searched(sizes, processes or min(4, os.cpu_count() or 1), total):
+        done += sizes[path]
+        progress(done, total)
+        found += several
+    return sorted(found, key=lambda one: (one.path, one.line))
+
+
+def _searched(sizes: dict[str, int], processes: int, total: int) -> Iterator[tuple[str, list[ScanFinding]]]:
+    """Search the files, the largest first."""
+    paths = sorted(sizes, key=lambda path: -sizes[path])
+    if total < LARGE or processes < 2:
+        for path in paths:
+            yield path, in_file(path)
+        return
+    from multiprocessing import get_context
+
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap_unordered(_with_path, paths)
+
+
+def _with_path(path: str) -> tuple[str, list[ScanFinding]]:
+    return path, in_file(path)
+
+
+def in_file(path: str) -> list[ScanFinding]:
+    """Return the kinds of secrets in one file, each with its first line and how often it is there."""
+    file = opened(path, [], BLOCK)
+    if file is None:
+        return []
+    counts: dict[str, list[int]] = {}
+    with file:
+        line, rest = 1, b""
+        while block := file.read(BLOCK):
+            whole = rest + block
+            end = whole.rfind(b"\n") + 1
+            if not end and len(whole) < LONGEST:
+                rest = whole
+                continue
+            end = end or len(whole)
+            block, rest = whole[:end], whole[end:]
+            _search(block, line, counts)
+            line += block.count(b"\n")
+        _search(rest, line, counts)
+    return [
+        ScanFinding(SECRET, path, first, f"{label}, {number} times" if number > 1 else label)
+        for label, (first, number) in counts.items()
+    ]
+
+
+def _search(block: bytes, line: int, counts: dict[str, list[int]]) -> None:
+    if not block:
+        return
+    for escaped, plain in ESCAPES:
+        block = block.replace(escaped, plain)
+    text = block.decode("utf-8", "replace")
+    for one in findings(text):
+        # an escaped end of a line is a space and an end now, and no line of the file
+        here = line + text.count("\n", 0, one.start) - text.count(" \n", 0, one.start)
+        held = counts.setdefault(one.label, [here, 0])
+        held[1] += 1

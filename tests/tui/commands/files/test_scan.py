@@ -1,0 +1,71 @@
+"""`scan` on the command line: no set-up, no memory of ours, nothing written."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from support.commands import Do, Said
+from support.samples import copied, state
+
+from tui import cli
+
+
+@pytest.fixture
+def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command in an empty folder, with a home folder that holds two tools' memories."""
+    here = tmp_path / "here"
+    here.mkdir()
+    home = tmp_path / "home"
+    home.mkdir()
+    for tool, name in (("engram", ".engram"), ("basic-memory", "basic-memory")):
+        copied(tool, tmp_path)
+        (tmp_path / tool).rename(home / name)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME", "MEMORY_FILE_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+
+    def do(*words: str | Path) -> Said:
+        capsys.readouterr()
+        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
+
+    return do
+
+
+def test_it_needs_no_set_up_and_writes_nothing(do: Do, tmp_path: Path) -> None:
+    before = state(tmp_path / "home") | state(tmp_path / "here")
+    said = do("scan")
+    assert (said.status, said.err) == (0, "")
+    assert state(tmp_path / "home") | state(tmp_path / "here") == before
+    lines = said.out.splitlines()
+    assert lines[0].startswith("Engram              16 memories;") and "13 memories; 3 documents" in lines[1]
+    assert "Secrets in clear: 2" in lines and any(line.startswith("Duplicates: ") for line in lines)
+    assert "  … and" in said.out and "AKIAQ7" not in said.out
+    assert lines[-1] == "`scan` read this memory's documents before; `memoranda index documents` does that now."
+
+
+def test_for_scripts_and_for_ci(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = do("scan", "--json").data
+    assert data["counts"]["secret"] == 2 and len(data["sources"]) == 2
+    assert "AKIAQ7" not in do("scan", "--json").out
+    assert do("scan", "--check").status == 1
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.setenv("HOME", str(empty))
+    said = do("scan", "--check")
+    assert (said.status, said.out.splitlines()[0]) == (0, "No memory of another tool was found on this machine.")
+
+
+def test_as_a_document_with_every_finding(do: Do) -> None:
+    text = do("scan", "--md").out
+    assert text.startswith("# Memories on this machine\n\n- Engram ")
+    assert "## Secrets in clear (2)\n\n- " in text and "more; --limit" not in text
+
+
+def test_folders_that_are_named(do: Do, tmp_path: Path) -> None:
+    (tmp_path / "here" / "a.md").write_text("- The team is five.\n", encoding="utf-8")
+    assert any(
+        one["source"] == "markdown" and one["memories"] == 1 for one in do("scan", ".", "--json").data["sources"]
+    )

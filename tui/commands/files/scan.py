@@ -1,0 +1,145 @@
+"""scan."""
+
+import os
+
+from store import ScanReport
+from tui.commands import Outcome, Session
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from store import ScanFinding
+    from tui.input.argument_parser import ParsedArguments
+
+TITLES = {
+    "secret": "Secrets in clear",
+    "contradiction": "Likely contradictions",
+    "duplicate": "Duplicates",
+    "missing-file": "Files that no longer exist",
+    "missing-symbol": "Functions that no longer exist",
+    "dead-link": "Links of an index to nothing",
+    "bleed": "Memories under another project",
+    "instruction": "Instructions to agents",
+    "expiring": "Conversations about to be deleted",
+}
+BEFORE = "`scan` read this memory's documents before; `memoranda index documents` does that now."
+
+
+def scan(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import scan_machine, this_machine, utc_now
+
+    folders = [os.path.abspath(os.path.join(session.cwd, os.path.expanduser(one))) for one in given.folder]
+
+    def progress(what: str, done: int, total: int) -> None:
+        session.wait(f"Reading {what}: {100 * done // total} %" if total else f"Reading {what}")
+
+    early: list[str] = []
+
+    def first(report: ScanReport) -> None:
+        if session.tell is not None and not session.json and not given.md and not given.no_transcripts:
+            session.wait("")
+            early.extend(_sources(report))
+            for line in early:
+                session.tell(line)
+
+    try:
+        report = scan_machine(
+            this_machine(),
+            utc_now(),
+            session.cwd,
+            folders,
+            progress,
+            first,
+            search_transcripts=not given.no_transcripts,
+        )
+    finally:
+        session.wait("")
+    status = int(bool(given.check and report.findings))
+    if given.md and not session.json:
+        return Outcome(document=lambda: _document(report), status=status)
+    lines = [*([] if early else _sources(report)), *_findings(report, given.limit), *_starts(report), "", BEFORE]
+    return Outcome(lines=lines, data=report.as_dict, status=status)
+
+
+def _sources(report: ScanReport) -> list[str]:
+    from tui.theme.escape import visible
+
+    if not report.sources:
+        return ["No memory of another tool was found on this machine."]
+    lines = []
+    for one in report.sources:
+        parts = [f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"] if one.memories else []
+        if one.old:
+            parts.append(f"{one.old:,} older than half a year")
+        if one.documents:
+            parts.append(count(one.documents, "document"))
+        if one.conversations:
+            size = f", {one.bytes / 1_000_000:,.1f} MB" if one.bytes else ""
+            parts.append(count(one.conversations, "conversation") + size)
+        where = visible(one.places[0]) + (f" and {len(one.places) - 1} more" if len(one.places) > 1 else "")
+        lines.append(f"{one.title:<18}  {'; '.join(parts) or 'nothing'}  ({where})")
+    return lines
+
+
+def _findings(report: ScanReport, limit: int) -> list[str]:
+    if not report.findings:
+        return ["", "Nothing is wrong with them."]
+    lines = []
+    for kind, title in TITLES.items():
+        several = [one for one in report.findings if one.kind == kind]
+        if several:
+            lines += ["", f"{title}: {len(several):,}", *(f"  {_line(one)}" for one in several[:limit])]
+            if len(several) > limit:
+                lines.append(f"  … and {len(several) - limit:,} more; --limit shows them")
+    unread = len(report.troubles)
+    return [*lines, *(["", f"{count(unread, 'part')} could not be read; --json names them."] if unread else [])]
+
+
+def _line(one: "ScanFinding") -> str:
+    from store import clean_text
+    from tui.theme.escape import visible
+
+    other = f" ({visible(one.other)})" if one.other else ""
+    return f"{visible(one.path)}:{one.line}  {visible(clean_text(one.says))}{other}"
+
+
+def _starts(report: ScanReport) -> list[str]:
+    from store import SCAN_PRICE, scan_dollars
+    from tui.theme.escape import visible
+
+    if not report.starts:
+        return []
+    lines = ["", "Loaded at each start:"]
+    for start in report.starts:
+        sums = ", ".join(f"{agent} {tokens:,} tokens" for agent, tokens in start.tokens.items())
+        lines.append(f"  {visible(start.folder)}: {sums}")
+        lines += [
+            f"    {layer.tokens:>7,}  {visible(layer.path)}"
+            + (f", imported by {visible(layer.by)}" if layer.by else "")
+            for layer in start.layers
+        ]
+    month = sum(start.month for start in report.starts)
+    if month:
+        lines.append(
+            f"  In 30 days Claude Code loaded some {month:,} tokens of these, {scan_dollars(month):,.2f} dollars at"
+            f" {SCAN_PRICE:g} dollars a million."
+        )
+    return lines
+
+
+def _document(report: ScanReport) -> "Generator[str, None, None]":
+    """Yield the report as Markdown, with every finding."""
+    yield "# Memories on this machine\n\n"
+    for line in _sources(report):
+        yield f"- {line}\n"
+    for kind, title in TITLES.items():
+        several = [one for one in report.findings if one.kind == kind]
+        if several:
+            yield f"\n## {title} ({len(several):,})\n\n"
+            yield from (f"- {_line(one)}\n" for one in several)
+    starts = [line.strip() for line in _starts(report)[2:]]
+    if starts:
+        yield "\n## Loaded at each start\n\n"
+        yield from (f"- {line}\n" for line in starts)
