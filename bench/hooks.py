@@ -9,7 +9,8 @@ says how many answers of the server come in time for a hook, which else goes by 
 that an event starts in the background (learning, summaries) is not waited for, and shares the CPU with the next event:
 `processor` is the median of what the hook itself used.
 Tokens are those of a session of ten prompts, against a file that is loaded completely at its start, with each fact and
-decision of the memory as a line. The aims are in the table."""
+decision of the memory as a line: in the demo's memory, with ten questions about it, and in the large ones. The aims are
+in the table."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
+from bench.recall import CASES
 from bench.search_speed import prepared
 from bench.store import copy, environment, heading, installed, memory, quantile, verdict
 from store.base import token_count
+from store.base.clock import utc_now
 from store.doors.session import injections, recall_socket
 from store.memory import Memory
+from tui.demo import build
 
 AIM = 100.0
 PROMPTS = (
@@ -64,6 +68,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.chdir(folder)  # outside any checkout
         heading("hooks", f"{options.runs} of each event in turn, whole processes")
         print(f"\n{'ms':34} median    p95  processor  aim")
+        demo = build(os.path.join(folder, "demo"), utc_now()).path
+        with open(CASES, encoding="utf-8") as file:
+            questions = [json.loads(line)["ask"] for line in file][:20:2]
+        _tokens("the demo, ten questions about it", *_session(programs.memoranda, demo, folder, questions))
         floor: list[Cost] = []
         for size in sizes:
             path = os.path.join(folder, f"{size}.db")
@@ -79,8 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for name, values in times.items():
                 _line(f"{name}, {size:,} records", values, AIM)
             _by_meaning(programs.memoranda, os.path.join(folder, f"meant-{size}.db"), size, folder, options.runs)
-            told, whole = _session(programs.memoranda, path, folder)
-            print(f"{'a session of ten prompts':34} {told:,} tokens; as a MEMORY.md {whole:,}")
+            _tokens("a session of ten prompts", *_session(programs.memoranda, path, folder, PROMPTS))
         _line("python -c 'import apsw'", floor, None)
 
 
@@ -133,10 +140,14 @@ def _timed(argv: Sequence[str], given: bytes) -> Cost:
     return Cost(time.perf_counter() - start, used.ru_utime + used.ru_stime)
 
 
-def _session(program: str, path: str, folder: str) -> tuple[int, int]:
-    """Return (tokens sent in a session of ten prompts, tokens of the facts and decisions as lines of one file)."""
+def _tokens(what: str, told: int, whole: int) -> None:
+    print(f"{what:34} {told:,} tokens; as a MEMORY.md {whole:,}", flush=True)
+
+
+def _session(program: str, path: str, folder: str, prompts: Sequence[str]) -> tuple[int, int]:
+    """Return (tokens sent in a session of these prompts, tokens of the facts and decisions as lines of one file)."""
     session = f"told-{os.getpid()}"
-    for number, prompt in enumerate(("", *PROMPTS)):
+    for number, prompt in enumerate(("", *prompts)):
         said = {"session_id": session, "cwd": folder, "prompt_id": f"told-{number}", "prompt": prompt}
         said |= EVENTS["prompt" if number else "start"]  # type: ignore[operator]
         _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())

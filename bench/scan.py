@@ -122,7 +122,10 @@ def _git(project: str, *words: str) -> str:
 def _precision(folder: str, old: int) -> None:
     print(f"{'kind':18} {'data':44} {'labelled':>8} {'found':>6} {'right':>6}  precision  recall")
     for kind, data, found, right, there, labelled in _judged(folder, old):
-        share = right / found if found else 1.0
+        if not found:
+            print(f"{kind:18} {data:44} {labelled:8,} {found:6,}     none found, of {there:,}", flush=True)
+            continue
+        share = right / found
         print(f"{kind:18} {data:44} {labelled:8,} {found:6,} {right:6,}  {share:9.3f}  {right / max(1, there):6.3f}  "
               f"{'reached' if share >= PRECISION else 'MISSED'}", flush=True)  # fmt: skip
 
@@ -176,20 +179,19 @@ def _referred(data: str, texts: Sequence[str]) -> Row:
     tree = set(_git(ROOT, "ls-files").split("\n"))
     ends = {"/".join(path.split("/")[start:]) for path in tree for start in range(path.count("/") + 1)}
     lines = [line for text in texts for line in text.split("\n")]
+    findings = missing([_memory(line, ROOT, number) for number, line in enumerate(lines, 1)])
+    hits = {(one.line, one.says.split(" ")[0]) for one in findings}
     found = right = there = labelled = 0
-    for line in lines:
-        names = list(named(line))
-        if not names:
-            continue
-        hits = {one.says.split(" ")[0] for one in missing([_memory(line, ROOT)])} if names else set()
-        for name in names:
+    for number, line in enumerate(lines, 1):
+        for name in named(line):
             if "/" not in name:  # a bare name may be of any other place
                 continue
             gone = name not in ends and not os.path.lexists(os.path.join(ROOT, name))
+            hit = (number, name) in hits
             labelled += 1
             there += gone
-            found += name in hits
-            right += name in hits and gone
+            found += hit
+            right += hit and gone
     return "missing-file", data, found, right, there, labelled
 
 

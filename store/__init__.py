@@ -91,7 +91,7 @@ FOR_THE_APPLICATION = {
         "store.base.record_keys": "pack_key=pack unpack_key=unpack",
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
-            FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
+            EXPORT_FORMS FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
             TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
@@ -197,6 +197,7 @@ FOR_THE_APPLICATION = {
     "export, import, backup": {
         "store.exchange.backup": "backup= backup_status=standing",
         "store.exchange.exporter": "exporter=",
+        "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",
         "store.scan.machine_scan": "scan_machine=scan",
         "store.scan.report": "ScanFinding ScanReport SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars",

@@ -74,6 +74,7 @@ from store.base.record_keys import (
 from store.base.vocabulary import (
     CONFIDENCES,
     DOMAINS,
+    EXPORT_FORMS,
     FACT_ORDERS,
     FACT_STATUSES,
     IMPACTS,
@@ -221,6 +222,7 @@ from store.embedding.vectors import (
 from store.exchange import (
     backup,
     exporter,
+    folder_export,
     markdown_export,
 )
 from store.exchange.backup import (
@@ -577,6 +579,7 @@ __all__ = [
     "DocumentWatch",
     "Doubt",
     "DoubtfulProposal",
+    "EXPORT_FORMS",
     "EXTRACTION_ATTEMPTS",
     "EmbeddingRun",
     "Event",
@@ -738,6 +741,7 @@ __all__ = [
     "feature_off",
     "find_citations",
     "find_decision_matches",
+    "folder_export",
     "found_models",
     "found_sources",
     "from_ms",

@@ -1,17 +1,20 @@
-"""The records, as frozen dataclasses. Times are text (see `clock`), lists are tuples, `citation` is how each is cited.
+"""The records, frozen. Times are text (see `clock`), lists are tuples, `citation` is how each is cited.
 
-Imported where records are read, never by the modules that only write: `dataclasses` costs 13 ms.
+Imported where records are read, never by the modules that only write.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
 
 from store.base.citations import Citation, cite
+from store.base.record import record
 from store.base.vocabulary import BY_ITSELF
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Fact:
     """Something that is true of the person or the project until it ages, is corrected or forgotten."""
 
@@ -37,7 +40,7 @@ class Fact:
         return cite("fact", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Decision:
     """What was chosen, instead of what, and why."""
 
@@ -61,7 +64,7 @@ class Decision:
         return cite("decision", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Commit:
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the
     shortest prefix of its sha that is unique here, seven characters or more; `origin` is who reported it, git once it
@@ -89,7 +92,7 @@ class Commit:
         return self.message.partition("\n")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Iteration:
     """One cycle of work: a feature, a fix, a spike."""
 
@@ -99,8 +102,8 @@ class Iteration:
     status: str
     started_at: str
     completed_at: str | None
-    phases_completed: tuple[Any, ...]
-    artifacts: tuple[Any, ...]
+    phases_completed: "tuple[Any, ...]"
+    artifacts: "tuple[Any, ...]"
     origin: str
 
     @property
@@ -108,7 +111,7 @@ class Iteration:
         return cite("iteration", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Event:
     """An event of the workflow: a phase completed, a gate passed."""
 
@@ -116,7 +119,7 @@ class Event:
     iteration_id: int | None
     event_type: str
     phase: str
-    payload: Any
+    payload: "Any"
     created_at: str
     origin: str
 
@@ -125,7 +128,7 @@ class Event:
         return cite("event", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Task:
     """A task: pending, in progress, done."""
 
@@ -142,7 +145,7 @@ class Task:
         return cite("task", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Link:
     """A commit and a decision that belong together: the commit implements, reverts or relates to it."""
 
@@ -151,7 +154,7 @@ class Link:
     link_type: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Checkpoint:
     """A point in history, everything up to step `seq`, and what a session needs to continue, in short; its content is
     `checkpoints.contents`.
@@ -201,19 +204,19 @@ class Checkpoint:
         }[self.trigger]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Change:
     """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it was added or
     deleted)."""
 
     table: str
-    key: tuple[Any, ...]
+    key: "tuple[Any, ...]"
     op: str
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    before: "dict[str, Any] | None"
+    after: "dict[str, Any] | None"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Step:
     """One change of the memory: who, when, through which door, why, and whether it is still in force."""
 
@@ -227,7 +230,7 @@ class Step:
     changes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Turn:
     """One turn of a conversation: `number` counts from 1 in its session, `speaker` is a name or empty.
 
@@ -251,7 +254,7 @@ class Turn:
         return cite("turn", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Quote:
     """A piece of evidence: the words, and the citation of their source. Without words it is the whole of it."""
 
@@ -259,7 +262,7 @@ class Quote:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Proposal:
     """A change that somebody other than the person proposes (remember, change or forget); it waits for a person's
     decision.
@@ -272,7 +275,7 @@ class Proposal:
     id: int
     kind: str
     text: str
-    change: dict[str, Any]
+    change: "dict[str, Any]"
     target: int | None
     others: tuple[str, ...]
     based_on: str
@@ -289,7 +292,7 @@ class Proposal:
         return cite("proposal", self.id)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Session:
     """A conversation: `source` is the file it was read from, if any; `flushed` up to which turn it was flushed; `turns`
     and `last_at` are the number and the time of its last turn. `ended_at` is None while it is open."""
@@ -304,7 +307,7 @@ class Session:
     last_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Summary:
     """A summary of the turns `first` to `last` of a session, by number; never rewritten."""
 
@@ -350,7 +353,7 @@ def line(
     return " | ".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chunk:
     """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
 
@@ -370,8 +373,10 @@ class Chunk:
 Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
 
 
-def as_json(record: Record | Link | Step | Change | Session) -> dict[str, Any]:
+def as_json(one: Record | Link | Step | Change | Session) -> "dict[str, Any]":
     """Return a record's own fields, and its citation where it has one, ready for `json.dumps`."""
-    fields = asdict(record)
-    citation = getattr(record, "citation", None)
+    from dataclasses import asdict
+
+    fields = asdict(one)
+    citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields

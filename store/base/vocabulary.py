@@ -75,6 +75,7 @@ SOURCE_NAMES = (
     *("claude-code", "codex", "gemini", "opencode", "openclaw", "engram", "claude-mem", "basic-memory"),
     *("mcp-memory-service", "mem0", "server-memory", "okf", "markdown", "obsidian"),
 )
+EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
 PERSON = "user"  # the only origin that is a person
 RULES = "rules"  # who answers where no model does
 MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised

@@ -18,7 +18,7 @@ from store.database.schema.tables import RECORDED
 from store.database.schema.version import SCHEMA_VERSION
 from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
 from store.database.writing import change_capture, crash_count, wal, writer_queue
-from store.redaction.redactor import MARKER
+from store.redaction import MARKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -211,6 +211,11 @@ class Database:
     def interrupt(self) -> None:
         """Interrupt the query that another thread is running here."""
         self.connection.interrupt()
+
+    def keep_log(self) -> None:
+        """Leave the log beside the file when this connection is closed as the last: to write it into the file takes two
+        flushes of the disk, and another two to begin a new one. The next program that closes the memory does it."""
+        self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
     def close(self) -> None:
         self.connection.close()

@@ -24,7 +24,7 @@ CODE_WORDS = frozenset(
 
 
 def register(connection: apsw.Connection) -> None:
-    """Register `passages_of(text)` and `identifiers(text)` on a connection."""
+    """Register `passages_of(bytes)` and `identifiers(bytes)` on a connection; they take text too."""
     for name, function in (("passages_of", _passages_of), ("identifiers", _identifiers)):
         connection.create_scalar_function(name, function, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 

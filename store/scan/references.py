@@ -1,7 +1,8 @@
 """References of memories to files and functions of their project that are there no more.
 
-A file is missing if git knows that it was deleted, or if the folder that it names is there without it. A function is
-missing if no file has its name and a commit once had. What was never there is nobody's mistake: a plan, an example.
+A file is missing if git knows that it was deleted; without git, if the folder that it names is there without it. A
+function is missing if no file has its name and a commit once had. What was never there is nobody's mistake: a plan, an
+example.
 """
 
 import os
@@ -17,8 +18,13 @@ from store.sources.source import FoundMemory
 GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
 MOST_SYMBOLS = 40  # names of one project that git is asked about
 MADE = frozenset("out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split())
-_PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*])")
-_NAME = re.compile(r"`([\w-][\w.-]*\.[A-Za-z]\w{0,7})`")
+_PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*%])")
+# without a folder only what is code: manifest.json is a file of anything
+_NAME = re.compile(r"`([\w-][\w.-]*\.(?:py|[jt]sx?|mjs|go|rs|java|kt|swift|[ch]|cpp|cs|rb|php|sql|sh))`")
+_REMOVED = re.compile(
+    r"\b(?:remov|delet|renam|replac|drop|retir|no longer|elimin|borr|quit[aó]|renombr|reemplaz|ya no)",
+    re.IGNORECASE,
+)
 _CALL = re.compile(r"`([A-Za-z_]\w{4,60})\(\)`")
 _PLAIN = ("path/to/", "foo/", "example/", "your/")
 
@@ -51,7 +57,7 @@ class ProjectFiles:
         if plain in self._deleted_ends:
             return "git has it deleted"
         first, above = plain.split(os.sep)[0], os.path.dirname(plain)
-        if first in MADE or (self.git and not any(one.startswith(f"{above}/") for one in self.files)):
+        if self.git or first in MADE:
             return ""
         return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
 
@@ -113,7 +119,10 @@ def missing(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
 
 
 def named(text: str) -> Iterator[str]:
-    """Yield the files that a text names, each once."""
+    """Yield the files that a text names, each once, and does not call removed."""
     found = [one for one in _PATH.findall(text) if "@" not in one.split("/")[0][1:]]  # a@b.org is no folder
     found += _NAME.findall(text)
-    yield from dict.fromkeys(one.removeprefix("./") for one in found)
+    lines = text.split("\n") if found else []
+    for one in dict.fromkeys(found):
+        if not any(one in line and _REMOVED.search(line.replace(one, "")) for line in lines):  # it may say so itself
+            yield one.removeprefix("./")

@@ -5,7 +5,7 @@ from store.database.database import Database
 
 PASSAGES = (
     "SELECT c.id | (j.key << 40), c.id, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3"
-    " FROM corpus c, json_each(passages_of(c.text)) j"
+    " FROM corpus c, json_each(passages_of(CAST(c.text AS BLOB))) j"
 )
 """Of every row, as the schema's triggers make them."""
 

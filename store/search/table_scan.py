@@ -83,7 +83,7 @@ class TableScan(FullTextIndex):
             where += " AND p.code"
         rows = self._database.rows(
             "SELECT p.id, c.at, c.status, c.title, substr(c.text, p.start + 1, p.end - p.start) AS t, c.context"
-            " || identifiers(substr(c.text, p.start + 1, p.end - p.start))"
+            " || identifiers(CAST(substr(c.text, p.start + 1, p.end - p.start) AS BLOB))"
             f" FROM passages p JOIN corpus c ON c.id = p.row WHERE {where}",
             filters.parameters,
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, NotFound, Purged
-from store.database.erasure.tombstones import buried
+from store.database.erasure.tombstones import buried, decision_text
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.ingest.parsed_line import ParsedLine
@@ -121,7 +121,7 @@ class SourceImport:
                 found.long += 1
             elif (digest := text_hash(text := clean(one.text).strip())) in known:
                 found.known += 1
-            elif gone(text):
+            elif gone(text) or any(gone(part) for part in _decided(one)):
                 found.purged += 1
             else:
                 known.add(digest)
@@ -260,6 +260,14 @@ class SourceImport:
         except ValueError:  # a zero byte: no path
             return False
         return real == own or real.startswith(os.path.join(own, ""))
+
+
+def _decided(one: FoundMemory) -> Iterator[str]:
+    """Yield the texts by which a purge knows a decision, and what was chosen."""
+    if one.decision is not None:
+        chosen = clean(one.decision.chosen).strip()
+        yield decision_text(clean(one.text).strip(), chosen)
+        yield chosen
 
 
 def _parts(one: FoundMemory) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from clients.model import ASKED, REPLY, Model
 
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
-from store.doors.connect import client_health, connection
+from store.doors.connect import claude_plugin, client_health, connection
 from store.doors.session import injections
 from store.memory import Memory
 
@@ -132,11 +132,12 @@ SESSIONS = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "plugin"])
 def test_a_session_of_the_real_client_is_remembered(
     name: str, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a scripted model: it is told what matters, and what it did is in the memory, each thing once."""
+    """With a scripted model: it is told what matters, and what it did is in the memory, each thing once. `plugin` is
+    Claude Code with the plugin's folder, and no configuration."""
     home, root, environment = world
     model = Model()
     monkeypatch.setenv("HOME", str(home))
@@ -158,9 +159,14 @@ def test_a_session_of_the_real_client_is_remembered(
     try:
         with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
             memory.decisions.decide("Store", "SQLite", rationale="one file")
-            connection.connect(connection.plan(clients.get(name), here))
+            words = SESSIONS.get(name, [*SESSIONS["claude-code"], "--plugin-dir", str(home / "plugin")])
+            if name == "plugin":
+                claude_plugin.write(str(home / "plugin"))
+                environment["PATH"] = f"{Path(program).parent}:{environment['PATH']}"
+            else:
+                connection.connect(connection.plan(clients.get(name), here))
             done = subprocess.run(
-                SESSIONS[name], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
+                words, cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
             )
             turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
             assert turns == [("user", PROMPT), ("assistant", REPLY)], done.stdout[-2_000:] + done.stderr[-2_000:]
@@ -184,8 +190,6 @@ def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict
 def test_claude_finds_nothing_wrong_with_the_plugin(
     world: tuple[Path, Path, dict[str, str]], tmp_path: Path, programs: Path
 ) -> None:
-    from store.doors.connect import claude_plugin
-
     claude_plugin.write(str(tmp_path / "plugin"))
     done = subprocess.run(
         [programs / "claude", "plugin", "validate", tmp_path / "plugin"],

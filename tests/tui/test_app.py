@@ -524,7 +524,7 @@ class TestCommands:
             await person.press("enter")
             assert person.toasts[-1] == "2 records changed; K#3 is how it was; u undoes it all"
             assert person.sees("10 facts")
-            await person.press("u")
+            await person.press("u", "y")
             assert person.sees("8 facts")
 
     async def test_a_checkpoint_in_the_preview_says_what_changed_since(self, story: Story) -> None:

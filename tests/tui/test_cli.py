@@ -325,6 +325,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.json"), {"file", "bytes"}),
     (("export", "memory.json.gz"), {"file", "bytes"}),
     (("export", "memory.md"), {"file", "bytes"}),
+    (("export", "folder", "--form", "okf"), {"file", "records"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
     (("import", "markdown", ".", "--yes"), SOURCED),

@@ -8,8 +8,8 @@ class Verb:
 
     `opens`: `memory` needs the file, `new` may create it (both pass an open Memory to the handler), `nothing` passes
     none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
-    may use the space of the ballast. `apart`: it only waits for a child process, and in the application it does not
-    block writes."""
+    may use the space of the ballast. `apart`: it touches no memory, or only in a child process, and in the application
+    it does not block writes."""
 
     __slots__ = ("apart", "arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
 

@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import SETTING_NAMES, SOURCE_NAMES
+from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -47,6 +47,13 @@ FILE_COMMANDS = (
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),
         Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
+        Argument(
+            "form",
+            "value",
+            "F",
+            "as a new folder FILE with a file for each fact and decision: Claude Code's own memory, or an OKF bundle",
+            choices=EXPORT_FORMS,
+        ),
         YES,
         slash=("memory export",),
     ),
@@ -169,6 +176,7 @@ FILE_COMMANDS = (
         Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
         Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
         opens="nothing",
+        apart=True,
     ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(

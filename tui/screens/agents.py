@@ -1,6 +1,6 @@
-"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. `x` mutes the
-records of a text that was sent, or unmutes them, `u` undoes what an agent wrote in a session, `p` pauses all doors for
-an hour, or resumes them."""
+"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. Enter opens a
+row on the whole screen, `x` mutes the records of a text that was sent, or unmutes them, `u` undoes what an agent wrote
+in a session, `p` pauses all doors for an hour, or resumes them."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
     or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
+        Binding("escape,q", "leave", "Close", id="agents.close", tooltip="Close what is open, then the agents"),
         Binding(
             "x",
             "mute",
@@ -136,6 +136,8 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Split { height: 1; background: $panel; }
         #agents-keys { height: 1; background: $footer-background; }
         #agents-more { height: 12; border-top: solid $line; padding: 0 0 0 1; }
+        &.-whole #agents { display: none; }
+        &.-whole #agents-more { height: 1fr; border-top: none; }
     }
     """
 
@@ -180,7 +182,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._title()
         if (before.rows, before.muted) != (seen.rows, seen.muted):
             self.query_one("#agents", RecordList).set_rows(AgentRows(seen))
-            self._preview()
+            self._preview(stay=True)
 
     def _title(self) -> None:
         name = visible(self._location.name)
@@ -203,17 +205,42 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             *mute,
             (" p", look, "pause"),
             (word, "", "pause"),
-            (" esc", look, "dismiss"),
-            (" closes ", "", "dismiss"),
+            *([(" enter", look, "open"), (" opens ", "", "open")] if row is not None and not self._whole else []),
+            (" esc", look, "leave"),
+            (" closes ", "", "leave"),
         ]
         self.query_one("#agents-keys", Bar).put(*hints)
 
     def _row(self) -> Row | None:
         return next((row for row in self._seen.rows if key(row) == self._shown), None)
 
-    def _preview(self) -> None:
+    def _preview(self, stay: bool = False) -> None:
         row = self._row()
-        self.query_one(Preview).show([] if row is None else more(row, self._seen.now, self._seen.muted))
+        self.query_one(Preview).show([] if row is None else more(row, self._seen.now, self._seen.muted), stay=stay)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether one row fills the screen."""
+        return self.has_class("-whole")
+
+    def action_open(self) -> None:
+        """Show the row under the cursor on the whole screen."""
+        if self._row() is not None:
+            self.add_class("-whole")
+            self.query_one(Preview).focus()
+            self._title()
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        self.action_open()
+
+    def action_leave(self) -> None:
+        """Go back from the row that is open to the list, or close the screen."""
+        if not self._whole:
+            self.dismiss(None)
+            return
+        self.remove_class("-whole")
+        self.query_one("#agents", RecordList).focus()
+        self._title()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         self._shown = event.key

@@ -34,6 +34,7 @@ DIGESTS = {
     11: "bc241176750616cf8ce0af843d18d59480d1e530982b6086ae3e53c91e31eee3",
     12: "7dfba5d86661aaefda4ecef98aa22a2a9795a49b14dab501cec93f714d67ae2a",
     13: "67b9b0a81eab52dbce630155153384b3de96eb43aecb10c0ee5c6256c88792f0",
+    14: "1502fbe6682a5f52fab9bbf9e2550b1983b27b5038ebc089ac0e5982ff281a1d",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

@@ -65,21 +65,12 @@ def append(
     last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
     previous_seq, previous_digest = last or (0, b"")
     seq: int = previous_seq + 1
-    names: dict[str, list[str]] = {}
-    rows = []
-    leaves = sha256()
-    for n, change in enumerate(apsw.Changeset.iter(changeset)):
-        if change.name not in names:
-            names[change.name] = columns(connection, change.name)
-        row = _row(connection, change, names[change.name])
-        gone = row[:2] in purged
-        if gone:
-            row = _masked(connection, row)
-        salt = os.urandom(SALT_BYTES)
-        leaf = sha256(salt + framed(*row)).digest()
-        leaves.update(leaf)
-        rows.append((seq, n, *row, None if gone else salt, leaf, int(gone)))
-    root = leaves.digest()
+    try:
+        rows, root = _rows(connection, changeset, seq, purged)
+    except UnicodeDecodeError:
+        from store.database import invalid_text
+
+        rows, root = _rows(connection, invalid_text.changeset(changeset), seq, purged)
     head = (seq, header.at, header.actor, header.door, header.reason, header.undoes, len(rows))
     digest = sha256(previous_digest + framed(*head) + root).digest()
     connection.execute(
@@ -95,6 +86,27 @@ def append(
     if header.undoes is not None:
         _take_back(connection, header.undoes, seq)
     return seq
+
+
+def _rows(
+    connection: apsw.Connection, changeset: bytes, seq: int, purged: "Collection[tuple[str, str]]"
+) -> "tuple[list[tuple[Any, ...]], bytes]":
+    """Return the rows of `history_row` for a changeset, and the digest of their leaves."""
+    names: dict[str, list[str]] = {}
+    rows = []
+    leaves = sha256()
+    for n, change in enumerate(apsw.Changeset.iter(changeset)):
+        if change.name not in names:
+            names[change.name] = columns(connection, change.name)
+        row = _row(connection, change, names[change.name])
+        gone = row[:2] in purged
+        if gone:
+            row = _masked(connection, row)
+        salt = os.urandom(SALT_BYTES)
+        leaf = sha256(salt + framed(*row)).digest()
+        leaves.update(leaf)
+        rows.append((seq, n, *row, None if gone else salt, leaf, int(gone)))
+    return rows, leaves.digest()
 
 
 def masked(table: str, column: str) -> str:

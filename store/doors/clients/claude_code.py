@@ -17,7 +17,7 @@ EVENTS = (  # (event, matcher, timeout in seconds)
 
 
 def state_file(place: Place) -> str:
-    """The file in which Claude Code keeps what it knows of projects and, for a person, servers."""
+    """Return the file in which Claude Code keeps what it knows of projects and, for a person, servers."""
     named = place.environ.get("CLAUDE_CONFIG_DIR", "")
     return os.path.join(os.path.expanduser(named) if named else place.home, ".claude.json")
 

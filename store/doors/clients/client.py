@@ -27,23 +27,24 @@ class Place:
     command: tuple[str, ...]
 
     def at_home(self, variable: str, *steps: str) -> str:
-        """A folder that a variable names, else one below the home."""
+        """Return a folder that a variable names, else one below the home."""
         named = self.environ.get(variable, "")
         return os.path.expanduser(named) if named else os.path.join(self.home, *steps)
 
     def words(self, *more: str) -> list[str]:
-        """A command of ours, word by word."""
+        """Return a command of ours, word by word."""
         return [*self.command, *more]
 
     def variables(self) -> dict[str, str]:
-        """The variables that say where our files are, as far as the person has set them. A client that hands a server
-        only some of what it has must be told these, else the memory is not known as the person's."""
+        """Return the variables that say where our files are, as far as the person has set them. A client that hands a
+        server only some of what it has must be given these, else the memory is not known as the person's."""
         if self.scope == PROJECT:
             return {}
         return {name: value for name in VARIABLES if (value := self.environ.get(name, ""))}
 
     def line(self, *more: str) -> str:
-        """The same as a line for a shell. In a file that is shared it does nothing where we are not installed."""
+        """Return the same as a line for a shell. In a file that is shared it does nothing where we are not
+        installed."""
         said = shlex.join(self.words(*more))
         if self.scope != PROJECT:
             return said
@@ -88,7 +89,7 @@ class Client:
 
 
 def get(name: str) -> Client:
-    """A client by its name, one of NAMES."""
+    """Return a client by its name, one of NAMES."""
     from importlib import import_module
 
     found: Client = import_module(MODULES[name]).CLIENT
@@ -98,7 +99,7 @@ def get(name: str) -> Client:
 def hook_edits(
     file: str, client: str, place: Place, events: Sequence[tuple[str, str, int]], named: bool = False
 ) -> list[ConfigEdit]:
-    """The changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
+    """Return the changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
     edits = []
     for event, matcher, timeout in events:
         hook: dict[str, object] = {"name": NAME} if named else {}
@@ -109,7 +110,7 @@ def hook_edits(
 
 
 def is_ours(entry: object, client: str) -> bool:
-    """Whether an element of an array of hooks runs us, and nothing else."""
+    """Return whether an element of an array of hooks runs us, and nothing else."""
     if not isinstance(entry, dict) or not isinstance(hooks := entry.get("hooks"), list) or len(hooks) != 1:
         return False
     command = hooks[0].get("command") if isinstance(hooks[0], dict) else None
@@ -117,5 +118,5 @@ def is_ours(entry: object, client: str) -> bool:
 
 
 def first_of(*paths: str) -> str:
-    """The first of these files that is there, else the last."""
+    """Return the first of these files that is there, else the last."""
     return next((path for path in paths if os.path.lexists(path)), paths[-1])

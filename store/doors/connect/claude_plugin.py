@@ -55,7 +55,7 @@ Record a decision with `memory_log_decision`; propose a fact with `memory_rememb
 
 
 def write(folder: str) -> list[str]:
-    """Write the plugin's files to a folder, which must be new, empty, or such a plugin: their names. Raises
+    """Write the plugin's files to a folder, which must be new, empty, or such a plugin: their names. Raise
     InvalidInput, StorageError."""
     manifest = os.path.join(folder, ".claude-plugin", "plugin.json")
     if os.path.lexists(folder) and not os.path.isfile(manifest):
@@ -78,7 +78,7 @@ def write(folder: str) -> list[str]:
 
 
 def contents() -> dict[str, str]:
-    """The files of the plugin, by name."""
+    """Return the files of the plugin, by name."""
     program = '"${CLAUDE_PLUGIN_ROOT}"/' + START
     hooks = {
         event: [
@@ -109,7 +109,7 @@ def contents() -> dict[str, str]:
 
 
 def _starter() -> str:
-    """The program that is started: `memoranda` of PATH, else the one that wrote the plugin."""
+    """Return the program that is started: `memoranda` of PATH, else the one that wrote the plugin."""
     beside = os.path.join(os.path.dirname(os.path.abspath(sys.executable)), "memoranda")
     return "\n".join(
         (

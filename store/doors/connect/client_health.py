@@ -1,4 +1,4 @@
-"""Asking a client itself whether it sees our server and runs our hooks."""
+"""Ask a client itself whether it sees our server and runs our hooks."""
 
 import json
 import os
@@ -28,12 +28,12 @@ class Seen:
 
 
 def program(client: Client, place: Place) -> str:
-    """Where the client's program is; empty if it is not installed here."""
+    """Return where the client's program is; empty if it is not installed here."""
     return shutil.which(client.program, path=place.environ.get("PATH", "")) or ""
 
 
 def look(client: Client, place: Place) -> list[Seen]:
-    """What a client says of our server, and of our hooks where it tells."""
+    """Return what a client says of our server, and of our hooks where it tells."""
     found = program(client, place)
     if not found:
         return [Seen(ABSENT, f"{client.title} is not installed here: there is no `{client.program}` on PATH.")]
@@ -71,7 +71,7 @@ def _run(words: list[str], place: Place) -> str | None:
 
 
 def _codex(found: str, place: Place) -> list[Seen]:
-    """What Codex's server for editors says: its list of servers checks nothing."""
+    """Return what Codex's server for editors says: its list of servers checks nothing."""
     answers = _ask_codex(found, place)
     if answers is None:
         return [Seen(FAILED, "`codex app-server` did not answer.")]
@@ -98,7 +98,7 @@ def _codex(found: str, place: Place) -> list[Seen]:
 
 
 def _ask_codex(found: str, place: Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
-    """(servers, hooks) as `codex app-server` lists them; None if it does not answer."""
+    """Return (servers, hooks) as `codex app-server` lists them; None if it does not answer."""
     asked = (
         {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": NAME, "version": "1"}}},
         {"method": "initialized"},
@@ -142,7 +142,7 @@ def _ask_codex(found: str, place: Place) -> tuple[list[dict[str, Any]], list[dic
 
 
 def _lines(child: "subprocess.Popen[bytes]", until: float) -> Iterator[bytes]:
-    """The lines of a child's output, until it ends or the moment comes."""
+    """Yield the lines of a child's output, until it ends or the moment comes."""
     import selectors
 
     assert child.stdout is not None

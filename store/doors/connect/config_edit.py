@@ -1,4 +1,4 @@
-"""Making a change in the text of a configuration file, and taking it back, whatever the file's form.
+"""Change the text of a configuration file, and take the change back, whatever the file's form.
 
 Each change is checked: what the new text says must be what the old one said, with the change and nothing else.
 """
@@ -22,8 +22,8 @@ class InTheWay(Exception):
 
 
 def apply(text: str, edit: ConfigEdit, ours: Same) -> str:
-    """The text with a change made; as it is where it is made already. Elements of an array that are `ours` and other
-    than this one are replaced. Raises InTheWay."""
+    """Return the text with a change made; as it is where it is made already. Elements of an array that are `ours` and
+    other than this one are replaced. Raise InTheWay."""
     if edit.form == WHOLE:
         return str(edit.value)
     if edit.form == LINE:
@@ -58,8 +58,8 @@ def apply(text: str, edit: ConfigEdit, ours: Same) -> str:
 
 
 def take_out(text: str, edit: ConfigEdit, ours: Same, before: object = None, made: int = 0) -> str:
-    """The text without a change: the value that stood there `before` is put back; of the objects on the way the last
-    `made` go with it if they are empty then. Raises InTheWay where the value is another by now."""
+    """Return the text without a change: the value that stood there `before` is put back; of the objects on the way the
+    last `made` go with it if they are empty then. Raise InTheWay where the value is another by now."""
     if edit.form == WHOLE:
         if text != edit.value:
             raise InTheWay(f"{edit.file} was changed since; it is ours no more. Delete it yourself.")
@@ -97,7 +97,7 @@ def take_out(text: str, edit: ConfigEdit, ours: Same, before: object = None, mad
 
 
 def missing(text: str, edit: ConfigEdit) -> int:
-    """How many objects or arrays on the way to a change are not there yet, and would be made for it."""
+    """Return how many objects or arrays on the way to a change are not there yet, and would be made for it."""
     if edit.form not in (SET, APPEND):
         return 0
     at: Any = says(text, edit.file)
@@ -110,13 +110,13 @@ def missing(text: str, edit: ConfigEdit) -> int:
 
 
 def value_at(text: str, edit: ConfigEdit) -> Any:
-    """What stands where a `set` writes; None if nothing does. Raises InTheWay."""
+    """Return what stands where a `set` writes; None if nothing does. Raise InTheWay."""
     at = _walk(says(text, edit.file), edit.path[:-1])
     return at.get(edit.path[-1]) if isinstance(at, dict) else None
 
 
 def merged(base: str, ours: str, theirs: str) -> str | None:
-    """What `base` becomes with both changes, `ours` and `theirs`; None where they meet (`git merge-file`)."""
+    """Return what `base` becomes with both changes, `ours` and `theirs`; None where they meet (`git merge-file`)."""
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ("theirs", "base", "ours")]
         for name, text in zip(names, (theirs, base, ours), strict=True):
@@ -132,7 +132,7 @@ def merged(base: str, ours: str, theirs: str) -> str | None:
 
 
 def says(text: str, file: str) -> Any:
-    """What a configuration file says, by its name: TOML, or JSON with comments. Raises InTheWay."""
+    """Return what a configuration file says, by its name: TOML, or JSON with comments. Raise InTheWay."""
     if not text.strip(jsonc.SPACE):
         return {}
     try:
@@ -171,7 +171,7 @@ def _put(text: str, edit: ConfigEdit) -> str:
 
 
 def _parted(text: str, new: str) -> str:
-    """TOML with an empty line before what was appended."""
+    """Return TOML with an empty line before what was appended."""
     rest = new[len(text) :]
     start = "" if text.endswith("\n") else "\n"
     return f"{text}{start}\n{rest.lstrip(chr(10))}"

@@ -1,4 +1,4 @@
-"""Connecting a client and disconnecting it: what would change, the change, and everything as it was again.
+"""Connect a client and disconnect it: plan the changes, make them, and restore what was there.
 
 What was there before is kept with what this installation owns (`store/base/installation.py`), private, until the client
 is disconnected. A file that is still as we left it gets its bytes back; in one that others changed meanwhile their
@@ -38,7 +38,7 @@ class FileChange:
 
     @property
     def diff(self) -> list[str]:
-        """The change as a unified diff. Of a file that is the client's own, only what lies around the change."""
+        """Return the change as a unified diff. Of a file that is the client's own, only what lies around the change."""
         return [
             line.rstrip("\n")
             for line in difflib.unified_diff(
@@ -67,7 +67,7 @@ class ConnectionPlan:
 
 
 def plan(client: Client, place: Place) -> ConnectionPlan:
-    """What connects a client in a place; no changes where it is connected already."""
+    """Return what connects a client in a place; no changes where it is connected already."""
     found = ConnectionPlan(client, place)
     record = _record(client, place)
     edits = client.edits(place)
@@ -93,7 +93,7 @@ def plan(client: Client, place: Place) -> ConnectionPlan:
 
 
 def connect(found: ConnectionPlan) -> None:
-    """Make the changes of a plan, each file whole, and keep what was there. Raises InTheWay; nothing is changed then
+    """Make the changes of a plan, each file whole, and keep what was there. Raise InTheWay; nothing is changed then
     that is not kept."""
     client, place = found.client, found.place
     record = _record(client, place)
@@ -106,7 +106,7 @@ def connect(found: ConnectionPlan) -> None:
 
 
 def unplan(client: Client, place: Place) -> ConnectionPlan:
-    """What disconnects a client in a place."""
+    """Return what disconnects a client in a place."""
     found = ConnectionPlan(client, place)
     for file, kept in _record(client, place).items():
         try:
@@ -122,7 +122,7 @@ def unplan(client: Client, place: Place) -> ConnectionPlan:
 
 
 def disconnect(found: ConnectionPlan) -> None:
-    """Make the changes of such a plan. What is in the way stays, and is kept in mind. Raises InTheWay."""
+    """Make the changes of such a plan. What is in the way stays, and so does its record. Raise InTheWay."""
     record = _record(found.client, found.place)
     stays = {file: kept for file, kept in record.items() if any(file in says for says in found.in_the_way)}
     for change in found.changes:
@@ -156,7 +156,8 @@ def _removed(folder: str, client: Client) -> bool:
 
 
 def _untouched(folder: str) -> bool:
-    """Whether the packages in a folder are a client's own: its one plugin package, and nothing that a person added."""
+    """Return whether the packages in a folder are a client's own: its one plugin package, and nothing that a person
+    added."""
     try:
         with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
             said = json.load(file)
@@ -166,7 +167,7 @@ def _untouched(folder: str) -> bool:
 
 
 def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
-    """Every client that was connected for this folder or for this person, with its place."""
+    """Yield every client that was connected for this folder or for this person, with its place."""
     for name in clients.NAMES:
         for scope in SCOPES:
             place = Place(scope, root, home, environ, ())
@@ -208,7 +209,7 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
 
 
 def _kept(change: FileChange) -> dict[str, Any]:
-    """What is kept of a change, to take it back."""
+    """Return what is kept of a change, to take it back."""
     text = change.before or ""
     return {
         "alone": change.alone,
@@ -228,8 +229,8 @@ def _kept(change: FileChange) -> dict[str, Any]:
 
 
 def _grown(kept: dict[str, Any], change: FileChange) -> dict[str, Any]:
-    """What is kept when a file that was changed by us is changed again: what was there before the first time stays, as
-    far as it can be told."""
+    """Return what is kept when a file that was changed by us is changed again: what was there before the first time
+    stays, as far as it can be told."""
     old = {(form, tuple(path)): (before, made) for form, path, _, before, made in kept["edits"]}
     new = _kept(change)
     for one in new["edits"]:
@@ -245,7 +246,7 @@ def _grown(kept: dict[str, Any], change: FileChange) -> dict[str, Any]:
 
 
 def _restored(client: Client, file: str, kept: dict[str, Any], now: str) -> str | None:
-    """What a file becomes without us; None if it goes. Raises InTheWay."""
+    """Return what a file becomes without us; None if it goes. Raise InTheWay."""
     before: str | None = kept["before"]
     after: str | None = kept["after"]
     if not kept["alone"] and now == after and (before is not None or not kept["there"]):
@@ -292,7 +293,7 @@ def _by_file(edits: list[ConfigEdit]) -> dict[str, list[ConfigEdit]]:
 
 
 def _text(file: str) -> str | None:
-    """The text of a file, None if there is none. Raises InTheWay, OSError."""
+    """Return the text of a file, None if there is none. Raise InTheWay, OSError."""
     try:
         with open(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as opened:
             status = os.fstat(opened.fileno())
@@ -310,7 +311,7 @@ def _text(file: str) -> str | None:
 
 
 def _write(change: FileChange) -> None:
-    """Give a file its text, whole, if it still has the one that was looked at. Raises InTheWay."""
+    """Give a file its text, whole, if it still has the one that was looked at. Raise InTheWay."""
     path = os.path.realpath(change.file)  # those who keep their settings elsewhere link them
     try:
         if change.alone:
@@ -343,7 +344,8 @@ def _write(change: FileChange) -> None:
 
 
 def _again(change: FileChange) -> str | None:
-    """A file that its client writes all the time, read again just before it is replaced, and changed as it is now."""
+    """Return a file that its client writes all the time, read again just before it is replaced, and changed as it is
+    now."""
     now = _text(os.path.realpath(change.file))
     if now != change.before and change.edits:
         text = now or ""
@@ -356,7 +358,7 @@ def _again(change: FileChange) -> str | None:
 
 
 def _to_be_made(file: str) -> list[str]:
-    """The folders that are missing on the way to a file, the outermost first."""
+    """Return the folders that are missing on the way to a file, the outermost first."""
     folder, missing = os.path.dirname(file), list[str]()
     while folder and not os.path.isdir(folder):
         missing.insert(0, folder)
@@ -365,7 +367,7 @@ def _to_be_made(file: str) -> list[str]:
 
 
 def _of_the_team(root: str, file: str) -> str:
-    """Why a file is not one person's alone; empty if it is: git tracks it."""
+    """Return why a file is not one person's alone; empty if it is: git tracks it."""
     if not file.startswith(os.path.join(root, "")):
         return ""
     try:
@@ -378,7 +380,7 @@ def _of_the_team(root: str, file: str) -> str:
 
 
 def _excluded(root: str, files: list[str]) -> list[FileChange]:
-    """The change that keeps files of one person out of everybody's git: lines of `.git/info/exclude`."""
+    """Return the change that keeps files of one person out of everybody's git: lines of `.git/info/exclude`."""
     inside = [os.path.relpath(file, root) for file in files if file.startswith(os.path.join(root, ""))]
     try:
         with run(root, "check-ignore", "--no-index", "--", *inside) as child:

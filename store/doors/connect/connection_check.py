@@ -14,7 +14,8 @@ from store.health.finding import NOTE, OK, Finding
 def examine_agents(
     location: Location, cwd: str, home: str, environ: Mapping[str, str], quick: bool
 ) -> Iterator[Finding]:
-    """What is found of every connected agent, for the project of a memory or a folder; `quick` asks no agent itself."""
+    """Return what is found of every connected agent, for the project of a memory or a folder; `quick` asks no agent
+    itself."""
     root = location.project or checkout_root(cwd) or os.path.abspath(cwd)
     for client, place in connection.connected(root, home, environ):
         again = f"connect {client.name}" + ("" if place.scope == LOCAL else f" --{place.scope}")

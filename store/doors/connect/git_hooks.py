@@ -1,4 +1,4 @@
-"""Putting ours into git's own hooks, behind what is there, and taking it out again.
+"""Add our lines to git's own hooks, after those that exist, and remove them again.
 
 Ours stands between two marks at the top of a hook and first runs the rest of it: what a hook of `husky` or `pre-commit`
 does behind an `exec` or an `exit` would never be reached otherwise. What the rest ends with is what the hook ends with.
@@ -32,8 +32,8 @@ class InstalledHook:
 
 
 def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[InstalledHook]:
-    """Add ours to git's hooks of a checkout, behind what is there. Hooks that git keeps for everybody are changed only
-    if they are to be `shared`."""
+    """Add our lines to git's hooks of a checkout, after those that exist. Hooks that git keeps for everybody are
+    changed only if they are to be `shared`."""
     folder = _folder(root)
     if folder is None:
         return []
@@ -45,19 +45,19 @@ def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[I
 
 
 def uninstall(root: str) -> list[InstalledHook]:
-    """Take ours out of git's hooks of a checkout; a hook that was nothing else goes."""
+    """Remove our lines from git's hooks of a checkout; delete a hook that held nothing else."""
     folder = _folder(root)
     installation.drop(installation.name_of(KIND, root))
     return [_uninstall(os.path.join(folder, hook), hook) for hook in HOOKS] if folder else []
 
 
 def wanted(root: str) -> bool:
-    """Whether the person asked for ours in the hooks of a checkout; a cheap look."""
+    """Return whether the person asked for ours in the hooks of a checkout; a cheap look."""
     return bool(installation.read(installation.name_of(KIND, root)))
 
 
 def installed(root: str) -> list[str]:
-    """The hooks of a checkout that have ours in them."""
+    """Return the hooks of a checkout that have ours in them."""
     folder = _folder(root)
     if folder is None:
         return []
@@ -65,7 +65,7 @@ def installed(root: str) -> list[str]:
 
 
 def block(hook: str, command: tuple[str, ...], alone: bool) -> str:
-    """What stands between the marks."""
+    """Return what stands between the marks."""
     ours = f'{shlex.join([*command, "hook", "git", hook])} "$@"'
     quiet = " >/dev/null 2>&1" if hook == "post-commit" else " >/dev/null"
     if alone:
@@ -136,7 +136,7 @@ def _uninstall(path: str, hook: str) -> InstalledHook:
 
 
 def _without(text: str) -> str:
-    """A hook without what stands between our marks."""
+    """Return a hook without what stands between our marks."""
     start, end = text.find(BEGIN), text.find(END)
     if start < 0 or end < start:
         return text
@@ -144,7 +144,7 @@ def _without(text: str) -> str:
 
 
 def _folder(root: str) -> str | None:
-    """The folder of git's hooks of a checkout, wherever `core.hooksPath` or a worktree puts it."""
+    """Return the folder of git's hooks of a checkout, wherever `core.hooksPath` or a worktree puts it."""
     try:
         with git(root, "rev-parse", "--git-path", "hooks") as child:
             path = child.output.read().decode("utf-8", "surrogateescape").rstrip("\n")
@@ -155,7 +155,7 @@ def _folder(root: str) -> str | None:
 
 
 def _tracked(root: str, folder: str) -> bool:
-    """Whether git keeps files of that folder, so that a change of them is everybody's."""
+    """Return whether git keeps files of that folder, so that a change of them is everybody's."""
     inside = os.path.relpath(folder, root)
     if inside.startswith("..") or inside.split(os.sep)[0] == ".git":
         return False
@@ -167,7 +167,7 @@ def _tracked(root: str, folder: str) -> bool:
 
 
 def _read(path: str) -> str | None:
-    """The text of a hook, None if there is none. Raises OSError, UnicodeDecodeError."""
+    """Return the text of a hook, None if there is none. Raise OSError, UnicodeDecodeError."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             return file.read(LARGEST).decode("utf-8")

@@ -1,4 +1,4 @@
-"""Changing one value of a JSON file by hand: comments, order, spaces and everything else stay as they are.
+"""Change one value of a JSON file as text: comments, order, spaces and everything else stay as they are.
 
 JSON as editors and agents write it: `//` and `/* */` comments, and a comma behind the last member. A value is found by
 scanning the text, never by writing all of it again.
@@ -32,12 +32,12 @@ class Node:
 
 
 def parse(text: str) -> Any:
-    """What a text says. Raises NotJson."""
+    """Return what a text says. Raise NotJson."""
     return _value(text, scan(text))
 
 
 def scan(text: str) -> Node:
-    """The root value of a text. Raises NotJson."""
+    """Return the root value of a text. Raise NotJson."""
     at = _skip(text, 0)
     node = _scan(text, at, 0)
     if (rest := _skip(text, node.end)) < len(text):
@@ -46,8 +46,8 @@ def scan(text: str) -> Node:
 
 
 def put(text: str, path: Sequence[str], value: object) -> str:
-    """The text with the value at a path of keys set; objects that are missing on the way are made. An empty text is an
-    empty object. Raises NotJson, also where something on the way is no object."""
+    """Return the text with the value at a path of keys set; objects that are missing on the way are made. An empty text
+    is an empty object. Raise NotJson, also where something on the way is no object."""
     if not text.strip(SPACE):
         text = "{}\n" if text.endswith("\n") else "{}"
     node = scan(text)
@@ -64,7 +64,7 @@ def put(text: str, path: Sequence[str], value: object) -> str:
 
 
 def append(text: str, path: Sequence[str], value: object) -> str:
-    """The text with a value appended to the array at a path, made where it is missing. Raises NotJson."""
+    """Return the text with a value appended to the array at a path, made where it is missing. Raise NotJson."""
     node = find(text, path)
     if node is None:
         return put(text, path, [value])
@@ -74,8 +74,8 @@ def append(text: str, path: Sequence[str], value: object) -> str:
 
 
 def remove(text: str, path: Sequence[str], index: int | None = None) -> str:
-    """The text without the member at a path, or without the element `index` of the array there; as it is if there is
-    none. Raises NotJson."""
+    """Return the text without the member at a path, or without the element `index` of the array there; as it is if
+    there is none. Raise NotJson."""
     node = find(text, path if index is not None else path[:-1])
     if node is None or not node.items:
         return text
@@ -101,7 +101,7 @@ def remove(text: str, path: Sequence[str], index: int | None = None) -> str:
 
 
 def find(text: str, path: Sequence[str]) -> Node | None:
-    """The value at a path of keys, None if there is none. Raises NotJson."""
+    """Return the value at a path of keys, None if there is none. Raise NotJson."""
     if not text.strip(SPACE):
         return None
     node = scan(text)
@@ -116,7 +116,7 @@ def find(text: str, path: Sequence[str]) -> Node | None:
 
 
 def _inserted(text: str, node: Node, key: str | None, value: object) -> str:
-    """The text with a member at the end of an object or array."""
+    """Return the text with a member at the end of an object or array."""
     unit, newline = _unit(text), _newline(text)
     if node.items:
         first = node.starts[0]
@@ -148,13 +148,13 @@ def _written(value: object, indent: str, unit: str, newline: str) -> str:
 
 
 def _indent_of(text: str, at: int) -> str:
-    """The spaces at the beginning of the line that `at` stands on."""
+    """Return the spaces at the beginning of the line that `at` stands on."""
     start = text.rfind("\n", 0, at) + 1
     return text[start : start + len(text[start:at]) - len(text[start:at].lstrip(" \t"))]
 
 
 def _unit(text: str) -> str:
-    """How far a level is indented: as the first indented line; two spaces where there is none."""
+    """Return how far a level is indented: as the first indented line; two spaces where there is none."""
     for line in text.splitlines():
         if (bare := line.lstrip(" \t")) != line and bare.startswith(('"', "{", "[")):
             return line[: len(line) - len(bare)]
@@ -166,7 +166,7 @@ def _newline(text: str) -> str:
 
 
 def _last(keys: Sequence[str], key: str) -> int:
-    """Where a key stands; of one that stands there twice, the last, which is the one that counts."""
+    """Return where a key stands; of one that stands there twice, the last, which is the one that counts."""
     return len(keys) - 1 - list(reversed(keys)).index(key)
 
 
@@ -216,7 +216,7 @@ def _scan(text: str, at: int, depth: int) -> Node:
 
 
 def _string(text: str, at: int) -> int:
-    """Where the string that begins at `at` ends."""
+    """Return where the string that begins at `at` ends."""
     end = at + 1
     while end < len(text) and text[end] != '"':
         if text[end] == "\n":
@@ -232,7 +232,7 @@ def _string(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    """Where the next thing begins that is neither space nor comment."""
+    """Return where the next thing begins that is neither space nor comment."""
     while at < len(text):
         if text[at] in SPACE:
             at += 1

@@ -1,4 +1,4 @@
-"""What an event leaves to be done that its client should not wait for: in a process of its own, at low priority."""
+"""Work after an event for which its client should not wait, in a process of its own, at low priority."""
 
 import os
 import sys
@@ -43,7 +43,7 @@ def _yield_to_other_sessions() -> None:
 
 def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
     """Bring in what waits in the spool, learn from new turns, flush sessions that are due, take the checkpoint that is
-    due; at the end of a session its snapshot; at a start, the end of those that nobody ended, and new commits. Raises
+    due; at the end of a session its snapshot; at a start, the end of those that nobody ended, and new commits. Raise
     MemorandaError."""
     from store.base.errors import MemorandaError
     from store.conversations import hook_spool

@@ -1,4 +1,4 @@
-"""One form for the events of all clients, made of the JSON that each hands its hooks. What is unknown is ignored."""
+"""One form for the events of all clients, read from the JSON that each gives its hooks. What is unknown is ignored."""
 
 import json
 import os
@@ -66,7 +66,7 @@ class HookEvent:
 
     @property
     def shell(self) -> str:
-        """The command that a shell was given; empty if this is no such event."""
+        """Return the command that a shell was given; empty if this is no such event."""
         command = self.tool_input.get("command") if self.tool in SHELLS else ""
         if isinstance(command, list):
             command = " ".join(map(str, command))
@@ -78,7 +78,7 @@ _IDS = ("prompt_id", "turn_id", "turn-id", "tool_use_id", "timestamp", "id")
 
 
 def read(client: str, raw: bytes) -> HookEvent | None:
-    """The event that a client reports; None for what is not one that we know, or is no report at all."""
+    """Return the event that a client reports; None for what is not one that we know, or is no report at all."""
     forms = FORMS.get(client)
     if forms is None:
         return None
@@ -97,7 +97,7 @@ def read(client: str, raw: bytes) -> HookEvent | None:
 
 
 def answer(event: HookEvent, context: str) -> bytes:
-    """What the client is to read: the text for its model, in the form that it takes; nothing without one."""
+    """Return what the client is to read: the text for its model, in the form that it takes; nothing without one."""
     if not context:
         return b""
     said: dict[str, object] = {"context": context}
@@ -107,7 +107,7 @@ def answer(event: HookEvent, context: str) -> bytes:
 
 
 def _key(event: HookEvent, raw: bytes, said: "dict[str, Any]") -> str:
-    """What tells a report from others, and not from itself when two hooks are told of it."""
+    """Return a key that is the same when a report comes twice, and another for every other report."""
     numbered = next((text for name in _IDS if (text := _text(said, name))), "")
     if not numbered:
         try:
@@ -128,7 +128,7 @@ def _object(value: object) -> "dict[str, Any]":
 
 
 def _tokens(value: object) -> int:
-    """What OpenCode counts of a message: what was read and written, from the cache or not."""
+    """Return what OpenCode counts of a message: what was read and written, from the cache or not."""
     if not isinstance(value, dict):
         return 0
     cache = _object(value.get("cache"))

@@ -1,4 +1,4 @@
-"""What each event does to the memory, and what the agent is told for it."""
+"""What each event does to the memory, and the text that its agent is sent."""
 
 import os
 import time
@@ -81,7 +81,7 @@ def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
 
 
 def _stop(memory: Memory, event: HookEvent, started: float) -> str:
-    """Keep the reply, and which of the records that were sent it used; the rest is done behind the agent's back."""
+    """Keep the reply, and which of the records that were sent it used; the rest is done in a process of its own."""
     from store.doors.hooks import own_words
     from store.doors.session import injections
 
@@ -148,7 +148,7 @@ def _compact(memory: Memory, event: HookEvent, started: float) -> str:
 
 
 def _end(memory: Memory, event: HookEvent, started: float) -> str:
-    """Say that a session is over; its snapshot is made behind the client's back, which would not wait for it."""
+    """Mark the end of a session; its snapshot is made in a process of its own, for which the client does not wait."""
     from store.conversations.sessions import end
 
     if event.inner:
@@ -233,7 +233,8 @@ def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
 
 
 def _keep_turn(write: "Transaction", event: HookEvent, role: str, said: str) -> int:
-    """Put a turn at the end of the session, inside a transaction: its id, or that of the transcript's, told first."""
+    """Put a turn at the end of the session, inside a transaction; return its id, or that of the same turn of the
+    transcript if it was read first."""
     from store.conversations import same_turn
     from store.conversations.turns import NewTurn, named, put
 
@@ -278,7 +279,7 @@ def _follow_tasks(memory: Memory, event: HookEvent, started: float) -> None:
 
 
 def _window(memory: Memory, event: HookEvent) -> tuple[int, int]:
-    """(tokens in use, of how many), 0 in use where nobody says."""
+    """Return (tokens in use, of how many), 0 in use where nobody says."""
     from store.doors.hooks import window_use
 
     tokens, window = (event.tokens, 0) if event.tokens else window_use.used(event.client, event.transcript)

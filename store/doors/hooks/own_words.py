@@ -13,7 +13,7 @@ _SPOKEN = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, with noth
 
 
 def of_prompt(client: str, text: str) -> str:
-    """What a person wrote; empty if nothing is left."""
+    """Return what a person wrote; empty if nothing is left."""
     if client == "gemini":
         text = _without(text, _HOOK, _HOOK_END)
     elif client == "opencode":
@@ -29,7 +29,7 @@ def of_prompt(client: str, text: str) -> str:
 
 
 def of_anybody(text: str) -> str:
-    """A text without our fences and what stands in them."""
+    """Return a text without our fences and what stands in them."""
     if "<memoranda-" in text:
         kept, place = list[str](), 0
         for fence in _FENCE.finditer(text):
@@ -46,7 +46,8 @@ def of_anybody(text: str) -> str:
 
 
 def _without(text: str, begin: str, end: str) -> str:
-    """A text without what stands between each `begin` and the `end` behind it; the client escapes either inside."""
+    """Return a text without what stands between each `begin` and the `end` behind it; the client escapes either
+    inside."""
     kept, place = list[str](), 0
     while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
         kept.append(text[place:start])

@@ -36,7 +36,7 @@ def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
 
 
 def reply(client: str, raw: bytes, option: str | None = None) -> bytes:
-    """What a report is answered, in the client's own form."""
+    """Return what a report is answered, in the client's own form."""
     from store.doors.hooks import events
 
     event = events.read(client, raw)
@@ -64,9 +64,9 @@ def _of_git(words: list[str], option: str | None) -> None:
 
 
 def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
-    """The memory of a folder, open; None where there is none, it is not ours, it may not be written, nothing is to be
-    captured, or the doors are paused. A hook makes no memory: an agent that is connected everywhere also works where
-    nobody asked for one."""
+    """Return the memory of a folder, open; None where there is none, it is not ours, it may not be written, nothing is
+    to be captured, or the doors are paused. A hook makes no memory: an agent that is connected everywhere also works
+    where nobody asked for one."""
     from store.base.clock import utc_now
     from store.base.errors import MemorandaError
     from store.base.location import locate
@@ -84,11 +84,12 @@ def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
     if memory.database.read_only or not memory.config["enabled"]:
         memory.close()
         return None
+    memory.database.keep_log()
     return memory
 
 
 def _option(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """(the path that --db names, the other words)."""
+    """Return (the path that --db names, the other words)."""
     words, option = list(arguments), None
     while "--db" in words[:-1]:
         at = words.index("--db")
@@ -98,7 +99,7 @@ def _option(arguments: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _report(words: list[str], stdin: "BinaryIO") -> bytes:
-    """What is reported: on standard input, or as the last argument, where Codex's `notify` puts it."""
+    """Return what is reported: on standard input, or as the last argument, where Codex's `notify` puts it."""
     if words and words[-1].lstrip().startswith("{"):
         return words[-1].encode("utf-8", "surrogateescape")
     return stdin.read(LARGEST)

@@ -51,7 +51,7 @@ class Item:
 
 
 def items(event: "HookEvent") -> list[Item]:
-    """What an event says of the list."""
+    """Return what an event says of the list."""
     if event.tool in LISTS:
         place, name = LISTS[event.tool]
         listed = event.tool_input.get(place)
@@ -151,5 +151,5 @@ def _item(entry: object, name: str) -> Item | None:
 
 
 def _said(text: object) -> str:
-    """A task's text as it is kept: redacted and on one line, so that it is known again."""
+    """Return a task's text as it is kept: redacted and on one line, so that it is known again."""
     return clean(one_line(text))[:LONGEST].strip() if isinstance(text, str) else ""

@@ -14,7 +14,7 @@ MOST = 10**9
 
 
 def used(client: str, path: str) -> tuple[int, int]:
-    """(tokens in use after the last answer, tokens of the window), each 0 where the transcript does not tell."""
+    """Return (tokens in use after the last answer, tokens of the window), each 0 where the transcript does not tell."""
     find = {"claude-code": _of_claude, "codex": _of_codex, "gemini": _of_gemini}.get(client)
     if find is None or not path:
         return 0, 0

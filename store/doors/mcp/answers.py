@@ -40,7 +40,7 @@ class AnswerItem:
 
 
 def plain(value: Any) -> Any:
-    """A value with every text in it as it may stand in a fence."""
+    """Return a value with every text in it as it may stand in a fence."""
     if isinstance(value, str):
         return harmless(value)
     if isinstance(value, Mapping):
@@ -56,7 +56,7 @@ def size(value: Any) -> int:
 
 
 def fitting(items: Iterable[AnswerItem]) -> tuple[list[AnswerItem], bool]:
-    """(as many of the first items as there is room for, in both forms; whether any was left)."""
+    """Return (as many of the first items as there is room for, in both forms; whether any was left)."""
     taken: list[AnswerItem] = []
     data = text = 0
     for one in items:
@@ -79,8 +79,8 @@ def listed(
     more: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> ToolAnswer:
-    """A list under a `name`: from item `start` of `total` on, as many as fit; `items` are those from there on. `said`
-    comes before it in the text, `more` are further fields of the data."""
+    """Return a list under a `name`: from item `start` of `total` on, as many as fit; `items` are those from there on.
+    `said` comes before it in the text, `more` are further fields of the data."""
     shown, cut = fitting(items[:limit])
     after = start + len(shown)
     data: dict[str, Any] = {name: [plain(one.fields) for one in shown], "total": total, **plain(more or {})}
@@ -98,7 +98,7 @@ def listed(
 
 
 def place(cursor: str) -> int:
-    """The number of the item that a cursor means; 0 without one. Raises InvalidInput."""
+    """Return the number of the item that a cursor means; 0 without one. Raise InvalidInput."""
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
@@ -107,12 +107,12 @@ def place(cursor: str) -> int:
 
 
 def short(text: str, most: int = SNIPPET) -> str:
-    """A text of at most so many characters; a longer one ends in `…`."""
+    """Return a text of at most so many characters; a longer one ends in `…`."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def wrapped(text: str, width: int = 1_000) -> list[str]:
-    """A text in lines, those longer than `width` characters in several."""
+    """Return a text in lines, those longer than `width` characters in several."""
     return [
         line[start : start + width]
         for line in text.split("\n")
@@ -123,8 +123,8 @@ def wrapped(text: str, width: int = 1_000) -> list[str]:
 def of_lines(
     lines: Sequence[str], first: int, count: int | None, build: Callable[[str], dict[str, Any]], said: str
 ) -> ToolAnswer:
-    """Lines `first` on, `count` of them or as many as there is room for: text, from, lines, total, and where to go
-    on."""
+    """Return lines `first` on, `count` of them or as many as there is room for: text, from, lines, total, and where to
+    go on."""
     wanted = lines[first - 1 : None if count is None else first - 1 + count]
     taken: list[str] = []
     room = ROOM

@@ -11,8 +11,8 @@ MOST = 200  # items of one list
 
 
 def checked(tool: dict[str, Any], given: object) -> dict[str, Any]:
-    """The arguments of a call, those that were left out or null not among them. Raises InvalidInput with what is wrong
-    and what the tool takes."""
+    """Return the arguments of a call, those that were left out or null not among them. Raise InvalidInput with what is
+    wrong and what the tool takes."""
     if given is None:
         given = {}
     if not isinstance(given, dict):

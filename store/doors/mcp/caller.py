@@ -27,14 +27,14 @@ class Caller:
 
     @property
     def origin(self) -> str:
-        """The origin of what it writes."""
+        """Return the origin of what it writes."""
         return f"{MCP}{self.client}"
 
 
 def caller_of(meta: Mapping[str, Any] | None, info: object, given: str, made_up: str, database: Database) -> Caller:
-    """Who sent a request with this `_meta`, over a connection whose `initialize` gave this client `info` (its name, or
-    None). The session is `given` to the server, or told in `_meta`, or that of which a hook of the same agent was heard
-    last, or else the one that the server made up."""
+    """Return who sent a request with this `_meta`, over a connection whose `initialize` gave this client `info` (its
+    name, or None). The session is `given` to the server, or named in `_meta`, or that of the last hook of the same
+    agent, or else the one that the server made up."""
     meta = meta if isinstance(meta, Mapping) else {}
     told = meta.get(CLIENT_INFO)
     name = told.get("name") if isinstance(told, Mapping) else None
@@ -54,7 +54,7 @@ def _first(places: list[Mapping[str, Any]], names: tuple[str, ...]) -> str:
 
 
 def _of_hooks(database: Database, client: str) -> str:
-    """The session of the same agent of which a hook was heard last, if that is not long ago."""
+    """Return the session of the last hook of the same agent, if that is not long ago."""
     since = from_ms(to_ms(database.clock()) - HOOKS_MS)
     rows = database.rows(
         "SELECT session, client FROM agent_sessions WHERE last_at >= ? AND EXISTS"

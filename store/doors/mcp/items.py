@@ -19,7 +19,7 @@ from store.search.pipeline import body
 
 
 def title(record: Record) -> str:
-    """A record in one line."""
+    """Return a record in one line."""
     match record:
         case Decision():
             return record.title
@@ -55,7 +55,7 @@ class Describer:
         self._now = memory.now
 
     def unconfirmed(self, record: Record) -> str:
-        """The agent that wrote what no person said or confirmed; empty for what is known."""
+        """Return the agent that wrote what no person said or confirmed; empty for what is known."""
         match record:
             case Fact():
                 by = "" if record.id in accepted(self._memory.database, [record]) else record.origin
@@ -76,7 +76,7 @@ class Describer:
         return (agent(by) or by) if by else ""
 
     def hidden(self, record: Record) -> str:
-        """Why an agent may not be told of a record at all; empty if it may."""
+        """Return why a record may not be sent to this agent; empty if it may."""
         kind = kind_of(record)
         if kind in MUTED_KINDS and self._memory.mutes.of_keys([pack(kind, record.id)]):
             return "The person muted it."
@@ -92,15 +92,15 @@ class Describer:
         return [one for one in decisions if pack("decision", one.id) not in muted]
 
     def stale(self, record: Record) -> bool:
-        """Whether it is a fact that nobody confirmed for so long that the person has to be asked."""
+        """Return whether it is a fact that nobody confirmed for so long that the person has to be asked."""
         return isinstance(record, Fact) and self.age_of(record) == "stale"
 
     def age_of(self, fact: Fact) -> str:
-        """Its state of ageing (store/records/ageing.py)."""
+        """Return its state of ageing (store/records/ageing.py)."""
         return state(self._now, fact.last_confirmed_at, fact.confidence, fact.pinned)
 
     def fields(self, record: Record, snippet: str) -> dict[str, Any]:
-        """What is sent of a record, besides the score of a search."""
+        """Return what is sent of a record, besides the score of a search."""
         found: dict[str, Any] = {
             "citation": record.citation,
             "kind": kind_of(record),
@@ -123,7 +123,7 @@ class Describer:
         return found
 
     def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> AnswerItem:
-        """A record as one item of a list; `more` are further fields."""
+        """Return a record as one item of a list; `more` are further fields."""
         text = snippet or short(body(record))
         fields = {**self.fields(record, text), **more}
         notes = [fields["kind"], fields["when"][:10]]

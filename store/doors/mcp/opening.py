@@ -51,7 +51,7 @@ class Opening:
         self._version = ""
 
     def answer(self, line: bytes) -> tuple[bool, dict[str, Any] | None]:
-        """(whether this line is dealt with, what it is answered, None for a notification)."""
+        """Return (whether this line is dealt with, what it is answered, None for a notification)."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ _REQUEST = {"jsonrpc", "id", "method", "params"}
 
 
 def _introduced(params: dict[str, Any]) -> bool:
-    """Whether the parameters of `initialize` are whole."""
+    """Return whether the parameters of `initialize` are whole."""
     return (
         isinstance(params.get("protocolVersion"), str)
         and isinstance(params.get("capabilities"), dict)
@@ -115,7 +115,7 @@ def _named(info: object) -> bool:
 
 
 def _enveloped(meta: dict[str, Any]) -> bool:
-    """Whether a request of a revision without handshake says of itself what it must."""
+    """Return whether a request of a revision without handshake says of itself what it must."""
     return meta[VERSION_KEY] in MODERN and isinstance(meta.get(CAPABILITIES_KEY), dict) and _named(meta.get(INFO_KEY))
 
 

@@ -109,7 +109,7 @@ def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
 
 
 def recovery(memory: Memory, caller: Caller, number: int | None) -> ToolAnswer:
-    """What a checkpoint holds for whoever goes on; the newest without a number."""
+    """Return what a checkpoint holds, for an agent that goes on with it; the newest without a number."""
     made = recovery_pack(memory, caller.client, caller.session, number)
     pack.keep(memory, made, caller.client, caller.session)
     text = made.text or "That checkpoint holds nothing for you: no task, no decision, no conversation."
@@ -117,7 +117,7 @@ def recovery(memory: Memory, caller: Caller, number: int | None) -> ToolAnswer:
 
 
 def _document(memory: Memory, path: str, first: int, count: int | None) -> ToolAnswer:
-    """Lines of MEMORY.md or of a file below memory/, as they are on the disk; of nothing else."""
+    """Return lines of MEMORY.md or of a file below memory/, as they are on the disk; of nothing else."""
     if path != "MEMORY.md" and not path.startswith("memory/"):
         raise InvalidInput("Only MEMORY.md and memory/**/*.md can be opened.", "Give a path as in a citation.")
     found = memory.documents.read(path)
@@ -130,7 +130,7 @@ def _document(memory: Memory, path: str, first: int, count: int | None) -> ToolA
 
 
 def _record(memory: Memory, describe: Describer, record: Record, first: int, count: int | None) -> ToolAnswer:
-    """A record whole, with what belongs to it."""
+    """Return a record whole, with what belongs to it."""
     fields = describe.fields(record, "")
     fields.pop("snippet")
     for name in ("alternatives", "rationale", "context", "impact", "chosen", "evidence", "tags", "session", "role"):
@@ -153,7 +153,7 @@ def _rows(value: object) -> Iterable[dict[str, Any]]:
 
 
 def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
-    """memory_context: what a task brings up, once more however often it is asked."""
+    """memory_context: what bears on a task, whether it was sent before or not."""
     limit = given.get("max_tokens", pack.START_TOKENS)
     query = given.get("query", "")
     made = pack.task_pack(memory, caller.client, caller.session, query, limit=limit)
@@ -300,7 +300,7 @@ def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
 
 
 def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
-    """What a resource says: `memory://facts`, `memory://decisions`, each `/12`. Raises NotFound."""
+    """Return what a resource says: `memory://facts`, `memory://decisions`, each `/12`. Raise NotFound."""
     name, _, number = uri.removeprefix(SCHEME).partition("/")
     if not uri.startswith(SCHEME) or name not in LETTERS:
         raise NotFound("There is no such resource.", "There are memory://facts and memory://decisions, each /ID.")
@@ -321,7 +321,7 @@ def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
 
 
 def recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, str] | None) -> str:
-    """The text of the prompt `recover`. Raises NotFound, InvalidInput."""
+    """Return the text of the prompt `recover`. Raise NotFound, InvalidInput."""
     wanted = (arguments or {}).get("checkpoint", "").strip()
     number = None
     if wanted:

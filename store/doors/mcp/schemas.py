@@ -1,4 +1,4 @@
-"""What the server says of itself: instructions, tools, resources and the prompt, as data.
+"""What the server publishes: instructions, tools, resources and the prompt, as data.
 
 Descriptions are for a model that has forty other tools: when to use it, and when not. Clients cut them at 2,048
 characters; all tools together take 2,500 tokens at most (tests count both). The order of the tools never changes.

@@ -87,12 +87,14 @@ class _Handlers:
 
     def close(self) -> None:
         """Let what is under way end, and close the memory; what waits is dropped."""
+        if self._flush is not None:
+            self._flush.cancel()  # closing notes the calls too
         self._thread.submit(self._session.close)
         self._thread.shutdown(wait=True)
 
 
 def _sender(context: Context) -> tuple[dict[str, Any] | None, str | None]:
-    """(`_meta` of a request, the name that `initialize` gave)."""
+    """Return (`_meta` of a request, the name that `initialize` gave)."""
     info = context.session.client_info if hasattr(context.session, "client_info") else None
     if info is None:
         params = context.session.client_params

@@ -66,7 +66,7 @@ class McpSession:
         self.interrupt: Callable[[], None] = lambda: None  # stops what is being read, from another thread
 
     def call(self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
-        """Answer one call of a tool; never raises for what a client did. Raises KeyError for a tool that there is
+        """Answer one call of a tool; never raises for what a client did. Raise KeyError for a tool that there is
         not."""
         tool = BY_NAME[name]
         return self._answer(name, meta, client, lambda memory, who: self._run(memory, who, tool, arguments))
@@ -82,7 +82,7 @@ class McpSession:
         return self._answer("resources/read", meta, client, run)
 
     def recover(self, arguments: dict[str, str] | None, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
-        """The text of the prompt that gives what a session needs; as `call`."""
+        """Return the text of the prompt that gives what a session needs; as `call`."""
 
         def run(memory: Memory, who: Caller) -> ToolAnswer:
             return ToolAnswer({}, reading.recovery_prompt(memory, who, arguments))
@@ -159,8 +159,8 @@ class McpSession:
         return answer
 
     def _opened(self, writes: bool) -> Memory:
-        """The memory, opened anew when the person's settings or the file itself are others than they were. One that is
-        not there yet is made by a call that writes."""
+        """Return the memory, opened anew when the person's settings or the file itself are others than they were. One
+        that is not there yet is made by a call that writes."""
         state = (
             file_stamp(user_path()),
             file_stamp(project_path(self._location) or ""),

@@ -40,14 +40,14 @@ class Streams:
         self.ended = False  # whether the input is over
 
     def read(self, timeout: float | None) -> list[bytes]:
-        """The lines that came within so many seconds, without a number however long it takes; `ended` is set at the
-        end of the input."""
+        """Return the lines that came within so many seconds, without a number however long it takes; `ended` is set at
+        the end of the input."""
         if not select.select([self._input], [], [], timeout)[0]:
             return []
         return self._take()
 
     def write(self, line: bytes) -> None:
-        """Write one message. Raises BrokenPipeError when nobody reads any more."""
+        """Write one message. Raise BrokenPipeError when nobody reads any more."""
         data = memoryview(line + b"\n")
         while data:
             data = data[os.write(self._output, data) :]
@@ -75,7 +75,7 @@ class Streams:
     async def connected(
         self,
     ) -> "AsyncIterator[tuple[MemoryObjectReceiveStream[Any], MemoryObjectSendStream[Any]]]":
-        """The streams as the SDK takes them: what it reads, and what it writes to."""
+        """Yield the streams as the SDK takes them: what it reads, and what it writes to."""
         import anyio
         import mcp_types as types
         from mcp.shared.message import SessionMessage
@@ -134,7 +134,7 @@ class Streams:
             group.cancel_scope.cancel()
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        """The lines that waited, then those that come, until the input ends."""
+        """Yield the lines that waited, then those that come, until the input ends."""
         for line in self.waiting:
             yield line
         self.waiting = []

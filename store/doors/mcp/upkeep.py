@@ -76,7 +76,7 @@ class Upkeep(Thread):
         return True
 
     def _state(self) -> tuple[object, ...]:
-        """What differs when something happened: in the memory, its spool, its documents, the repository."""
+        """Return what differs when something happened: in the memory, its spool, its documents, the repository."""
         path = self._location.path
         folder, project = os.path.dirname(path), self._location.project or ""
         files = [path, f"{path}-wal", os.path.join(folder, "spool")]
@@ -84,7 +84,7 @@ class Upkeep(Thread):
         return (*map(file_stamp, files), refs.fingerprint(self._root) if self._root else "")
 
     def _turn(self) -> bool:
-        """Whether no server had a child a moment ago; if so this one has it."""
+        """Return whether no server started a child within the last APART seconds; if so this one may."""
         name = installation.name_of(KIND, self._location.path)
         last, now = installation.read(name), time.time()
         try:

@@ -1,5 +1,5 @@
-"""The tools that write. What an agent says is its own word: facts wait for a person, decisions and commits are logged
-at once and marked as the agent's until a person confirms them."""
+"""The tools that write. Facts from an agent wait for a person; decisions and commits are logged at once, and marked as
+the agent's until a person confirms them."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ WAITS = "It waits for the person's yes: do not count on it."
 
 
 def may_write(memory: Memory, caller: Caller) -> None:
-    """Raises Unsupported where the person lets this client read alone."""
+    """Raise Unsupported where the person lets this client read alone."""
     if policy(memory.config, caller.client) == OFF:
         raise Unsupported(
             f"The person lets {caller.client} read this memory, not write.",
@@ -46,7 +46,8 @@ def remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswe
 
 
 def _said(memory: Memory, quote: str, turn: str) -> int | None:
-    """The turn in which the person said a quote, word for word, by what a hook recorded; None if there is none."""
+    """Return the turn in which the person said a quote, word for word, by what a hook recorded; None if there is
+    none."""
     words = _words(quote)
     if len(words.split()) < SHORTEST:
         return None
@@ -65,7 +66,7 @@ def _said(memory: Memory, quote: str, turn: str) -> int | None:
 
 
 def _words(text: str) -> str:
-    """A text's words as they stand, with what parts them made one space."""
+    """Return a text's words as they stand, with what parts them made one space."""
     return " ".join(re.findall(r"[^\s.,;:!?¡¿\"“”«»()\[\]]+", text)).lower()
 
 

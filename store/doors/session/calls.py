@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from store.base.clock import to_ms
+from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 from store.doors.trust import agent, client_name
@@ -14,7 +14,7 @@ CONNECTED_MS = 15 * 60_000  # an agent that was heard of within is shown as at w
 MOST = 100  # citations that are kept of one call
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgentCall:
     """One call: `name` of the tool or hook event, `milliseconds` it took, `tokens` of its answer, `problem` the code of
     the error it ended with; the citations that it read and wrote."""
@@ -32,11 +32,11 @@ class AgentCall:
     writes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgentActivity:
-    """What one agent did: its name as `connect` knows it, the names it introduced itself by, the model it told last,
-    when it was heard of last, whether that was a moment ago, calls today, tokens that were put into its context today,
-    proposals it made that wait, and how many it made in all."""
+    """What one agent did: its name as `connect` knows it, the names it introduced itself by, the model it reported
+    last, when it was active last, whether that was within the last minutes, calls today, tokens that were put into its
+    context today, proposals it made that wait, and how many it made in all."""
 
     agent: str
     clients: tuple[str, ...]
@@ -50,7 +50,7 @@ class AgentActivity:
 
 
 def note_session(write: Transaction, session: str, client: str, model: str = "") -> None:
-    """Note which client a session is of, inside a transaction. The first that spoke in it keeps it."""
+    """Note which client a session is of, inside a transaction. The first client of a session keeps it."""
     if not session:
         return
     write.execute(
@@ -96,7 +96,7 @@ def note(
 
 
 def newest(database: Database, client: str = "", limit: int = 50) -> list[AgentCall]:
-    """The newest calls, of one client if it is named."""
+    """Return the newest calls, of one client if it is named."""
     rows = database.rows(
         "SELECT id, at, client, session, door, name, milliseconds, tokens, problem, reads, writes FROM agent_calls"
         " WHERE ?1 = '' OR client = ?1 ORDER BY id DESC LIMIT ?2",
@@ -106,7 +106,7 @@ def newest(database: Database, client: str = "", limit: int = 50) -> list[AgentC
 
 
 def activity(database: Database, now: str) -> list[AgentActivity]:
-    """What each agent did, the one heard of last first."""
+    """Return what each agent did, the one that was active last first."""
     from store.base.clock import parse_moment
 
     today = parse_moment("today", now)

@@ -1,14 +1,14 @@
 """What was put into agents' contexts: kept for a while, so that a person can open it, and see why it was sent.
 
-Operational, bounded. A session is told nothing twice by a prompt, and which records a reply cited is noted here.
+Operational, bounded. A prompt sends no record twice to a session, and which records a reply cited is noted here.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from store.base.citations import cite, find
 from store.base.errors import NotFound
+from store.base.record import record
 from store.base.record_keys import NUMBERS, pack, unpack
 from store.database.database import Database, Transaction
 from store.database.erasure.purged_words import tells
@@ -19,7 +19,7 @@ from store.records.timeline import open_counts
 KEPT = 1_000  # injections
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Injection:
     """One text that an agent was sent: for a start, a prompt, a context it asked for, or a recovery (`event`). `why`
     says of each citation in it why it was sent, `used` are those that the reply cited."""
@@ -70,7 +70,7 @@ def keep(
 
 
 def already_sent(database: Database, session: str) -> set[int]:
-    """The keys of what a session was sent."""
+    """Return the keys of what a session was sent."""
     if not session:
         return set()
     rows = database.rows(
@@ -98,7 +98,7 @@ def note_reply(write: Transaction, session: str, reply: str) -> int:
 
 
 def newest(database: Database, client: str = "", limit: int = 50, session: str = "") -> list[Injection]:
-    """What agents were sent, newest first; one client's, one session's, if it is named."""
+    """Return what agents were sent, newest first; one client's, one session's, if it is named."""
     return _read(
         database,
         "(?1 = '' OR client = ?1) AND (?2 = '' OR session = ?2) ORDER BY id DESC LIMIT ?3",
@@ -107,7 +107,7 @@ def newest(database: Database, client: str = "", limit: int = 50, session: str =
 
 
 def get(database: Database, number: int) -> Injection:
-    """One text that an agent was sent. Raises NotFound."""
+    """Return one text that an agent was sent. Raise NotFound."""
     found = _read(database, "id = ?", (number,))
     if not found:
         raise NotFound("That is not kept any more.", f"The newest {KEPT:,} are: memoranda agents")

@@ -6,10 +6,10 @@ not accepted are in none. Building a pack writes nothing; `keep` notes that it w
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from store.base import token_count
 from store.base.clock import how_long_ago, whole_days
+from store.base.record import record
 from store.base.record_keys import pack
 from store.context.acceptance import accepted
 from store.context.reasons import Circumstances, judge
@@ -40,7 +40,7 @@ TOOLS = (
 RECOVER = "The session before broke off at [{citation}] ({since}): {title}. To go on with it: memory_get {citation}."
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PackLine:
     """One record as it may stand in a pack: its citation, our own words before it, its text as it was written, why it
     is there, and the origin of what nobody confirmed ("" of what is known)."""
@@ -57,7 +57,7 @@ class PackLine:
         return item(self.start, token_count.cut(self.text, LINE_TOKENS))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pack:
     """A text to be put into an agent's context, of `tokens`; empty if there is nothing to say. `lines` are the records
     in it, `event` what it is for, `question` the prompt that it was made for."""
@@ -74,10 +74,10 @@ class Pack:
 
 
 def start_pack(memory: Memory, client: str, session: str = "", *, source: str = "startup", tools: bool = True) -> Pack:
-    """What an agent should know when a session starts, goes on or was compacted (`source`: startup, resume, clear,
+    """Return what an agent needs when a session starts, goes on or was compacted (`source`: startup, resume, clear,
     compact): pinned facts and preferences, the decisions in force, tasks in progress, what the last session was about,
-    and how to go on with one that broke off. `client` as it calls itself; with `tools` their names. A fifth of the time
-    of a hook: some 10 ms."""
+    and how to go on with one that broke off. `client` as it calls itself; with `tools` their names. Some 10 ms, a fifth
+    of a hook's time."""
     if denied(memory.config, client, session):
         return Pack("", 0, (), START)
     lines = [*_facts(memory, session), *_decisions(memory, client), *_tasks(memory, client)]
@@ -113,8 +113,8 @@ def prompt_pack(
 
 
 def task_pack(memory: Memory, client: str, session: str, task: str, *, limit: int = START_TOKENS) -> Pack:
-    """What bears on a task, whether it was sent before or not, by words and meaning; then what matters in general,
-    as far as there is room. For an agent that asks for it."""
+    """Return what bears on a task, whether it was sent before or not, by words and meaning; then what matters in
+    general, as far as there is room. For an agent that asks for it."""
     from store.doors.session.recall import bearing_on
 
     if denied(memory.config, client, session):
@@ -149,14 +149,15 @@ def keep(memory: Memory, made: Pack, client: str, session: str) -> int | None:
 
 
 def fact_line(memory: Memory, fact: "Fact", why: str) -> PackLine:
-    """A fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was confirmed."""
+    """Return a fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was
+    confirmed."""
     notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
     notes.append(aged(memory.now, fact))
     return PackLine(fact.citation, pack("fact", fact.id), f"- [{fact.citation}] ({'; '.join(notes)}) ", fact.fact, why)
 
 
 def aged(now: str, fact: "Fact") -> str:
-    """How old a fact is, in the words that go out with it: a stale one is to be asked about."""
+    """Return how old a fact is, in the words that go out with it: a stale one is to be asked about."""
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
     if old == "stale":
         return f"not confirmed for {whole_days(now, fact.last_confirmed_at)} days: ask the person"
@@ -167,7 +168,7 @@ def aged(now: str, fact: "Fact") -> str:
 
 
 def decision_line(memory: Memory, decision: "Decision", why: str) -> PackLine:
-    """A decision as it is sent: cited, with its day, what was chosen and why."""
+    """Return a decision as it is sent: cited, with its day, what was chosen and why."""
     chosen = decision.chosen if decision.chosen != decision.title else ""
     text = ": ".join(filter(None, (decision.title, chosen)))
     text += f" ({decision.rationale})" if decision.rationale else ""
@@ -176,19 +177,19 @@ def decision_line(memory: Memory, decision: "Decision", why: str) -> PackLine:
 
 
 def task_line(task: "Task", why: str, by: str) -> PackLine:
-    """A task as it is sent, with its state."""
+    """Return a task as it is sent, with its state."""
     start = f"- [{task.citation}] task, {task.status.replace('_', ' ')}: "
     return PackLine(task.citation, pack("task", task.id), start, task.text, why, by)
 
 
 def summary_line(memory: Memory, summary: "Summary", client: str, why: str) -> PackLine:
-    """A summary as it is sent. No person said it."""
+    """Return a summary as it is sent. It is of no person."""
     start = f"- [{summary.citation}] session of {summary.created_at[:10]}: "
     return PackLine(summary.citation, pack("summary", summary.id), start, summary.line, why, client)
 
 
 def _facts(memory: Memory, session: str) -> list[PackLine]:
-    """Pinned facts, the most important first, then preferences, the last one confirmed first."""
+    """Return pinned facts, the most important first, then preferences, the last one confirmed first."""
     pinned = memory.database.rows(
         "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
@@ -204,8 +205,8 @@ def _facts(memory: Memory, session: str) -> list[PackLine]:
 
 
 def sendable(memory: Memory, session: str, facts: "Sequence[Fact]") -> "list[Fact]":
-    """Those of these facts that an agent may be sent, whatever it asks: accepted, in force, not muted, not stale, not
-    of another session, not of low priority."""
+    """Return those of these facts that an agent may be sent, whatever it asks: accepted, in force, not muted, not
+    stale, not of another session, not of low priority."""
     muted = memory.mutes.among([fact.id for fact in facts])
     yes = accepted(memory.database, facts)
     now, found = memory.now, []
@@ -223,14 +224,14 @@ def sendable(memory: Memory, session: str, facts: "Sequence[Fact]") -> "list[Fac
 
 
 def _decisions(memory: Memory, client: str) -> list[PackLine]:
-    """The newest decisions in force: those that a person made or confirmed, and this agent's own."""
+    """Return the newest decisions in force: those that a person made or confirmed, and this agent's own."""
     found = memory.decisions.many(memory.decisions.ids(limit=4 * DECISIONS))
     lines = [decision_line(memory, decision, "a decision in force") for decision in found]
     return for_client(memory, client, lines)[:DECISIONS]
 
 
 def _tasks(memory: Memory, client: str) -> list[PackLine]:
-    """Open tasks: those in progress, then the others."""
+    """Return open tasks: those in progress, then the others."""
     return for_client(memory, client, _task_lines(memory, memory.tasks.ids(limit=4 * TASKS)))[:TASKS]
 
 
@@ -241,7 +242,7 @@ def _task_lines(memory: Memory, numbers: Sequence[int]) -> list[PackLine]:
 
 
 def _last_session(memory: Memory, client: str, session: str) -> list[PackLine]:
-    """What this agent's last other session was about."""
+    """Return what this agent's last other session was about."""
     rows = memory.database.rows(
         "SELECT s.session, a.client FROM summaries s JOIN agent_sessions a ON a.session = s.session"
         " WHERE s.session <> ? AND s.tokens > 0 ORDER BY s.id DESC LIMIT 40",
@@ -255,7 +256,7 @@ def _last_session(memory: Memory, client: str, session: str) -> list[PackLine]:
 
 
 def _recovery(memory: Memory) -> str:
-    """An offer to go on with a session that broke off; empty if none did."""
+    """Return an offer to go on with a session that broke off; empty if none did."""
     last = memory.checkpoints.broken_off(memory.now)
     point = memory.checkpoints.newest(last.session) if last is not None else None
     if last is None or point is None:
@@ -265,7 +266,7 @@ def _recovery(memory: Memory) -> str:
 
 
 def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[PackLine]:
-    """The records of these keys, in their order, that this agent may be sent."""
+    """Return the records of these keys, in their order, that this agent may be sent."""
     from store.base.record_keys import unpack
 
     by_kind: dict[str, list[int]] = {}
@@ -289,7 +290,7 @@ def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) ->
 
 
 def client_of(memory: Memory, session: str) -> str:
-    """The client that a session is of; empty if no door saw it."""
+    """Return the client that a session is of; empty if no door saw it."""
     found: str | None = memory.database.value("SELECT client FROM agent_sessions WHERE session = ?", (session,))
     return found or ""
 
@@ -303,8 +304,8 @@ def for_client(memory: Memory, client: str, lines: Sequence[PackLine]) -> list[P
 
 
 def render(lines: Sequence[tuple[str, str]], heading: str) -> str:
-    """Lines, each with the origin of what nobody confirmed, in their fences: what is known, then what is not, by who
-    wrote it."""
+    """Return lines, each with the origin of what nobody confirmed, in their fences: what is known, then what is not, by
+    who wrote it."""
     blocks = [fenced("memory", heading, [shown for by, shown in lines if not by])]
     for by in dict.fromkeys(by for by, _ in lines if by):
         name = agent(by) or by
@@ -315,7 +316,7 @@ def render(lines: Sequence[tuple[str, str]], heading: str) -> str:
 def packed(
     lines: Iterable[PackLine], heading: str, limit: int, event: str, *, question: str = "", after: Sequence[str] = ()
 ) -> Pack:
-    """A pack of as many lines as fit, the first before the others, and of our own sentences after them."""
+    """Return a pack of as many lines as fit, the first before the others, and of our own sentences after them."""
     end = "\n\n".join(after)
     chosen: list[PackLine] = []
     rendered: list[tuple[str, str]] = []

@@ -35,7 +35,7 @@ Share = tuple[int, list[str], float, float]
 
 
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
-    """The keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
+    """Return the keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
     found = _by_meaning(memory, text) if meaning else {}
     for key, why in _by_words(memory, text).items():
@@ -44,7 +44,7 @@ def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int 
 
 
 def words_of(prompt: str) -> str:
-    """A prompt as it is searched for: no filters, and of a long one what stands at its ends."""
+    """Return a prompt as it is searched for: no filters, and of a long one what stands at its ends."""
     text = " ".join(prompt.replace(":", " ").split())
     return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
 
@@ -74,8 +74,8 @@ def _by_words(memory: Memory, text: str) -> dict[int, str]:
 
 
 def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[Share]:
-    """What records share with a prompt: those of `keys`, or those that its words find. None of those that share no
-    word."""
+    """Return what records share with a prompt: those of `keys`, or those that its words find. None of those that share
+    no word."""
     index = FullTextIndex(memory.database)
     asked = parse(f"{text} ", memory.now)  # the space: its last word is whole
     asked.kinds = [KINDS]
@@ -105,7 +105,7 @@ def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> I
 
 
 def _kin(word: str, said: Iterable[str]) -> bool:
-    """Whether a text holds a form of a word: one that begins alike, for the better part of both."""
+    """Return whether a text holds a form of a word: one that begins alike, for the better part of both."""
     start = folding.normalize(word)
     if len(start) < KIN:
         return False

@@ -8,9 +8,12 @@ import apsw
 import pytest
 from conftest import NOON, Clock
 
+from store.base.errors import DamagedFile
+from store.database import invalid_text
 from store.database.sql_functions import text_of
 from store.exchange import backup, exporter
 from store.memory import Memory
+from store.search.corpus import rebuild
 
 MARK, BYTES = "QQQQ", b"\xff\xc3(Q"
 SHOWN = "\ufffd\ufffd(Q"
@@ -70,3 +73,45 @@ def test_export_and_backup_hold_it(broken: Memory, tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [BYTES, BYTES.decode("utf-8", "replace"), None, 4])
 def test_functions_take_bytes(value: "apsw.SQLiteValue") -> None:
     assert text_of(value) == {BYTES: SHOWN, None: "", 4: "4"}.get(value, SHOWN)
+
+
+def test_a_damaged_record_is_changed_and_the_index_built_again(broken: Memory) -> None:
+    broken.facts.confirm([1])
+    assert [hit.record.id for hit in broken.search("team").hits] == [1]
+    broken.facts.forget([1])
+    assert broken.facts.get(1).status == "forgotten"
+    rebuild(broken.database)
+    assert [hit.record.id for hit in broken.search("port").hits] == [2]
+    assert broken.facts.correct(2, "The port is 4983") == 3
+
+
+def test_a_damaged_record_is_purged(broken: Memory) -> None:
+    plan = broken.purge.plan([("fact", 1)])
+    broken.purge.run(plan)
+    assert not [fact.id for fact in broken.facts.many([1])]
+
+
+@pytest.mark.parametrize("text", ["", "x", "y" * 127, "z" * 128, "é" * 9_000])
+def test_a_changeset_of_valid_text_stays_as_it_is(text: str) -> None:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE t(a INTEGER PRIMARY KEY, b, c, d)")
+    session = apsw.Session(connection, "main")
+    session.attach("t")
+    for number, value in enumerate((text, text.encode(), None, 1 << 40, 1.5)):
+        connection.execute("INSERT INTO t VALUES (?, ?, ?, ?)", (number, value, text, number))
+    whole = session.changeset()
+    assert invalid_text.changeset(whole) == whole
+    session.close()
+    session = apsw.Session(connection, "main")
+    session.attach("t")
+    connection.execute("UPDATE t SET b = 'other' WHERE a = 0")
+    connection.execute("DELETE FROM t WHERE a > 2")
+    whole = session.changeset()
+    assert invalid_text.changeset(whole) == whole
+    session.close()
+
+
+def test_what_cannot_be_done_with_a_damaged_text_is_said(broken: Memory) -> None:
+    with pytest.raises(DamagedFile, match="holds text that is not UTF-8"):
+        broken.facts.correct(1, "Team of 5")
+    assert broken.facts.get(1).status == "active"

@@ -16,7 +16,7 @@ from support.sentences import SENTENCES
 from store.base.errors import InvalidInput
 from store.redaction.keyword_index import KeywordIndex
 from store.redaction.redactor import MAX_DEPTH, SecretFinding, findings, redact, redact_tree
-from store.redaction.rules.families import LABELS, Family
+from store.redaction.rules.families import FAMILIES, LABELS, Family
 
 AWS = "AKIA" + UPPER
 ANTHROPIC = "sk-" + "ant-api03-" + BODY
@@ -255,6 +255,13 @@ def test_a_placeholder_stays(form: str, value: str) -> None:
     text = form.format(value)
     assert redact(text) == text
 
+
+TEXTS_WITH_KEYWORDS = [keyword for family in FAMILIES for keyword in family.keywords[:2]] + [
+    family.keywords[0].upper() for family in FAMILIES
+]
+LATER = KeywordIndex(FAMILIES)
+for _ in range(20):
+    LATER.anchors("x")
 
 SHORT = [
     'password = "{}"',
@@ -801,3 +808,10 @@ def test_no_text_makes_it_slow(unit: str) -> None:
         start = time.process_time()
         redact(whole)
         assert time.process_time() - start < 0.5
+
+
+@given(st.lists(st.sampled_from([*TEXTS_WITH_KEYWORDS, " ", "x", "\n"]), max_size=8).map("".join))
+def test_the_first_texts_are_searched_as_all_others(text: str) -> None:
+    """A process searches its first short texts keyword by keyword, all others by the automaton."""
+    first, later = KeywordIndex(FAMILIES), LATER
+    assert first.anchors(text) == later.anchors(text)

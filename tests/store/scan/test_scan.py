@@ -108,8 +108,17 @@ def test_files_that_are_gone(home: Home) -> None:
     assert sorted(home.found("missing-file")) == [
         ("gone.md", f"app/gone.py does not exist in {home.project}: git has it deleted"),
         ("gone.md", f"gone.py does not exist in {home.project}: git has it deleted"),
-        ("new.md", f"app/notes.md does not exist in {home.project}: its folder is there without it"),
     ]
+
+
+def test_without_git_a_folder_that_lacks_the_file(home: Home, tmp_path: Path) -> None:
+    plain = tmp_path / "src" / "plain"
+    (plain / "app").mkdir(parents=True)
+    (plain / "app" / "kept.py").write_text("", encoding="utf-8")
+    home.spoken(plain, "two")
+    home.remember("a", "See app/gone.py, app/kept.py, lib/never.py and out/made.json.", "two", plain)
+    says = f"app/gone.py does not exist in {plain}: its folder is there without it"
+    assert home.found("missing-file") == [("a.md", says)]
 
 
 def test_functions_that_are_gone(home: Home) -> None:
@@ -119,8 +128,10 @@ def test_functions_that_are_gone(home: Home) -> None:
 
 
 def test_what_a_text_names() -> None:
-    text = "See ./src/a.py:12, `setup.cfg`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
-    assert list(named(text)) == ["src/a.py", "setup.cfg"]
+    text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
+    assert list(named(text)) == ["src/a.py", "setup.py"]
+    assert list(named("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
+    assert list(named("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
 
 
 def test_duplicates_and_contradictions(home: Home, tmp_path: Path) -> None:

@@ -140,6 +140,20 @@ def test_what_was_decided_on_stays_decided(memory: Memory, tmp_path: Path) -> No
     assert memory.inbox.count() == left
 
 
+def test_a_decision_that_was_purged_does_not_come_back(memory: Memory, tmp_path: Path) -> None:
+    paths, _ = copied("basic-memory", tmp_path)
+    bring(memory, "basic-memory", paths[0])
+    one = next(one for one in memory.inbox.waiting() if one.text == "No websockets")
+    memory.inbox.accept(one.id)
+    memory.purge.run(memory.purge.plan([("decision", 1)]))
+    memory.database.vacuum()
+    seen = SourceImport(memory, "basic-memory", str(paths[0])).look()
+    assert (seen.purged, seen.fresh) == (1, [])
+    bring(memory, "basic-memory", paths[0])
+    memory.database.checkpoint_wal()
+    assert b"No websockets" not in (tmp_path / "ours" / "memory.db").read_bytes()
+
+
 def test_a_changed_text_is_proposed(memory: Memory, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

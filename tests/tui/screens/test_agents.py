@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, opened, utc
+from support.agent_session import Agent, at_once, replay, repository
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
+from store.base.clock import utc_now
 from store.doors.mcp.session import McpSession
 from store.doors.pause import paused_until
 from store.doors.session import pack
@@ -76,6 +78,28 @@ async def test_what_was_sent_is_opened_and_all_of_it_muted_and_let_in_again(stor
         assert set(again.citations) == {f"F#{number}", f"D#{decision}", f"A#{task}"}
 
 
+async def test_a_long_text_that_was_sent_is_opened_on_the_whole_screen(story: Story) -> None:
+    with Memory.open(str(story.path)) as memory:
+        for number in range(12):
+            memory.facts.remember(f"Preference number {number} of the person", domain="preferences")
+        made = pack.start_pack(memory, "claude-code", "s")
+        pack.keep(memory, made, "claude-code", "s")
+    async with opened(story.folder, size=WIDE) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("claude-code", "start"))
+        await person.press("j")
+        await person.until(lambda: person.sees("enter opens", "F#"))
+        assert not person.sees("memory_search finds it"), "its end is below the edge"
+        await person.press("enter")
+        await person.until(lambda: not person.sees("○ claude-code") and not person.sees("enter opens"))
+        await person.press("G")
+        await person.until(lambda: person.sees("memory_search finds it"))
+        await person.press("escape")
+        await person.until(lambda: looking(person) and person.sees("enter opens"))
+        await person.press("escape")
+        await person.until(lambda: not looking(person))
+
+
 async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> None:
     act(story, "Use a queue")
     async with opened(story.folder, size=WIDE) as person:
@@ -87,6 +111,34 @@ async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> N
         await person.until(lambda: person.sees("Undo all by mcp:codex-mcp-client"))
         await person.press("y", "enter")
         await person.until(lambda: any("Undid all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts))
+
+
+async def test_after_a_whole_session_the_application_shows_what_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    at_once(monkeypatch)
+    root = tmp_path / "shop"
+    repository(root)
+    with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
+        decision = memory.decisions.decide("Format of the export of invoices", "CSV", rationale="the accountant asks")
+        memory.facts.remember("Invoices are exported with the library polars")
+        replay(Agent(root, tmp_path / "transcript.jsonl"), decision)
+    async with opened(root, size=HUGE, clock=utc_now) as person:
+        assert any("From now on" in row for row in person.rows) and any("The accountant" in row for row in person.rows)
+        await person.press("2")
+        await person.until(lambda: any("Export invoices" in row for row in person.timeline))
+        await person.press("3")
+        await person.until(lambda: person.sees("3 automatic hidden"))
+        await person.press("5")
+        await person.until(lambda: person.sees("1 done hidden", "A#2    Write", "Document it"))
+        await person.command("agents")
+        await person.until(lambda: person.sees("● claude-code  at work", "TodoWrite", "SessionEnd"))
+        await person.until(lambda: person.sees("→ claude-code", f"D#{decision}"))
+        await person.press("G")  # what the session began with
+        if not person.sees("D#1 "):
+            await person.press("k")
+        await person.until(lambda: person.sees("start", "used by the reply"))
 
 
 async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:

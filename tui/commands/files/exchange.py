@@ -42,6 +42,8 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
     from store import exporter as export
 
     database = session.memory.database
+    if given.form:
+        return _folder(session, given)
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
     if readable and session.json and not given.file:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
@@ -61,6 +63,18 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
     packed = given.gzip or path.endswith(".gz")
     size = export.save(database, path, _may_replace(session, given, path), packed, document if readable else None)
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
+
+
+def _folder(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import EXPORT_FORMS, folder_export
+
+    if given.form not in EXPORT_FORMS:
+        raise InvalidInput("There is no such form.", f"Choose one of: {', '.join(EXPORT_FORMS)}.")
+    if not given.file or given.gzip or given.markdown:
+        raise InvalidInput("A form takes a folder, and is neither packed nor one file.", "Name a new folder.")
+    path = _path(session, given.file)
+    records = folder_export.write(session.memory.database, path, given.form)
+    return Outcome(f"Exported {count(records, 'record')} to {path}.", lambda: {"file": path, "records": records})
 
 
 # import

@@ -24,6 +24,7 @@ TITLES = {
     "instruction": "Instructions to agents",
     "expiring": "Conversations about to be deleted",
 }
+ADVICE = {"expiring": "`memoranda import claude-code` keeps what was said in a project's"}
 BEFORE = "`scan` read this memory's documents before; `memoranda index documents` does that now."
 
 
@@ -91,6 +92,8 @@ def _findings(report: ScanReport, limit: int) -> list[str]:
         several = [one for one in report.findings if one.kind == kind]
         if several:
             lines += ["", f"{title}: {len(several):,}", *(f"  {_line(one)}" for one in several[:limit])]
+            if kind in ADVICE:
+                lines.append(f"  {ADVICE[kind]}")
             if len(several) > limit:
                 lines.append(f"  … and {len(several) - limit:,} more; --limit shows them")
     unread = len(report.troubles)

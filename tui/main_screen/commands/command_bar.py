@@ -214,7 +214,7 @@ def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agr
     engine = screen.engine
     if engine is None:
         return
-    if verb.name == "export" and not given.file:
+    if verb.name == "export" and not (given.file or given.form):
         from tui.actions.copy_export import export_path
 
         given.set("file", export_path(engine.location.name))
