@@ -215,3 +215,8 @@ def test_a_hostile_record_is_only_text_and_is_sent_within_one_line(zoo: Memory, 
     assert all(len(one.splitlines()) == 3 for one in chat.judged)
     assert all("\x1b" not in sentence and "\u202e" not in sentence for sentence in answer.sentences)
     assert zoo.history.steps(limit=1)[0].actor == "user", "nothing that was said changed a record"
+
+
+def test_a_word_without_an_end_is_cut_where_the_room_ends() -> None:
+    assert span("x" * 500, [], 100) == (0, 100)
+    assert span("x" * 80 + " " + "y" * 500, [], 100) == (0, 80)
