@@ -13,7 +13,7 @@ NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
     *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "requests"),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
-    *("mcp", "recall", "hooks", "scan", "source_import"),
+    *("mcp", "recall", "hooks", "scan", "source_import", "mutations"),
 )
 
 

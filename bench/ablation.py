@@ -18,20 +18,24 @@ from unittest.mock import patch
 
 from bench.questions import CASES, NAMES, answered, remembered, scored
 from store.database.erasure.tombstones import normal
-from store.learning.extract_rules import extract
+from store.learning.rules.extract_rules import extract
 from store.memory import Memory
 
 # rule → its replacement
 LEARNING: dict[str, tuple[str, Any]] = {
-    "requests": ("store.learning.extract_rules.requests", lambda said: iter(())),
-    "rules set in words": ("store.learning.extract_rules._told", lambda sentence: None),
-    "requests without a marker": ("store.learning.extract_rules.unmarked", lambda said: iter(())),
-    "corrections of an agent": ("store.learning.extract_rules._corrections", lambda said: iter(())),
-    "what follows a denial": ("store.learning.extract_rules._instead", lambda sentence: None),
-    "numbered steps": ("store.learning.extract_rules.how_to", lambda text: None),
-    "statements by form": ("store.learning.unmarked_requests.states", lambda folded, written: False),
-    "small talk in requests": ("store.learning.requests.small_talk", lambda text: False),
-    "quotes and pastes": ("store.learning.sentences.STRUCK", -1),
+    "requests": ("store.learning.rules.extract_rules.requests", lambda said: iter(())),
+    "rules set in words": ("store.learning.rules.extract_rules._told", lambda sentence: None),
+    "requests without a marker": ("store.learning.rules.extract_rules.unmarked", lambda said: iter(())),
+    "corrections of an agent": ("store.learning.rules.extract_rules._corrections", lambda said: iter(())),
+    "what follows a denial": ("store.learning.rules.extract_rules._instead", lambda sentence: None),
+    "numbered steps": ("store.learning.rules.extract_rules.how_to", lambda text: None),
+    "statements by form": ("store.learning.rules.unmarked_requests.states", lambda folded, written: False),
+    "words of memory": ("store.learning.rules.requests._hinted", lambda sentence, parts: None),
+    "several in a sentence": (
+        "store.learning.rules.request_content._several",
+        lambda folded, start, end: [(start, end)],
+    ),
+    "quotes and pastes": ("store.learning.rules.sentences.STRUCK", -1),
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {
     "questions of the data": ("store.librarian.question.DataFilter.narrows", property(lambda filter: False)),

@@ -23,9 +23,9 @@ from store.base.errors import ModelFailed
 from store.base.models import Turn
 from store.conversations import session_snapshot
 from store.conversations.rule_summary import Summarised, by_rule
-from store.learning import extract_rules
-from store.learning.reconfirm_rules import compare
-from store.learning.sentences import sentences
+from store.learning.rules import extract_rules
+from store.learning.rules.reconfirm_rules import compare
+from store.learning.rules.sentences import sentences
 
 if TYPE_CHECKING:
     from store.llm.chat import Chat, Message

@@ -27,9 +27,9 @@ from store.conversations.turns import NewTurn
 from store.database.erasure.tombstones import normal
 from store.database.values import Json
 from store.learning import rule_pass
-from store.learning.extract_rules import extract
-from store.learning.reconfirm_rules import compare
-from store.learning.sentences import sentences
+from store.learning.rules.extract_rules import extract
+from store.learning.rules.reconfirm_rules import compare
+from store.learning.rules.sentences import sentences
 from store.memory import Memory
 from store.records.fact_rows import insert
 

@@ -151,7 +151,7 @@ def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
     order = list(answer.sources) if answer else list(given)
     nothing = answer.nothing if answer else not order
     if answer:
-        for sentence in answer.told:
+        for sentence in answer.parts:
             for quote in sentence.quotes:
                 record = lookup.lookup(memory.database, parse(quote.citation))
                 count["quotes"] += 1

@@ -1,6 +1,6 @@
 """What search finds in conversations, chats with an assistant, and texts in two languages, by the product's own API.
 
-    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--results] [--check]
+    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--ablation] [--results] [--check]
 
 Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
 among the first k, averaged over the questions with evidence. The search is compared with its parts: keywords alone,
@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, redirect_stdout
 from typing import NamedTuple
+from unittest.mock import patch
 
 import apsw
 
@@ -33,6 +34,7 @@ from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.search.query.filters import Filters
 from store.search.query.query_parser import parse
+from store.search.signals.ranking import WEIGHTS
 from store.text.vocabulary import stop_words
 
 DEPTH, POOL, K = 10, 100, 60
@@ -41,6 +43,8 @@ RESAMPLED = 1_000
 SHORT, LONG = 8, 15  # words of a question
 FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning")
 OURS, PARTS = "search", ("keywords", "vectors", "plain FTS5", "reciprocal ranks")
+PREFACE = """Written by `python -m bench.retrieval --results`: LoCoMo's first three conversations, chats of BEAM 100K,
+and XQuAD's first half in English and Spanish. All of it is development data, on which weights and lines were chosen."""
 RESULTS = os.path.join(os.path.dirname(__file__), "RESULTS.md")
 
 
@@ -151,6 +155,10 @@ class Remembered:
         length = "short questions" if words <= SHORT else "long questions" if words > LONG else "middling questions"
         return Outcome(set, asked.kind, length, asked.evidence, found, answer.verdict, spent)
 
+    def recalled(self, asked: Asked) -> float:
+        """Return the share of the evidence among the first ten."""
+        return recall(self._named(self.memory.search(asked.text, DEPTH).hits), asked.evidence, DEPTH)
+
     def _named(self, hits: Sequence[object]) -> list[str]:
         return [self._names[hit.key] for hit in hits]  # type: ignore[attr-defined]
 
@@ -260,19 +268,18 @@ def own_sentences(memories: Sequence[tuple[Body, Remembered]], count: int = 20) 
         print(f"\nOwn sentence first: {first} of {total}.")
 
 
-def off_topic(memories: Sequence[tuple[Body, Remembered]], outcomes: Sequence[Outcome], count: int = 60) -> None:
-    """Measure how many questions are refused that were asked of the wrong memory, and how many that have an answer."""
-    print("\n| asked of | questions | refused | answerable ones refused |\n|---|---|---|---|")
-    draw = random.Random(3)
-    for body, remembered in memories:
-        others = [one.text for other, _ in memories if other.set != body.set for one in other.questions]
-        chosen = draw.sample(others, min(count, len(others)))
-        if not chosen:
-            continue
-        refused = statistics.fmean(remembered.memory.search(text, 1).verdict == "nothing" for text in chosen)
-        mine = [one for one in outcomes if one.set == body.set and one.evidence]
-        lost = statistics.fmean(one.verdict == "nothing" for one in mine)
-        print(f"| {body.name} | {len(chosen)} | {100 * refused:.0f} % | {100 * lost:.1f} % (of the whole set) |")
+def ablation(memories: Sequence[tuple[Body, Remembered]], every: int) -> None:
+    """Print R@10 of each set without each signal of the ranking."""
+    sets = list(dict.fromkeys(body.set for body, _ in memories))
+    print(f"\n| R@10 without | {' | '.join(sets)} |\n|---|{'---|' * len(sets)}")
+    for name in ("nothing", *WEIGHTS):
+        found: dict[str, list[float]] = {}
+        with patch.dict(WEIGHTS, {} if name == "nothing" else {name: 0.0}):
+            for body, remembered in memories:
+                for asked in body.questions[:: every if body.set == "XQuAD" else 1]:
+                    if asked.evidence:
+                        found.setdefault(body.set, []).append(remembered.recalled(asked))
+        print(f"| {name} | {' | '.join(f'{100 * statistics.fmean(found[set]):.1f}' for set in sets)} |", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -281,10 +288,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vectors", metavar="FILE", help="where the model's vectors are kept from run to run")
     parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
+    parser.add_argument("--ablation", action="store_true", help="also search without each signal of the ranking")
     parser.add_argument("--results", action="store_true", help="write bench/RESULTS.md")
     parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
     options = parser.parse_args(arguments)
     folder = need(options.data, "what search finds")
+    from bench import refusal  # which asks the memories of this module
+
     if options.vectors:
         keep_vectors(options.vectors)
     text = io.StringIO()
@@ -302,7 +312,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             need(None, "what search finds")
         good = tables(outcomes)
         own_sentences(memories)
-        off_topic(memories, outcomes)
+        refusal.tables(refusal.judged(memories))
+        if options.ablation:
+            ablation(memories, options.every)
         times = [one.milliseconds for one in outcomes]
         print(f"\nA whole search: {statistics.median(times):.0f} ms p50, {quantile(times, 0.95):.0f} ms p95.")
         for _, remembered in memories:
@@ -310,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text.getvalue())
     if options.results:
         with open(RESULTS, "w", encoding="utf-8") as file:
-            file.write(f"# What search finds\n\nWritten by `python -m bench.retrieval --results`.\n\n{text.getvalue()}")
+            file.write(f"# What search finds\n\n{PREFACE}\n\n{text.getvalue()}")
     return 0 if good or not options.check else 1
 
 

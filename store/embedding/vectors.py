@@ -109,8 +109,11 @@ class Vectors:
             return vector_backends.IN_VEC0.nearest(self._database, model, vector, count, chosen, kinds)
         return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
 
-    def exact(self, vector: "Vector", ids: "binary_index.Ids", limit: int) -> list[tuple[int, float]]:
-        """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines."""
+    def exact(
+        self, vector: "Vector", ids: "binary_index.Ids", limit: int, read: "dict[int, Vector] | None" = None
+    ) -> list[tuple[int, float]]:
+        """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines. Their vectors
+        are put into `read`, if given, so that nobody reads them twice."""
         import numpy as np
 
         model = self.serving
@@ -134,6 +137,8 @@ class Vectors:
         cosines = np.round(stored[best].astype(np.float64) @ vector.astype(np.float64), 6)
         found = np.array([row[0] for row in rows], np.int64)[best]
         order = np.lexsort((found, -cosines))[:limit]
+        if read is not None:
+            read.update((int(found[place]), stored[best[place]]) for place in order)
         return list(zip(found[order].tolist(), np.clip(cosines[order], -1.0, 1.0).tolist(), strict=True))
 
     @property

@@ -19,11 +19,11 @@ from store.history.history import History
 from store.inbox.inbox import Inbox
 from store.inbox.proposal_basis import ProposalQuestion
 from store.ingest.runner import ORIGIN
-from store.learning import reconfirm_rules
-from store.learning.extract_rules import ExtractedFact, extract
 from store.learning.fact_index import FactIndex
-from store.learning.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
-from store.learning.sentences import Sentence, fold, sentences
+from store.learning.rules import reconfirm_rules
+from store.learning.rules.extract_rules import ExtractedFact, extract
+from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
+from store.learning.rules.sentences import Sentence, fold, sentences
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from store.learning import small_talk as passing
 from store.learning.grammar import either, sign
-from store.learning.requests import requests
-from store.learning.sentences import READ, WORDS, Sentence, fold, sentences
-from store.learning.statements import FIGURE, NAME, states
+from store.learning.rules import small_talk as passing
+from store.learning.rules.requests import requests
+from store.learning.rules.sentences import READ, WORDS, Sentence, fold, sentences
+from store.learning.rules.statements import FIGURE, NAME, states
 from store.text.prompt_injection import suspicious
 from store.text.small_talk import small_talk
 

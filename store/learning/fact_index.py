@@ -8,8 +8,8 @@ from math import ceil
 from store.database.database import Database
 from store.database.erasure.tombstones import normal
 from store.history.compression import every_row
-from store.learning.reconfirm_rules import TOUCHED, ComparedText, goes_on
-from store.learning.sentences import fold
+from store.learning.rules.reconfirm_rules import TOUCHED, ComparedText, goes_on
+from store.learning.rules.sentences import fold
 from store.text.similarity import contradiction
 
 KEY = 3  # letters by which a word is looked up: kin words begin with as many

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store.learning.grammar import pattern, sign
-from store.learning.sentences import fold
+from store.learning.rules.sentences import fold
 from store.text.language import foreign, language
 from store.text.similarity import contradiction
 from store.text.similarity.word_forms import akin, same, stem

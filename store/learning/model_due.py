@@ -16,7 +16,7 @@ def due(memory: Memory) -> bool:
         return False
     if (
         model_selection.why_disabled(config) is not None
-        or circuit_breaker.of(endpoint.of(config)).tripped() is not None
+        or circuit_breaker.of(endpoint.of(config)).why_open() is not None
     ):
         return False
     return room(database) > 0

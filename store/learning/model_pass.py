@@ -23,14 +23,14 @@ from store.inbox import duplicates
 from store.learning.actions import LearningAction, apply_actions, disagrees, is_own, judged
 from store.learning.candidate_filter import worth
 from store.learning.dismissed import DismissedTexts
-from store.learning.extract_rules import ExtractedFact, extract
 from store.learning.fact_index import ALIKE, FactIndex
 from store.learning.grounding import Ground
 from store.learning.model_due import due, room
-from store.learning.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, kin, said
-from store.learning.requests import REVISES
 from store.learning.rule_pass import RENEW_SECONDS, stands
-from store.learning.sentences import Sentence, fold
+from store.learning.rules.extract_rules import ExtractedFact, extract
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, kin, said
+from store.learning.rules.requests import REVISES
+from store.learning.rules.sentences import Sentence, fold
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
 from store.memory import Memory

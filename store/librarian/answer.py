@@ -38,14 +38,14 @@ class CitedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. `told` are its sentences, `citations` all that they make, `sources` the records that were looked at,
+    """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records that were looked at,
     in their order, `odds` how much a model was for each. `by` names the model that ordered them, empty where rules did,
     and `note` says why they did. `filter` is what a question of the data was read as. `nothing`: no record answers, and
     `near` names what comes nearest. `asked` is the question as the next one may lean on it, `ground` the citations of
     the answer that it leans on."""
 
     asked: ParsedQuestion
-    told: tuple[CitedSentence, ...]
+    parts: tuple[CitedSentence, ...]
     citations: tuple[str, ...]
     sources: tuple[str, ...]
     by: str
@@ -73,7 +73,7 @@ class Answer:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return tuple(sentence.text for sentence in self.told)
+        return tuple(sentence.text for sentence in self.parts)
 
     @property
     def text(self) -> str:
@@ -83,6 +83,6 @@ class Answer:
     def line(self) -> str:
         """Who answered, from how much, and in how long: `2 sources · qwen2.5:3b · 1.4 s`."""
         count = len(self.citations)
-        said = [] if self.nothing else [f"{count} source{'' if count == 1 else 's'}"]
-        said += [self.by or "by rule", f"{self.seconds:.1f} s"]
-        return " · ".join([*said, "stopped"] if self.cancelled else said)
+        words = [] if self.nothing else [f"{count} source{'' if count == 1 else 's'}"]
+        words += [self.by or "by rule", f"{self.seconds:.1f} s"]
+        return " · ".join([*words, "stopped"] if self.cancelled else words)

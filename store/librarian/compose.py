@@ -31,7 +31,7 @@ from store.text.fence import plain
 from store.text.prompt_injection import instructs
 from store.text.similarity.question_similarity import words
 
-SAID = 3  # records that are told of what was found
+SHOWN = 3  # records of what was found that are shown
 LISTED = 12  # and of a list
 FEW = 5  # records of a count that are named
 NEAREST = 3  # records that are named where none answers
@@ -44,7 +44,7 @@ _TITLES |= {"event": "event_type", "summary": "topic"}
 
 
 class _Writer:
-    """Makes sentences about one record, and keeps what they quote."""
+    """Write sentences about one record, and collect what they quote."""
 
     def __init__(self, source: Source, asked: ParsedQuestion, now: str) -> None:
         self.source, self.asked, self.now = source, asked, now
@@ -69,17 +69,17 @@ class _Writer:
         return self.marked(text, start, end)
 
     def marked(self, text: str, start: int, end: int) -> str:
-        """A part of a text in quotation marks; that it is a part is said outside of them."""
+        """A part of a text in quotation marks; that it is a part is shown outside of them."""
         before = "… " if text[:start].strip() else ""
         after = " …" if text[end:].strip() else ""
         return f"{before}{self.say('quote', ' '.join(plain(text[start:end]).split()))}{after}"
 
     def name(self, text: str) -> str:
         """A name as it was written; in quotation marks where it is more than a name."""
-        said = " ".join(plain(text).split())
-        if len(said) <= NAMED and not _NO_NAME.search(said):
-            return said
-        return self.marked(said, *span(said, (), OPTION))
+        line = " ".join(plain(text).split())
+        if len(line) <= NAMED and not _NO_NAME.search(line):
+            return line
+        return self.marked(line, *span(line, (), OPTION))
 
     def date(self, at: str) -> str:
         """The day of a moment, where the person is."""
@@ -88,12 +88,12 @@ class _Writer:
         return self.say("date", day=here.day, month=months[here.month - 1], year=here.year)
 
     def by(self, origin: str) -> str:
-        """Who recorded something, where it was not the person, nor the repository itself."""
+        """Return who recorded something, where that is neither the person nor the repository."""
         return "" if origin in ("", PERSON, GIT) else self.say("by", self.name(origin))
 
     def note(self, *notes: str) -> str:
-        told = ", ".join(filter(None, notes))
-        return f" ({told})" if told else ""
+        noted = ", ".join(filter(None, notes))
+        return f" ({noted})" if noted else ""
 
 
 def span(text: str, about: Sequence[str], most: int) -> tuple[int, int]:
@@ -114,16 +114,16 @@ def span(text: str, about: Sequence[str], most: int) -> tuple[int, int]:
 
 
 def compose(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: bool = False) -> list[CitedSentence]:
-    """The sentences for records in their order: all that the first says to the question, the rest briefly."""
+    """Return the sentences for records in their order: the first in full, the rest briefly."""
     found: dict[CitedSentence, None] = {}
     for place, source in enumerate(sources):
-        for sentence in _told(_Writer(source, asked, now), brief or place > 0):
+        for sentence in _sentences(_Writer(source, asked, now), brief or place > 0):
             found.setdefault(sentence)
     return list(found)
 
 
 def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
-    """How many there are, each of a few named, or the first and the last."""
+    """Return how many there are, with each of a few, or the first and the last."""
     kinds = {source.kind for source in sources}
     names = vocabulary.table(asked.language)["names"]
     noun = names.get(kinds.pop() if len(kinds) == 1 else "record", names["record"])[number != 1]
@@ -136,20 +136,20 @@ def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: 
 
 
 def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:
-    """That a list goes on."""
-    said = vocabulary.sentence(asked.language, "left_out", shown=len(sources), number=number)
+    """Return the sentence that a list goes on."""
+    line = vocabulary.sentence(asked.language, "left_out", shown=len(sources), number=number)
     last = sources[-1].citation
-    return CitedSentence(f"{said} [{last}].", (last,))
+    return CitedSentence(f"{line} [{last}].", (last,))
 
 
 def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSentence | None:
-    """What comes nearest to a question that nothing answers, in one line; None where nothing is near."""
+    """Return what comes nearest to a question that nothing answers, in one line; None where nothing is near."""
     listed = [_listed(one, asked, now) for one in near if not one.hostile][:NEAREST]
     return _joined(vocabulary.sentence(asked.language, "near", "{}"), "; ", listed) if listed else None
 
 
 def nothing(asked: ParsedQuestion) -> CitedSentence:
-    """That there are no records about it."""
+    """Return the sentence that there are no records about it."""
     return CitedSentence(vocabulary.sentence(asked.language, "nothing"), ())
 
 
@@ -163,28 +163,28 @@ def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
     writer, record = _Writer(source, asked, now), source.record
     field = _TITLES.get(source.kind, "text")
     text = record.subject if isinstance(record, Commit) else str(getattr(record, field))
-    said = writer.quote(field, text, OPTION)
+    line = writer.quote(field, text, OPTION)
     by = writer.note(writer.by(getattr(record, "origin", "")))
     mark = f" {writer.say('hostile')}" if source.hostile else ""
-    return CitedSentence(f"{said}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
+    return CitedSentence(f"{line}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
 
 
-def _told(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
-    """What a record says to the question, a sentence at a time."""
+def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
+    """Yield the sentences of a record for the question."""
     source, record = writer.source, writer.source.record
     if isinstance(record, Decision):
         yield from _decision(writer, record, brief)
     else:
-        yield writer.end(_said(writer, record))
+        yield writer.end(_sentence(writer, record))
     if isinstance(record, Commit | Decision):
         for link in source.links:
             if link.kind in ("replaced by", "reverted by") or (
                 not brief and (writer.asked.aspect in (WHY, WHEN, WHO) or link.kind == "implements")
             ):
                 start, end = span(link.title, (), OPTION)
-                said = writer.say(link.kind, writer.marked(link.title, start, end))
+                line = writer.say(link.kind, writer.marked(link.title, start, end))
                 yield writer.end(
-                    f"{said}{writer.note(writer.by(link.origin))}", link.citation, hostile=instructs(link.title)
+                    f"{line}{writer.note(writer.by(link.origin))}", link.citation, hostile=instructs(link.title)
                 )
 
 
@@ -192,14 +192,14 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
     aspect = writer.asked.aspect
     gone = writer.say(record.status) if record.status in ("superseded", "forgotten") else ""
     by = "" if aspect == WHO and not brief else writer.note(writer.by(record.origin))
-    said = writer.say(
+    line = writer.say(
         "decided", date=writer.date(record.decided_at), title=writer.quote("title", record.title), note=gone + by
     )
-    said = writer.say("chosen", start=said, chosen=writer.quote("chosen", record.chosen))
+    line = writer.say("chosen", start=line, chosen=writer.quote("chosen", record.chosen))
     if record.alternatives and not brief and aspect != WHEN:
         options = [writer.quote(f"alternatives.{at}", one, OPTION) for at, one in enumerate(record.alternatives)]
-        said = writer.say("instead", start=said, options=", ".join(options))
-    yield writer.end(said)
+        line = writer.say("instead", start=line, options=", ".join(options))
+    yield writer.end(line)
     if brief:
         return
     if aspect == WHO:
@@ -210,8 +210,8 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
         yield writer.end(writer.say("context", writer.quote("context", record.context)))
 
 
-def _said(writer: _Writer, record: Record) -> str:
-    """What a record other than a decision says, without its citation."""
+def _sentence(writer: _Writer, record: Record) -> str:
+    """Return the sentence of a record other than a decision, without its citation."""
     quote, date, name, say = writer.quote, writer.date, writer.name, writer.say
     note = writer.note(writer.by(getattr(record, "origin", "")))
     match record:
@@ -222,12 +222,12 @@ def _said(writer: _Writer, record: Record) -> str:
             return say("committed", date=date(record.committed_at), who=name(record.author), what=what)
         case Event():
             payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
-            told = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
-            told = " ".join(plain(told).split())
-            held = writer.marked(told, *span(told, writer.asked.about, QUOTED)) if told else ""
+            noted = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
+            noted = " ".join(plain(noted).split())
+            quoted = writer.marked(noted, *span(noted, writer.asked.about, QUOTED)) if noted else ""
             what = f"{name(record.event_type.replace('_', ' '))}, {name(record.phase)}"
             return say(
-                "event", date=date(record.created_at), what=what, note=writer.note(held, writer.by(record.origin))
+                "event", date=date(record.created_at), what=what, note=writer.note(quoted, writer.by(record.origin))
             )
         case Iteration():
             ended = record.completed_at
@@ -256,7 +256,7 @@ def _said(writer: _Writer, record: Record) -> str:
 
 
 def _beside(writer: _Writer, fact: Fact) -> str:
-    """How long nobody confirmed a fact, where that matters, and who says it, where that is not the person."""
+    """Return since when a fact is not confirmed, where that matters, and its author, where that is not the person."""
     notes = [writer.by(fact.origin)]
     if state(writer.now, fact.last_confirmed_at, fact.confidence, fact.pinned) != "fresh":
         notes.append(writer.say("unconfirmed", writer.date(fact.last_confirmed_at)))

@@ -16,7 +16,7 @@ from store.base.models import Fact, Proposal, Record
 from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian.answer import Answer, CitedSentence
-from store.librarian.compose import LISTED, NEAREST, SAID, compose, counted, in_order, left_out, nearest, nothing, span
+from store.librarian.compose import LISTED, NEAREST, SHOWN, compose, counted, in_order, left_out, nearest, nothing, span
 from store.librarian.question import DataFilter, ParsedQuestion, read
 from store.librarian.sources import Source, sources
 from store.llm import usage_stats
@@ -38,7 +38,7 @@ ALL = 500  # records of a list that are read to be put in order
 LONG = 260  # characters of a field from which on a model chooses the sentence
 SENTENCES = 12  # that it chooses among
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # that may be long
-NEAR_ONLY = {  # what a person is told where the search found no record that says just what was asked
+NEAR_ONLY = {  # shown where the search found no record that says just what was asked
     "en": "No record says just that; these come nearest.",
     "es": "Ningún registro dice justo eso; estos son los más cercanos.",
 }
@@ -68,14 +68,14 @@ class Librarian:
         *,
         last: Answer | None = None,
         why: str = "",
-        first: Callable[[tuple[CitedSentence, ...]], None] = lambda told: None,
-        said: Callable[[str], None] = lambda sentence: None,
+        first: Callable[[tuple[CitedSentence, ...]], None] = lambda parts: None,
+        each: Callable[[str], None] = lambda sentence: None,
         cancelled: Callable[[], bool] = lambda: False,
         waiting: Callable[[int, int], None] = lambda done, total: None,
     ) -> Answer:
-        """Answer a question. `first` is given the first of what a search found before any model reads it, `said` each
+        """Answer a question. `first` is given the first of what a search found before any model reads it, `each` each
         sentence of the answer, `waiting` how many of the records a model has read. `last` is the answer before it, on
-        which this one may lean. Without a `chat` rules answer, and `why` tells the person why. Raises StorageError;
+        which this one may lean. Without a `chat` rules answer, and `why` is shown as the reason. Raises StorageError;
         never because of a model."""
         begin = time.monotonic()
         memory = self._memory
@@ -88,8 +88,8 @@ class Librarian:
             answer = self._direct(asked, last.ground if last else ())
         else:
             answer = self._found(asked, chat, last, why, first, cancelled, waiting)
-        for sentence in answer.told:
-            said(sentence.text)
+        for sentence in answer.parts:
+            each(sentence.text)
         leans = bool(last) and (asked.follows or answer.nothing)
         return replace(
             answer,
@@ -116,12 +116,12 @@ class Librarian:
         if not those:
             return self._none(asked, query)
         if wanted.counts:
-            told = counted(asked, those, number, self._memory.now)
+            parts = counted(asked, those, number, self._memory.now)
         else:
-            told = compose(asked, those[:LISTED], self._memory.now, brief=True)
+            parts = compose(asked, those[:LISTED], self._memory.now, brief=True)
             if number > LISTED:
-                told.append(left_out(asked, those[:LISTED], number))
-        return _answer(asked, told, those, filter=query)
+                parts.append(left_out(asked, those[:LISTED], number))
+        return _answer(asked, parts, those, filter=query)
 
     def _direct(self, asked: ParsedQuestion, citations: Sequence[str]) -> Answer:
         """The records that are cited."""
@@ -151,14 +151,14 @@ class Librarian:
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         those, found = self._searched(about, asked.nouns)
-        told = compose(asked, those[:SAID], memory.now)
-        first(tuple(told) if found.hits else ())
+        parts = compose(asked, those[:SHOWN], memory.now)
+        first(tuple(parts) if found.hits else ())
         readable = self._readable(those) if chat is not None else []
         if chat is None or not readable:
             if found.verdict == NOTHING:
                 return replace(self._none(asked, near=those[:NEAREST]), note=why)
             near = NEAR_ONLY[asked.language] if found.verdict == NEAR else ""
-            return _answer(asked, told, those, note=" ".join(filter(None, (near, why))))
+            return _answer(asked, parts, those, note=" ".join(filter(None, (near, why))))
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -172,15 +172,15 @@ class Librarian:
                 order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
         except ModelFailed as failed:
             self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return _answer(asked, told, those, note=STOPPED if cancelled() else f"{failed} The order is the search's.")
+            return _answer(asked, parts, those, note=STOPPED if cancelled() else f"{failed} The order is the search's.")
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
-        answer = _answer(asked, compose(asked, order[:SAID], memory.now), order, by=chat.name, odds=odds, note=note)
+        answer = _answer(asked, compose(asked, order[:SHOWN], memory.now), order, by=chat.name, odds=odds, note=note)
         if not note and not asked.follows and not cancelled():
-            shown = [one.citation for one in order[:SAID]]
+            shown = [one.citation for one in order[:SHOWN]]
             memory.answers.keep(asked.text, answer.text, shown, seq=newest, by=chat.name)
         return answer
 
@@ -261,7 +261,7 @@ def _subject(question: str) -> str:
 
 def _answer(
     asked: ParsedQuestion,
-    told: Sequence[CitedSentence],
+    parts: Sequence[CitedSentence],
     those: Sequence[Source],
     *,
     by: str = "",
@@ -269,6 +269,6 @@ def _answer(
     filter: str = "",
     note: str = "",
 ) -> Answer:
-    citations = tuple(dict.fromkeys(citation for one in told for citation in one.citations))
+    citations = tuple(dict.fromkeys(citation for one in parts for citation in one.citations))
     looked = tuple(source.citation for source in those)
-    return Answer(asked, tuple(told), citations, looked, by, 0.0, odds, filter, note=note)
+    return Answer(asked, tuple(parts), citations, looked, by, 0.0, odds, filter, note=note)

@@ -88,23 +88,23 @@ class ParsedQuestion:
 def read(question: str, database: Database, now: str, before: "ParsedQuestion | None" = None) -> ParsedQuestion:
     """Read a question; `before` is the one asked before it. Never raises: every text is one."""
     text = " ".join(question.split())[:LONGEST]
-    told = words(text)
-    spoken = language(text) or _by_words(told, text) or (before.language if before else "en")
-    aspect = next((name for name in (WHY, WHO, WHEN) if _has(told, name)), WHAT)
-    told, cited = _citing(told, text)
+    terms = words(text)
+    spoken = language(text) or _by_words(terms, text) or (before.language if before else "en")
+    aspect = next((name for name in (WHY, WHO, WHEN) if _has(terms, name)), WHAT)
+    terms, cited = _citing(terms, text)
     if filters(text):
-        return ParsedQuestion(text, spoken, aspect, tuple(told), cited, typed=text)
-    asked = ParsedQuestion(text, spoken, aspect, _about(told), cited)
-    data, rest = _data(told, database, now, cited)
-    goes_on = before is not None and bool(told) and (told[0],) in vocabulary.phrases("goes_on")
+        return ParsedQuestion(text, spoken, aspect, tuple(terms), cited, typed=text)
+    asked = ParsedQuestion(text, spoken, aspect, _about(terms), cited)
+    data, rest = _data(terms, database, now, cited)
+    goes_on = before is not None and bool(terms) and (terms[0],) in vocabulary.phrases("goes_on")
     if not rest and data != DataFilter():
         if goes_on and before is not None and before.data is not None:
             data = _over(before.data, data)
         if data.narrows and aspect != WHY:
             return replace(asked, data=data)
-    points = any((word,) in vocabulary.phrases("points") for word in told)
+    points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
-    return replace(asked, follows=leans, nouns=_nouns(told))
+    return replace(asked, follows=leans, nouns=_nouns(terms))
 
 
 def _over(before: DataFilter, now: DataFilter) -> DataFilter:
@@ -122,10 +122,10 @@ def _over(before: DataFilter, now: DataFilter) -> DataFilter:
     )
 
 
-def _citing(told: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
+def _citing(terms: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
     """(the words that cite nothing, the records that a question cites: `D#2`, `iteration 3`, `commit a1b2c3d`)."""
     cited = [citation for _, _, citation in find(text)]
-    left = [word for word in told if word not in {part for one in cited for part in words(str(one))}]
+    left = [word for word in terms if word not in {part for one in cited for part in words(str(one))}]
     named = vocabulary.named("kinds")
     at = len(left) - 1
     while at > 0:
@@ -142,10 +142,12 @@ def _citing(told: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]
     return left, tuple(dict.fromkeys(cited))
 
 
-def _data(told: Sequence[str], database: Database, now: str, cited: Sequence[Citation]) -> tuple[DataFilter, list[str]]:
+def _data(
+    terms: Sequence[str], database: Database, now: str, cited: Sequence[Citation]
+) -> tuple[DataFilter, list[str]]:
     """(the filter that the words of a question name, the words that are none of it and say something)."""
-    since, until, dated = period(" ".join(told), now)
-    left = [word for word in told if word not in dated]
+    since, until, dated = period(" ".join(terms), now)
+    left = [word for word in terms if word not in dated]
     if (released := _take(left, vocabulary.phrases("release"))) is not None:
         left, since = released, _last_release(database) or since
     counts = first = state = ""
@@ -173,29 +175,29 @@ def _data(told: Sequence[str], database: Database, now: str, cited: Sequence[Cit
     return DataFilter(kinds, state, since, until, author, linked, bool(counts), first), rest
 
 
-def _take(told: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
+def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
     """The words without the first of these phrases that stands in them; None where none does."""
     for phrase in phrases:
-        for at in range(len(told) - len(phrase) + 1):
-            if tuple(told[at : at + len(phrase)]) == phrase:
-                return [*told[:at], *told[at + len(phrase) :]]
+        for at in range(len(terms) - len(phrase) + 1):
+            if tuple(terms[at : at + len(phrase)]) == phrase:
+                return [*terms[:at], *terms[at + len(phrase) :]]
     return None
 
 
-def _has(told: Sequence[str], name: str) -> bool:
-    return _take(told, vocabulary.phrases(name)) is not None
+def _has(terms: Sequence[str], name: str) -> bool:
+    return _take(terms, vocabulary.phrases(name)) is not None
 
 
-def _about(told: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in told if word not in vocabulary.asking()))
+def _about(terms: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in terms if word not in vocabulary.asking()))
 
 
-def _nouns(told: Sequence[str]) -> tuple[str, ...]:
+def _nouns(terms: Sequence[str]) -> tuple[str, ...]:
     """The kinds of record that a question names, by a noun."""
     found = []
     for one in vocabulary.LANGUAGES:
         for kind, names in vocabulary.table(one)["names"].items():
-            if kind != "record" and any(part in told for name in names for part in words(name)):
+            if kind != "record" and any(part in terms for name in names for part in words(name)):
                 found.append(kind)
     return tuple(dict.fromkeys(found))
 
@@ -225,11 +227,11 @@ def _last_release(database: Database) -> str:
     return at or ""
 
 
-def _by_words(told: Sequence[str], text: str) -> str:
+def _by_words(terms: Sequence[str], text: str) -> str:
     """The language of a text too short to tell, by its signs and asking words."""
     if "¿" in text or "¡" in text:
         return "es"
-    own = {one: len(set(told) & set(vocabulary.table(one)["asking"].split())) for one in vocabulary.LANGUAGES}
+    own = {one: len(set(terms) & set(vocabulary.table(one)["asking"].split())) for one in vocabulary.LANGUAGES}
     best = max(own, key=lambda one: own[one])
     return best if own[best] > min(own.values()) else ""
 

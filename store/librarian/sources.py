@@ -74,7 +74,7 @@ def sources(database: Database, records: Iterable[Record], now: str) -> list[Sou
 
 
 def moment(record: Record) -> str:
-    """When what a record tells was so."""
+    """Return when what a record states was so."""
     match record:
         case Fact():
             return record.created_at
@@ -101,19 +101,19 @@ def day(at: str) -> str:
 def _source(database: Database, record: Record, now: str) -> Source:
     at = moment(record)
     links = tuple(_links(database, record))
-    said = _said(record, now)
-    told = [*said, *(_at_the_other_end(link) for link in links)]
-    text = f"{day(at)}. {'. '.join(part.rstrip('. ') for part in told if part)}."
-    return Source(record.citation, record, at, text, links, instructs("\n".join(said)))
+    own = _parts(record, now)
+    every = [*own, *(_at_the_other_end(link) for link in links)]
+    text = f"{day(at)}. {'. '.join(part.rstrip('. ') for part in every if part)}."
+    return Source(record.citation, record, at, text, links, instructs("\n".join(own)))
 
 
 def _at_the_other_end(link: Link) -> str:
-    """What a record says of one it is linked to; of one that reads like an order, only that it is there."""
+    """Return what a record states of one it is linked to; of one that reads like an order, only its citation."""
     return f"{link.kind} {link.citation}{'' if instructs(link.title) else f' “{link.title}”'}"
 
 
-def _said(record: Record, now: str) -> Sequence[str]:
-    """What a record says, part by part, each under its name."""
+def _parts(record: Record, now: str) -> Sequence[str]:
+    """Return what a record states, part by part, each under its name."""
     origin = getattr(record, "origin", PERSON)
     by = "" if origin in (PERSON, GIT) else f"recorded by {origin}"
     match record:
@@ -121,8 +121,8 @@ def _said(record: Record, now: str) -> Sequence[str]:
             old = state(now, record.last_confirmed_at, record.confidence, record.pinned)
             notes = [f"last confirmed {day(record.last_confirmed_at)}"] if old != "fresh" else []
             notes += [word for word in (by, "" if record.status == "active" else record.status) if word]
-            told = ", ".join(notes)
-            return (f"{_short(record.fact)} ({told})" if told else _short(record.fact),)
+            noted = ", ".join(notes)
+            return (f"{_short(record.fact)} ({noted})" if noted else _short(record.fact),)
         case Decision():
             return (
                 f"Decision: {record.title}",
@@ -192,5 +192,5 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
 
 
 def _short(text: str) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= LONG else f"{said[: LONG - 1]}…"
+    line = " ".join(text.split())
+    return line if len(line) <= LONG else f"{line[: LONG - 1]}…"

@@ -23,8 +23,8 @@ class Worth(NamedTuple):
     seconds: float
 
 
-def worth(judge: Judge, seconds: float, told: Callable[[Worth], None] = lambda one: None) -> list[Worth]:
-    """Ask a model all of them, `seconds` for each; `told` hears each as it ends. Raises ModelFailed."""
+def worth(judge: Judge, seconds: float, progress: Callable[[Worth], None] = lambda one: None) -> list[Worth]:
+    """Ask a model all of them, `seconds` for each; `progress` is called with each as it ends. Raises ModelFailed."""
     found = []
     for language in vocabulary.LANGUAGES:
         for one in vocabulary.table(language)["trial"]:
@@ -33,5 +33,5 @@ def worth(judge: Judge, seconds: float, told: Callable[[Worth], None] = lambda o
             ordered = judged(judge, one["question"], language, records, seconds)
             first = int(ordered.order[0].citation) if ordered.answers else 0
             found.append(Worth(one["question"], first == one["right"], time.monotonic() - begin))
-            told(found[-1])
+            progress(found[-1])
     return found

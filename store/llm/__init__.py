@@ -1,2 +1,2 @@
-"""The model server: which model may be asked, and asking it so that each failure ends in time and is told. What is
+"""The model server: which model may be asked, and asking it so that each failure ends in time, with its cause. What is
 asked is in `learning` and `librarian`."""

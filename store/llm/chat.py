@@ -8,8 +8,8 @@ Message = tuple[str, str]
 
 CONTEXT = 4_096
 """Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
-SAID = 2.0
-"""Logarithm of the odds that a word has of which only that it was said is known."""
+WORD_ONLY = 2.0
+"""Logarithm of the odds of a word, where the server returns the word alone."""
 
 
 class Chat(Protocol):
@@ -29,5 +29,5 @@ class Chat(Protocol):
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
-        of the odds. Where the server tells no likelihoods, SAID or less SAID by the word that it says."""
+        of the odds. Where the server returns no likelihoods, WORD_ONLY or less WORD_ONLY by its first word."""
         ...

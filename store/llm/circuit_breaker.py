@@ -1,4 +1,4 @@
-"""A server that failed is left alone for a while, longer each time, so that nobody waits for it again and again."""
+"""A server that failed is not asked for a while, longer each time, so that nobody waits for it again and again."""
 
 import time
 from collections.abc import Callable
@@ -6,29 +6,29 @@ from collections.abc import Callable
 from store.base.errors import ModelFailed
 
 AFTER = 3  # failures in a row
-GONE = ("absent", "missing")  # kinds of failure of which one is enough, and which a look sees mended
-FIRST, LONGEST = 30.0, 300.0  # seconds that it is left alone: the first time, and at most
+GONE = ("absent", "missing")  # kinds of failure of which one is enough, and which end when the server is seen again
+FIRST, LONGEST = 30.0, 300.0  # seconds in which it is not asked: the first time, and at most
 COUNTED = (*GONE, "busy", "slow", "cut", "broken", "refused", "unloaded")  # that are the server's
 
 _breakers: dict[str, "CircuitBreaker"] = {}
 
 
 class CircuitBreaker:
-    """Of one server. `clock` tells seconds."""
+    """The breaker of one server. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.reset()
 
     def reset(self) -> None:
-        """Ask it again at once: somebody mended it, or says so."""
+        """Let it be asked again at once."""
         self._failures = 0
         self._pause = 0.0
         self._until = 0.0
         self._last: ModelFailed | None = None
 
-    def failed(self, failure: ModelFailed) -> None:
-        """It failed."""
+    def record_failure(self, failure: ModelFailed) -> None:
+        """Count a failure; after several, or one of GONE, the server is not asked for a while."""
         if failure.kind not in COUNTED:
             return
         self._failures = AFTER if failure.kind in GONE else self._failures + 1
@@ -37,18 +37,18 @@ class CircuitBreaker:
             self._until = self._clock() + self._pause
             self._last = failure
 
-    def worked(self) -> None:
-        """It answered."""
+    def record_answer(self) -> None:
+        """Forget the failures: it answered."""
         if self._failures:
             self.reset()
 
-    def there(self) -> None:
-        """It was seen to be there, with a model. That it answers a question too is not known by that."""
+    def note_reachable(self) -> None:
+        """Note that it is there, with a model; whether it answers a question is not known by that."""
         if self._last is not None and self._last.kind in GONE:
             self.reset()
 
-    def tripped(self) -> ModelFailed | None:
-        """Why it is not to be asked now; None when it may be."""
+    def why_open(self) -> ModelFailed | None:
+        """Return why it is not to be asked now; None when it may be."""
         left = self._until - self._clock()
         if self._last is None or left <= 0:
             return None

@@ -1,4 +1,4 @@
-"""The address of the server that has the models: which one it is, whole, and as it is told."""
+"""The address of the server that has the models: which one it is, whole and as it is shown."""
 
 import os
 from typing import TYPE_CHECKING
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from store.config.configuration import Config
 
 PORTS = {"http": 80, "https": 443}
-PORT = 11434  # where nobody said how it is spoken to
-HERE = "127.0.0.1"  # where nobody said where
+PORT = 11434  # where no scheme is given
+HERE = "127.0.0.1"  # where no host is given
 NEAR = (HERE, "localhost", "::1", "0.0.0.0")
-TOLD = 80  # characters of it
+SHOWN = 80  # characters of it
 
 
 def of(config: "Config") -> str:
@@ -70,9 +70,9 @@ def split(address: str) -> "SplitResult":
 
 
 def short(address: str) -> str:
-    """An address as it is told: without the scheme that goes without saying."""
+    """Return an address as it is shown: without `http://`."""
     scheme, _, rest = whole(address).partition("://")
-    return (rest if scheme == "http" else f"{scheme}://{rest}")[:TOLD]
+    return (rest if scheme == "http" else f"{scheme}://{rest}")[:SHOWN]
 
 
 def host(address: str) -> str:

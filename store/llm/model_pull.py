@@ -1,4 +1,4 @@
-"""The fetching of a model: the server does it, tells how far it is, and goes on where it stopped when it is told
+"""Pull a model: the server does it, reports the progress, and continues where it stopped when it is asked
 again."""
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from store.llm.server_info import figure
 
 SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
 RESUMES = "Pull it again: it continues where it stopped."
-SAID = 160  # characters of what a server said that are told
+SAID = 160  # characters of a server's message that are shown
 # what Ollama says, and what that means and asks for
 _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
     (
@@ -99,7 +99,7 @@ class ModelPuller(OllamaChat):
                         layers[line.digest] = (min(figure(line.completed), total), total)
                     yield PullResult(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
         except Exception as error:
-            raise self._resumable(self._told(error), silence) from None
+            raise self._resumable(self._failure(error), silence) from None
         raise ModelFailed("cut", f"The server broke off before {name} was there.", RESUMES)
 
     def _resumable(self, failed: ModelFailed, silence: float) -> ModelFailed:
@@ -123,14 +123,14 @@ class ModelPuller(OllamaChat):
 
 
 def _brief(said: str) -> str:
-    """The beginning of what a server said, on one line."""
+    """Return the beginning of a message, on one line."""
     line = " ".join(said.split()).rstrip(".")
     return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
 
 
 class RateMeter:
-    """How quickly bytes come, over the last seconds. `told` takes how many are there, of how many; `clock` tells
-    seconds."""
+    """The rate at which bytes arrive, over the last seconds. `add` takes how many are there, of how many; `clock`
+    returns seconds."""
 
     WINDOW, LEAST = 8.0, 1.0  # seconds that are looked at, and that must have passed
 
@@ -139,7 +139,7 @@ class RateMeter:
         self._seen: list[tuple[float, int]] = []
         self._total = 0
 
-    def told(self, done: int, total: int) -> None:
+    def add(self, done: int, total: int) -> None:
         now = self._clock()
         if self._seen and done < self._seen[-1][1]:
             self._seen.clear()  # the server began anew

@@ -44,7 +44,7 @@ def _never() -> bool:
 
 
 def _quietly() -> None:
-    """Nobody is told."""
+    """Report nothing."""
 
 
 def found(
@@ -63,7 +63,7 @@ def found(
     """
     where = endpoint.of(config)
     asked = circuit_breaker.of(where)
-    if why_disabled(config) is not None or asked.tripped() is not None:
+    if why_disabled(config) is not None or asked.why_open() is not None:
         return None
     from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
@@ -75,7 +75,7 @@ def found(
             raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
         return _client(where, call, loading, name)
     except ModelFailed as failed:
-        asked.failed(failed)
+        asked.record_failure(failed)
         return None
 
 
@@ -107,7 +107,7 @@ def why_none(config: "Config") -> str:
     disabled = why_disabled(config)
     if disabled is not None:
         return f"{disabled.reason} {disabled.next}".strip()
-    tripped = circuit_breaker.of(endpoint.of(config)).tripped()
+    tripped = circuit_breaker.of(endpoint.of(config)).why_open()
     return str(tripped) if tripped is not None else ""
 
 

@@ -21,7 +21,7 @@ from store.text.fence import plain
 
 QUESTION = "In one short sentence: what is a memory good for?"
 PREDICT = 48  # tokens
-COLD = 0.3  # seconds of loading from which it is told
+COLD = 0.3  # seconds of loading from which it is shown
 NANO = 1e9
 
 
@@ -68,14 +68,14 @@ class ModelProbe(OllamaChat):
                     if last.done or len(said) > room:
                         break
         except Exception as error:
-            raise self._told(error) from None
+            raise self._failure(error) from None
         if len(said) > room:
             raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
         if last is None or not last.done:
             raise ModelFailed("cut", f"{self.name} broke off its answer.", "Try it again.")
         if not said.strip():
             raise ModelFailed("broken", f"{self.name} said nothing.", "Choose another model.")
-        circuit_breaker.of(self._address).worked()
+        circuit_breaker.of(self._address).record_answer()
         spent = figure(last.eval_duration) / NANO
         tokens = figure(last.eval_count)
         rate = tokens / spent if tokens and spent else None
@@ -101,7 +101,7 @@ def probe(
 
 
 def _openai(where: str, name: str, cancelled: Callable[[], bool]) -> ProbeResult:
-    """The same of a server that tells no figures of its own: each piece of the answer is taken for a token."""
+    """Try the model of a server that returns no figures: each piece of the answer is taken for a token."""
     from store.llm.clients.openai_client import OpenAIChat
 
     chat, started = OpenAIChat(where, Call(cancelled), name), monotonic()

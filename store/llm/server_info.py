@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
 LARGEST = 4 << 20  # bytes of an answer
-NAME, FEW = 200, 40  # characters of a model's name, and of what else is told of it
+NAME, FEW = 200, 40  # characters of a model's name, and of what else is shown of it
 HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
 _NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
 
 
-def figure(said: object) -> int:
-    """A number as a server said it, 0 where it said none."""
-    return min(said, HUGE) if isinstance(said, int) and said > 0 else 0
+def figure(value: object) -> int:
+    """Return a number of a server's reply, 0 where there is none."""
+    return min(value, HUGE) if isinstance(value, int) and value > 0 else 0
 
 
 def cloud(name: str) -> bool:
@@ -164,7 +164,7 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
 
 
 def _break_off(connection: "HTTPConnection") -> None:
-    """End a connection: whoever still reads it, in its thread, hears that at once."""
+    """End a connection: whoever still reads it, in its thread, ends at once."""
     from socket import SHUT_RDWR, socket
 
     try:

@@ -56,7 +56,7 @@ def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> Model
         return ModelStatus("", mode, _whole([reason], config, "There is no list to look at."), look)
     name, steps = choose(config, look.models)
     if name:
-        circuit_breaker.of(where).there()
+        circuit_breaker.of(where).note_reachable()
     return ModelStatus(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
 
 

@@ -1,6 +1,6 @@
 """How a task asks a model: what it says, what comes back, and what of it may be used.
 
-What was said and recorded goes into a question as data, numbered by us, with nothing in it that ends a message. What a
+Turns and records go into a question as data, numbered by us, with nothing in it that ends a message. What a
 model answers is data too: it is read as JSON of one form, and whatever a task makes of it is held against what the
 model was shown (`grounding`). Nothing it says is ever called, opened or obeyed.
 """
@@ -38,7 +38,7 @@ class ModelSession:
         return self.chat.name
 
     def ask(self, task: str, form: type[Form], messages: Sequence[Message], predict: int) -> Form:
-        """An answer of this form, which the last message is told to have. Raises ModelFailed."""
+        """An answer of this form, whose schema the first message states. Raises ModelFailed."""
         shape = schema(form)
         (role, system), *rest = messages
         said = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
@@ -91,7 +91,7 @@ def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
 
 
 class ModelChoice:
-    """Of a form's text: a word of this list. The model is told so; another word is not refused, but looked at by
+    """Of a form's text: a word of this list. The schema names them; another word is not refused, but looked at by
     whoever reads it, for one wrong word should not cost the whole answer."""
 
     def __init__(self, words: Sequence[str]) -> None:

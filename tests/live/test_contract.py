@@ -147,7 +147,7 @@ def test_a_model_that_is_not_there_is_404(client: ollama.Client) -> None:
 
 @pytest.fixture(autouse=True)
 def mended(served: Served) -> None:
-    circuit_breaker.of(endpoint.whole(served.address)).worked()
+    circuit_breaker.of(endpoint.whole(served.address)).record_answer()
 
 
 def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:

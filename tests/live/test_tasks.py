@@ -14,8 +14,8 @@ from store.base.models import Turn, line
 from store.base.vocabulary import DOMAINS
 from store.config.configuration import Config
 from store.conversations.rule_summary import TOKENS, Summarised
-from store.learning.extract_rules import extract
-from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
+from store.learning.rules.extract_rules import extract
+from store.learning.rules.reconfirm_rules import PROPOSE, SUPERSEDE
 from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
 from store.librarian.librarian import Librarian
 from store.llm.clients.ollama_client import OllamaChat
@@ -103,8 +103,8 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     memory.decisions.decide("Where drawings are kept", "on the studio's server", rationale="it costs nothing more")
     memory.facts.remember("Drawings are handed over on Thursdays")
     said: list[str] = []
-    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, said=said.append)
+    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, each=said.append)
     assert said == list(answer.sentences) and answer.by
-    for quote in (quote for sentence in answer.told for quote in sentence.quotes):
+    for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
         assert quote.stands_in(lookup.lookup(memory.database, parse(quote.citation)))
     assert Librarian(memory).ask("Who painted the ceiling?", chat).by == chat.name

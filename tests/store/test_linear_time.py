@@ -14,11 +14,11 @@ CHILD = (
     f"PARTS = {PARTS}"
     + """
 import resource, sys, time
-from store.learning.extract_rules import extract
+from store.learning.rules.extract_rules import extract
 from store.learning.grounding import Ground
-from store.learning import reconfirm_rules as confirming
-from store.learning.sentences import sentences
-from store.learning.quoted_text import QuotedSpans
+from store.learning.rules import reconfirm_rules as confirming
+from store.learning.rules.sentences import sentences
+from store.learning.rules.quoted_text import QuotedSpans
 from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read

@@ -35,7 +35,7 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
             " ".join(given.question),
             chat,
             why=why,
-            said=tell,
+            each=tell,
             waiting=lambda done, total: session.wait(reading(name, done, total)),
         )
     finally:
@@ -94,7 +94,7 @@ def as_json(session: Session, answer: "Answer") -> dict[str, object]:
         "seconds": round(answer.seconds, 3),
         "note": answer.note,
         "filter": answer.filter,
-        "quotes": [quote._asdict() for sentence in answer.told for quote in sentence.quotes],
+        "quotes": [quote._asdict() for sentence in answer.parts for quote in sentence.quotes],
         "odds": dict(answer.odds),
         "looked_at": list(answer.sources),
         "records": [as_json(record) for record in records.there(database, map(parse, answer.citations))],

@@ -14,10 +14,13 @@ MEANS = {
     "time": "says when, as was asked",
     "session": "near, or in a session with something near",
     "new": "new; only parts equals",
+    "order": "the latest was asked for, or the first",
+    "asks": "it asks, and answers little",
+    "spread": "better ones of its session stand above it",
     "citation": "the record that was named",
 }
 BAR = 12  # cells of the largest signal's bar
-NOTHING = "0.0"
+NOTHING = ("0.0", "-0.0")
 HIGH = "█"
 PARTS = " ▏▎▍▌▋▊▉"  # eighths of a cell
 
@@ -44,7 +47,9 @@ def table(hit: "Hit") -> "list[Line]":
     """Return the table for the narrow preview: without words, and without negligible signals."""
     lines: list[Line] = [[("Why it is here", "heading")]]
     lines += [
-        [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")] for name, value, bar in rows(hit) if value != NOTHING
+        [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")]
+        for name, value, bar in rows(hit)
+        if value not in NOTHING
     ]
     if not hit.why:
         lines.append([("It passes the filters; nothing else was asked.", "dim")])
@@ -54,6 +59,6 @@ def table(hit: "Hit") -> "list[Line]":
 
 
 def _bar(share: float) -> str:
-    eighths = round(share * BAR * 8)
+    eighths = max(0, round(share * BAR * 8))
     whole, part = divmod(eighths, 8)
-    return HIGH * whole + (PARTS[part] if part else "" if whole else PARTS[1])
+    return HIGH * whole + (PARTS[part] if part else "" if whole or share < 0 else PARTS[1])

@@ -80,7 +80,7 @@ def lines_of(exchange: Exchange) -> list[Line]:
     """Render a question and its answer as lines: the search's hits, until the answer is there."""
     answer = exchange.answer
     lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
-    said = list(map(_pieces, exchange.first if answer is None else answer.told))
+    said = list(map(_pieces, exchange.first if answer is None else answer.parts))
     lines += [[(BESIDE if place else ANSWER, "label"), *sentence] for place, sentence in enumerate(said)]
     start = BESIDE if said else ANSWER
     if exchange.error:

@@ -126,7 +126,7 @@ class ModelWorker:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far
-                    pull.pace.told(far.done, far.total)
+                    pull.pace.add(far.done, far.total)
                     if news or monotonic() - last >= OFTEN:
                         last = monotonic()
                         self._tell()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from store.base import token_count
 from store.base.vocabulary import DOMAINS
-from store.learning.sentences import fold
+from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, spanish
 from store.text.fence import harmless

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from store.learning.sentences import Sentence
+from store.learning.rules.sentences import Sentence
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession, spanish
 from store.text.fence import harmless

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.learning.candidate_filter import stands, tellings
-from store.learning.extract_rules import ExtractedFact, Extraction
 from store.learning.grammar import either
 from store.learning.grounding import Ground, best, open_ended
-from store.learning.sentences import WORDS, Sentence, fold
+from store.learning.rules.extract_rules import ExtractedFact, Extraction
+from store.learning.rules.sentences import WORDS, Sentence, fold
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish

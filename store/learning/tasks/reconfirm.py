@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from store.learning import reconfirm_rules
 from store.learning.grammar import sign
-from store.learning.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText
-from store.learning.sentences import fold
+from store.learning.rules import reconfirm_rules
+from store.learning.rules.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText
+from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
 from store.text.fence import harmless

@@ -10,7 +10,7 @@ from store.base.vocabulary import PERSON
 from store.conversations.rule_summary import MOST, Summarised, by_rule, decides, fitted, said_in
 from store.learning.candidate_filter import hostile
 from store.learning.grounding import Ground, best
-from store.learning.sentences import fold
+from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import LONGEST, ModelSession, spanish
 from store.text.fence import harmless

@@ -29,8 +29,8 @@ def named(name: str) -> dict[tuple[str, ...], str]:
     """phrase → what it names, of the tables `kinds` and `states` in every language, the longest first."""
     found: dict[tuple[str, ...], str] = {}
     for language in LANGUAGES:
-        for target, said in table(language)[name].items():
-            for phrase in said if isinstance(said, list) else said.split():
+        for target, phrases_of in table(language)[name].items():
+            for phrase in phrases_of if isinstance(phrases_of, list) else phrases_of.split():
                 found[tuple(phrase.split())] = target
     return dict(sorted(found.items(), key=lambda one: -len(one[0])))
 

@@ -12,7 +12,7 @@ from store.base import token_count
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
 from store.llm import endpoint as addresses
-from store.llm.chat import CONTEXT, SAID, Message
+from store.llm.chat import CONTEXT, WORD_ONLY, Message
 from store.llm.clients import server_errors
 from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
 
@@ -21,7 +21,7 @@ AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
 SAFE = 1.15  # tokens of a question for each that is counted: models count otherwise than we do
 EACH = 12  # tokens around a message
 LONGEST = 12  # characters of a token, at the very most
-FIRST = 20  # likeliest first words of an answer that a server tells
+FIRST = 20  # likeliest first words of an answer that a server returns
 LEAST = 1e-6  # likelihood of a word that is not among them
 _DIGIT = re.compile(r"\d")
 
@@ -53,13 +53,13 @@ class ChatClient(ABC):
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """How much likelier a word of `yes` begins the answer than one of `no`, as the logarithm of the odds; 0 where
-        it begins with neither. Of a server that tells no likelihoods by the word that it says (SAID). Raises
+        it begins with neither. Of a server that returns no likelihoods by the word that it answers (WORD_ONLY). Raises
         ModelFailed."""
         word = "".join(self._asked(messages, None, 1, seconds, whole=True, first=True))
         likely = self._first or {folded(word): 1.0}
         odds = [sum(likely.get(folded(one), 0.0) for one in words) for words in (yes, no)]
         if not self._first:
-            return SAID * (odds[0] - odds[1])
+            return WORD_ONLY * (odds[0] - odds[1])
         return math.log(max(odds[0], LEAST) / max(odds[1], LEAST))
 
     def _asked(
@@ -75,32 +75,32 @@ class ChatClient(ABC):
         """The pieces of an answer, or the whole as one; asked for again where the server failed in a way that may pass,
         before the first of them. All of it within the seconds. With `first` its first word is all that is wanted."""
         server = circuit_breaker.of(self._address)
-        if tripped := server.tripped():
+        if tripped := server.why_open():
             raise tripped
         if _tokens(messages) + predict > CONTEXT:
             raise server_errors.prompt_too_long(self.name)
         self._warm()
         self._call.begin(seconds)
         for pause in (*BACKOFF, 0.0):
-            told = False
+            begun = False
             self._first = {}
             try:
                 with closing(self._pieces(messages, schema, predict, first)) as pieces:
                     for piece in ["".join(pieces)] if whole else pieces:
-                        told = True
+                        begun = True
                         yield piece
                 break
             except ModelFailed as failed:
                 failure = failed
-            if not told and failure.kind in AGAIN and pause:
+            if not begun and failure.kind in AGAIN and pause:
                 try:
                     self._call.wait(pause)
                     continue
                 except Exception as error:
-                    failure = self._told(error)
-            server.failed(failure)
+                    failure = self._failure(error)
+            server.record_failure(failure)
             raise failure
-        server.worked()
+        server.record_answer()
         self._look_at_end(predict, first)
 
     @abstractmethod
@@ -121,7 +121,7 @@ class ChatClient(ABC):
     def _look_at_end(self, predict: int, first: bool) -> None:
         """Raise ModelFailed unless the whole question was read, and the whole answer given."""
 
-    def _told(self, error: Exception) -> ModelFailed:
+    def _failure(self, error: Exception) -> ModelFailed:
         """Return what went wrong, in a sentence without the server's words. Raises an error that is not known."""
         import httpcore
         import httpx
@@ -153,10 +153,10 @@ class ChatClient(ABC):
         raise error
 
 
-def likelihoods(told: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The likelihoods of first words, of the (token, logprob) that a server tells."""
+def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The likelihoods of first words, of the (token, logprob) that a server returns."""
     likely: dict[str, float] = {}
-    for one in told:
+    for one in tokens:
         word = folded(str(one.get("token", "")))
         logprob = one.get("logprob")
         if isinstance(logprob, int | float):

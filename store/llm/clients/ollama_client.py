@@ -52,7 +52,7 @@ class OllamaChat(ChatClient):
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
-        """The pieces of one attempt; `_end` is then the last that the server said."""
+        """The pieces of one attempt; `_end` is then the last line of the server."""
         left = predict * LONGEST + 200
         self._end = None
         try:
@@ -79,13 +79,13 @@ class OllamaChat(ChatClient):
                         self._end = line
                         return
         except Exception as error:
-            raise self._told(error) from None
+            raise self._failure(error) from None
         if left < 0:
             raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
         raise ModelFailed("cut", "Ollama broke off its answer.", server_errors.LOOK)
 
     def _look_at_end(self, predict: int, first: bool) -> None:
-        """Whether the whole question was read, and the whole answer said."""
+        """Whether the whole question was read, and the whole answer given."""
         assert self._end is not None
         self._warm_until = time.monotonic() + KEEP_SECONDS
         if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
@@ -101,9 +101,9 @@ class OllamaChat(ChatClient):
         try:
             running = self._client.ps().models
         except Exception as error:
-            failure = self._told(error)
+            failure = self._failure(error)
             if failure.kind in ("absent", "stopped"):
-                circuit_breaker.of(self._address).failed(failure)
+                circuit_breaker.of(self._address).record_failure(failure)
                 raise failure from None
             return  # it cannot tell, and the question itself will
         names = (self.name, f"{self.name}:latest")
@@ -117,12 +117,12 @@ class OllamaChat(ChatClient):
         try:
             self._client.chat(self.name, [], options={"num_ctx": CONTEXT}, keep_alive=KEEP)
         except Exception as error:
-            failure = server_errors.unloaded(self._told(error), self.name)
-            circuit_breaker.of(self._address).failed(failure)
+            failure = server_errors.unloaded(self._failure(error), self.name)
+            circuit_breaker.of(self._address).record_failure(failure)
             raise failure from None
         self._warm_until = time.monotonic() + KEEP_SECONDS
 
-    def _told(self, error: Exception) -> ModelFailed:
+    def _failure(self, error: Exception) -> ModelFailed:
         import ollama
 
         match error:
@@ -130,14 +130,14 @@ class OllamaChat(ChatClient):
                 return self._refusal(error.status_code, error.error)
             case ollama.RequestError():
                 return server_errors.unexpected_reply(self._address)
-        return super()._told(error)
+        return super()._failure(error)
 
     def _refusal(self, status: int, said: str) -> ModelFailed:
         return server_errors.status(self._address, status, said, self.name)
 
 
 def _likely(line: "ChatResponse") -> dict[str, float]:
-    """The likelihoods of the words that may stand where this piece of an answer does; empty where none are told."""
+    """The likelihoods of the words that may stand where this piece of an answer does; empty where none are returned."""
     for one in (line.logprobs or [])[:1]:
         return likelihoods([{"token": other.token, "logprob": other.logprob} for other in one.top_logprobs or [one]])
     return {}

@@ -71,9 +71,9 @@ class OpenAIChat(ChatClient):
                     if "error" in event:
                         raise server_errors.status(self._address, 500, "", self.name)
                     for choice in event.get("choices") or ():
-                        told = (choice.get("logprobs") or {}).get("content") or ()
-                        if first and told and not self._first:
-                            self._first = likelihoods(told[0].get("top_logprobs") or told[:1])
+                        tokens = (choice.get("logprobs") or {}).get("content") or ()
+                        if first and tokens and not self._first:
+                            self._first = likelihoods(tokens[0].get("top_logprobs") or tokens[:1])
                         self._reason = choice.get("finish_reason") or self._reason
                         if piece := (choice.get("delta") or {}).get("content"):
                             left -= len(piece)
@@ -81,7 +81,7 @@ class OpenAIChat(ChatClient):
                                 raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
                             yield piece
         except Exception as error:
-            raise self._told(error) from None
+            raise self._failure(error) from None
         if not self._reason:
             raise ModelFailed("cut", "The server broke off its answer.", server_errors.LOOK)
 

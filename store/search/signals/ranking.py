@@ -5,10 +5,12 @@ numbers, the same for short turns of talk and for an agent's long replies: on ei
 flat. docs/search.md says what was measured.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 
 from store.base.clock import DAY_MS, to_ms
+from store.search.query.question_kind import asked_end, asks_several
 from store.text.language import NamedDate, asks_when, first_person, foreign, language, tells_time
 
 POOL = 200  # passages of each signal
@@ -21,11 +23,19 @@ WEIGHTS = {
     "time": 0.5,  # says when, where that is asked
     "date": 1.0,  # of the month, the year that the question names
     "new": 0.05,  # halves with each HALF_LIFE: tells equals apart, and never more
+    "order": 0.2,  # from the first to the last of those about the same, where the latest is asked for, or the first
+    "asks": -0.7,  # the share of a short turn that only asks, where several things are asked for
+    "spread": -0.1,  # for each of the same session above it but FREE, where several things are asked for
 }
 ACROSS = 0.2  # what is left of bm25's weight in another language than the question's
 CODE = 0.5  # what is left of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
 SHORT = 400  # characters of a turn that is read with its neighbours
+ABOUT = 0.6  # of the best text and meaning: what has as much is about the same
+FREE = 1  # records of one session before the next is put further down
+SPREAD = 60  # best places that are spread over the sessions, and the first FIRST of them
+FIRST = 20
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
 class Passage:
@@ -123,9 +133,10 @@ class Place:
 
 class Question:
     """A question, looked at once: `idf` says how rare each of the stems is that are looked for; the last of them may be
-    unfinished (`prefix`). `code` is whether code is asked for."""
+    unfinished (`prefix`). `code` is whether code is asked for, `several` whether several things are; `end` is 1 where
+    the latest is asked for, -1 where the first."""
 
-    __slots__ = ("code", "dates", "idf", "language", "own", "prefix", "when")
+    __slots__ = ("code", "dates", "end", "idf", "language", "own", "prefix", "several", "when")
 
     def __init__(self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False) -> None:
         self.idf = idf
@@ -135,6 +146,8 @@ class Question:
         self.when = asks_when(text)
         self.own = first_person(text)
         self.code = code
+        self.several = asks_several(text)
+        self.end = asked_end(text)
 
     def coverage(self, words: frozenset[str]) -> float:
         """The share of the question's information that these stems hold."""
@@ -201,11 +214,56 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),
             "date": question.dates.fits(record.at),
             "new": 0.5 ** (max(0.0, (newest - moment) / DAY_MS) / HALF_LIFE),
+            "asks": _asking(shown[key].text) if question.several and turn and record.length <= SHORT else 0.0,
         }
         why = {name: WEIGHTS[name] * value for name, value in parts.items() if value}
         order.append(Place(record, shown[key], sum(why.values()), why))
+    if question.end:
+        _by_time(order, question.end)
     order.sort(key=lambda place: place.order, reverse=True)
-    return order
+    return _spread(order) if question.several else order
+
+
+def _asking(text: str) -> float:
+    """Return the share of a text that stands in sentences which ask."""
+    sentences = _SENTENCE.split(text.strip())
+    return sum(len(one) for one in sentences if one.endswith("?")) / max(1, sum(map(len, sentences)))
+
+
+def _by_time(order: Sequence[Place], end: int) -> None:
+    """Add to the score of those about the same, from 0 to the whole weight, in the order of time; backwards if `end` is
+    below 0. Contradicting statements are thus shown together, the newest first."""
+    close = [place.why.get("text", 0.0) + place.why.get("meaning", 0.0) for place in order]
+    alike = [place for place, value in zip(order, close, strict=True) if value >= ABOUT * max(close)]
+    moments = sorted({place.record.at for place in alike})
+    for place in alike if len(moments) > 1 else ():
+        share = moments.index(place.record.at) / (len(moments) - 1)
+        _add(place, "order", WEIGHTS["order"] * (share if end > 0 else 1 - share))
+
+
+def _spread(order: list[Place]) -> list[Place]:
+    """Put what shares its session with better ones further down: the answers to one question stand in several."""
+    first: list[Place] = []
+    left = order[:SPREAD]
+    taken: dict[str, int] = {}
+
+    def lost(place: Place) -> float:
+        return WEIGHTS["spread"] * max(0, taken.get(place.record.session or "", 0) - FREE)
+
+    while left and len(first) < FIRST:
+        best = max(left, key=lambda place: (place.record.tier > 1, place.score + lost(place)))
+        left.remove(best)
+        _add(best, "spread", lost(best))
+        first.append(best)
+        if best.record.session:
+            taken[best.record.session] = taken.get(best.record.session, 0) + 1
+    return first + left + order[SPREAD:]
+
+
+def _add(place: Place, signal: str, value: float) -> None:
+    if value:
+        place.why[signal] = value
+        place.score += value
 
 
 def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> list[Place]:

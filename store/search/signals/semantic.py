@@ -144,7 +144,7 @@ class PendingQueryVector:
             return {}
         nearest = self._passing(vector, filters, most) if only is None else []
         cosines = dict(nearest)
-        self._stored = self.vectors([*cosines, *(key for key in also if key not in cosines)])
+        self._stored |= self.vectors([key for key in (*cosines, *also) if key not in self._stored])
         for key in also:
             if key not in cosines and key in self._stored:
                 cosines[key] = float(self._stored[key] @ vector)
@@ -155,7 +155,7 @@ class PendingQueryVector:
         vectors, first = self._vectors, self._steps[0]
         ids = vectors.candidates(vector, first, kinds=filters.kinds) if self._ids is None else self._ids
         if not filters:
-            found = vectors.exact(vector, ids, MORE * most)
+            found = vectors.exact(vector, ids, MORE * most, self._stored)
             passing = filters.among(self._database, [key for key, _ in found])
             nearest = [(key, cosine) for key, cosine in found if key in passing][:most]
             if len(nearest) == most or len(found) < MORE * most:
@@ -172,7 +172,7 @@ class PendingQueryVector:
                 return vectors.nearest(vector, most, few)
         import numpy as np
 
-        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:first], most)
+        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:first], most, self._stored)
 
     @property
     def provider(self) -> str:

@@ -17,7 +17,7 @@ from support import repositories
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import Location, locate
 from store.base.vocabulary import SETTING_NAMES
-from store.config.configuration import Config, captures, load
+from store.config.configuration import Config, asking, captures, load
 from store.config.files import project_path, put, remove, user_path
 from store.config.grants import grant
 from store.config.settings import SETTINGS, known
@@ -493,3 +493,10 @@ def test_events_are_kept_as_long_as_is_set(memory: Memory, clock, tmp_path: Path
     memory.events.log("new")
     maintenance.start(memory, str(tmp_path))
     assert memory.database.value("SELECT count(*) FROM events") == left
+
+
+def test_what_the_person_has_too_needs_no_permission(place: Location) -> None:
+    path = write(project_path(place), "[ingest]\nclaude = true\n")
+    assert asking(place) == (str(path), "[ingest]\nclaude = true\n", ["ingest.claude = True"])
+    write(user_path(), "[ingest]\nclaude = true\n")
+    assert asking(place)[2] == []

@@ -16,7 +16,7 @@ from store.conversations.rule_summary import TOKENS, by_rule
 from store.conversations.turns import NewTurn
 from store.history.checkpoint_payload import gather
 from store.inbox.merge_text import summed_up
-from store.learning.extract_rules import extract
+from store.learning.rules.extract_rules import extract
 from store.librarian.compose import QUOTED, span
 from store.memory import Memory
 from store.services import session_flush

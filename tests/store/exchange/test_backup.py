@@ -83,6 +83,13 @@ def test_it_is_private_and_alone(full):
     assert folder(full).parent == Path(full.location.path).parent
 
 
+def test_a_folder_that_others_may_read_is_private_again(full):
+    made(full)
+    folder(full).chmod(0o755)
+    made(full)
+    assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_export_is_proven_too(full, tmp_path, packed):
     """Checksums, then restored and compared, without a trace in the memory; one byte less or another is told of."""

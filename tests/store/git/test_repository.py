@@ -497,7 +497,7 @@ def test_every_wait_can_be_cancelled(
         "reachable": lambda: repository.reachable([NOWHERE], cancelled),
         "by hand": lambda: repository._walk_by_hand([NOWHERE], cancelled),
     }[method]()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
     assert len(children) == 1
     assert gone(children[0])
 

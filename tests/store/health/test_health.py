@@ -362,3 +362,9 @@ def test_the_room_that_is_kept_for_forgetting(path, monkeypatch):
     little = os.statvfs_result((*room[:4], 10, *room[5:]))  # blocks that are left
     monkeypatch.setattr(os, "statvfs", lambda _: little)
     assert "little room" in said().says
+
+
+def test_one_record_is_one_record(memory: Memory) -> None:
+    memory.facts.remember("the team is five")
+    (said,) = [one.says for one in look(memory.location.path) if one.subject == "records"]
+    assert said == "1 record, each as history says."

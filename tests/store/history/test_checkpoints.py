@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.database.schema.tables import JOURNAL, RECORDED
+from store.history.checkpoint_payload import SEALED, sealed
 from store.memory import Memory
 from store.search import corpus
 
@@ -175,3 +176,9 @@ def test_a_large_restore_is_one_step(memory):
     memory.history.undo()
     assert rows(memory, RECORDED) == now
     assert memory.checkpoints.changed_since(before) == 0
+
+
+def test_a_checkpoint_is_sealed_as_it_is_taken(memory: Memory) -> None:
+    number = memory.checkpoints.take("a title")
+    (text, digest), *_ = memory.database.rows(f"SELECT {SEALED}, digest FROM checkpoints WHERE id = ?", (number,))
+    assert digest == sealed(text)

@@ -225,7 +225,7 @@ def test_a_scrap_that_names_something_is_kept() -> None:
 
 def test_what_a_person_asks_to_remember_is_theirs_whatever_a_model_may_read(memory: Memory) -> None:
     """Rules hear it; the model is left out of it."""
-    from store.learning.extract_rules import extract
+    from store.learning.rules.extract_rules import extract
 
     said = "Remember that the new rule for the agent is to ask twice."
     assert [one.explicit for one in extract("user", said).facts] == [True]

@@ -57,7 +57,7 @@ def attempts(memory: Memory) -> list[int]:
 
 def alone() -> bool:
     """Whether the server is left alone."""
-    return circuit_breaker.of(endpoint.of(Config())).tripped() is not None
+    return circuit_breaker.of(endpoint.of(Config())).why_open() is not None
 
 
 def setting(memory: Memory, name: str, value: Any) -> None:
@@ -137,10 +137,10 @@ def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaSe
     broken.failed(ModelFailed(kind, "It is gone."))
     server.models = []
     standing(Config())
-    assert broken.tripped()
+    assert broken.why_open()
     server.models = [MODEL]
     standing(Config())
-    assert not broken.tripped()
+    assert not broken.why_open()
 
 
 def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, server: OllamaServer) -> None:

@@ -22,7 +22,7 @@ from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.learning import actions, rule_pass
 from store.learning.fact_index import FactIndex
-from store.learning.reconfirm_rules import TOUCHED, ComparedText
+from store.learning.rules.reconfirm_rules import TOUCHED, ComparedText
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]

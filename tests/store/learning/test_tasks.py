@@ -11,7 +11,7 @@ from store.base.errors import ModelFailed
 from store.base.models import Turn, line
 from store.conversations.rule_summary import TOKENS, by_rule
 from store.learning.candidate_filter import SHOWN
-from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
+from store.learning.rules.reconfirm_rules import PROPOSE, SUPERSEDE
 from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
 from store.learning.tasks.prompts import prompt
 from store.llm import usage_stats

@@ -53,7 +53,7 @@ def test_a_decision_is_quoted_field_by_field_in_the_language_of_the_question(zoo
     assert "It took the place of “Feed the zebras oats” [D#1]." in english.sentences
     spanish = ask(zoo, "¿por qué las zebras comen hay y no straw?")
     assert spanish.text.startswith("El 22 de octubre de 2026 se decidió «Feed the zebras hay»: «hay from the farm», en")
-    assert [quote.field for quote in english.told[0].quotes] == ["title", "chosen", "alternatives.0", "alternatives.1"]
+    assert [quote.field for quote in english.parts[0].quotes] == ["title", "chosen", "alternatives.0", "alternatives.1"]
 
 
 def test_every_quote_is_a_part_of_its_field(zoo: Memory, clock: Clock) -> None:
@@ -67,7 +67,7 @@ def test_every_quote_is_a_part_of_its_field(zoo: Memory, clock: Clock) -> None:
         *("zebra hay?", "zebra?", "wash the zebra", "zebra Dora, born when?", "D#2", "C#a1b2c3d", "A#1", "T#1", "I#1"),
         *("what happened today?", "how many facts are there?", "¿quién cuida zebras?"),
     ):
-        for sentence in ask(zoo, question).told:
+        for sentence in ask(zoo, question).parts:
             for quote in sentence.quotes:
                 seen.add(quote.citation[0])
                 assert quote.stands_in(lookup.lookup(zoo.database, parse(quote.citation))), (question, quote)
@@ -181,7 +181,7 @@ def test_every_quote_of_a_record_that_carries_instructions_bears_the_mark(memory
     number, _ = memory.facts.remember(f"{text} zebra")
     for question in (f"F#{number}", "zebra", "how many facts are there?", "what happened today?"):
         answer = ask(memory, question)
-        assert all("⚠" in told.text for told in answer.told if told.citations), question
+        assert all("⚠" in told.text for told in answer.parts if told.citations), question
 
 
 @pytest.mark.parametrize(
@@ -215,3 +215,8 @@ def test_a_hostile_record_is_only_text_and_is_sent_within_one_line(zoo: Memory, 
     assert all(len(one.splitlines()) == 3 for one in chat.judged)
     assert all("\x1b" not in sentence and "\u202e" not in sentence for sentence in answer.sentences)
     assert zoo.history.steps(limit=1)[0].actor == "user", "nothing that was said changed a record"
+
+
+def test_a_word_without_an_end_is_cut_where_the_room_ends() -> None:
+    assert span("x" * 500, [], 100) == (0, 100)
+    assert span("x" * 80 + " " + "y" * 500, [], 100) == (0, 80)

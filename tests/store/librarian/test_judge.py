@@ -54,8 +54,8 @@ def test_a_model_that_is_against_every_record_refuses_and_the_nearest_are_named(
 def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
     for number in range(3):
         zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
-    willing = Scripted("{}", leans=lambda asked: -0.2 if "red barn" in asked else -0.3)
-    loath = Scripted("{}", leans=lambda asked: 0.1 if "red barn" in asked else -1.2)
+    willing = Scripted("{}", leans=lambda asked: -0.75 if "red barn" in asked else -0.8)
+    loath = Scripted("{}", leans=lambda asked: -0.4 if "red barn" in asked else -1.5)
     assert ask(zoo, willing).nothing
     assert ask(zoo, loath).sources[0] == "F#1"
 
@@ -161,7 +161,7 @@ def test_a_model_chooses_a_sentence_by_its_number_and_words_none(zoo: Memory, sa
     number, _ = zoo.facts.remember(LONG)
     answer = ask(zoo, Scripted(said, leans=only("eleven doors")), "where do zebras sleep, in which barn?")
     assert answer.sources[0] == f"F#{number}" and f"“{quoted}" in answer.sentences[0]
-    assert answer.told[0].quotes[0].stands_in(zoo.facts.get(number))
+    assert answer.parts[0].quotes[0].stands_in(zoo.facts.get(number))
 
 
 def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memory) -> None:

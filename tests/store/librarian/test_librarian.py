@@ -86,7 +86,7 @@ def test_a_question_goes_on_from_the_one_before(told: Memory) -> None:
 def test_the_first_three_are_handed_on_and_each_sentence_once(told: Memory) -> None:
     first: list[object] = []
     said: list[str] = []
-    answer = Librarian(told).ask("why SQLite?", first=first.extend, said=said.append)
+    answer = Librarian(told).ask("why SQLite?", first=first.extend, each=said.append)
     assert first and said == list(answer.sentences)
 
 

@@ -261,16 +261,16 @@ def test_a_dead_server_is_left_alone_for_a_while_and_longer_each_time() -> None:
     now = 0.0
     server = CircuitBreaker(lambda: now)
     dead = ModelFailed("absent", "Nothing answers.", "Start it.")
-    server.failed(dead)
-    told = server.tripped()
+    server.record_failure(dead)
+    told = server.why_open()
     assert told is not None and (told.kind, told.next) == ("absent", "It is asked again in 30 s. Start it.")
     now = 31.0
-    assert server.tripped() is None
-    server.failed(dead)
+    assert server.why_open() is None
+    server.record_failure(dead)
     now = 31.0 + 59
-    assert server.tripped() is not None
-    server.worked()
-    assert server.tripped() is None
+    assert server.why_open() is not None
+    server.record_answer()
+    assert server.why_open() is None
 
 
 def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -> None:

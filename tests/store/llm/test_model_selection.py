@@ -192,10 +192,10 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
     """Who starts Ollama after it was missed need not wait for the pause to be over."""
     server.installed = {USUAL: 1}
     tripped = circuit_breaker.of(server.address)
-    tripped.failed(ModelFailed("absent", "Nothing answers."))
-    assert tripped.tripped()
+    tripped.record_failure(ModelFailed("absent", "Nothing answers."))
+    assert tripped.why_open()
     standing(configured())
-    assert not tripped.tripped()
+    assert not tripped.why_open()
 
 
 # fetching -------------------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 
     def told(at: float, done: int) -> None:
         seconds[0] = at
-        pace.told(done, 10_000)
+        pace.add(done, 10_000)
 
     told(0, 1_000)
     assert pace.rate is None and pace.left is None

@@ -458,6 +458,7 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
     }
     with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
         screen(terminal, "118 facts")
+        terminal.write("2")
         screen(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
         assert (place / "billing-api" / ".memoranda" / "memory.db").exists()

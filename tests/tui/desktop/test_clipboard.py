@@ -101,7 +101,7 @@ def test_a_program_that_hangs_is_left(install: Install, monkeypatch: pytest.Monk
     install("xclip", "exec /bin/sleep 30")
     start = time.monotonic()
     assert hand_over("x", [XCLIP]) == "by the terminal (OSC 52); xclip did not take it"
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
 
 
 def test_one_that_stays_behind_to_serve_the_text_holds_nobody(install: Install) -> None:

@@ -93,7 +93,7 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         ("remember --tag --do", []),
         ("remember -- --do", []),
         ("facts -- wo", ["work"]),
-        ("index ", ["rebuild", "download"]),
+        ("index ", ["documents", "rebuild", "download"]),
         ("index rebuild re", []),
         ("link HEAD ", ["--type", "--db", "--json", "--help"]),
         ("restore 1 --y", ["--yes"]),

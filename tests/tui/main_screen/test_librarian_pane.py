@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from support.chats import Scripted
@@ -17,7 +18,9 @@ from store.base.errors import ModelFailed
 from store.base.location import locate
 from store.base.models import Decision
 from store.llm import circuit_breaker
+from tui.panes.librarian.controller import LibrarianController
 from tui.widgets.chat_pane import Question, Talk
+from tui.workers.librarian_worker import Exchange
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -425,3 +428,11 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story, speaks: Callab
             for strip in person.strips:
                 assert strip.cell_length == person.app.size.width
                 assert not any(ord(char) < 32 or char == "\u202e" for segment in strip for char in segment.text)
+
+
+def test_the_clock_of_an_answer_may_tick_once_more_while_the_screen_is_closed() -> None:
+    """Its widgets are gone by then; it ended the application with a traceback."""
+    controller = LibrarianController(SimpleNamespace(find=lambda widget: None))  # type: ignore[arg-type]
+    controller._exchanges = [Exchange("who feeds the cat?")]
+    controller._count_seconds()
+    assert controller.asking is not None

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from store.embedding import provider_selection
 from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding as meanings
+from tui.main_screen.background import embedding
 from tui.widgets.search_bar import SearchBar
 from tui.workers import embedding_worker as embedders
 from tui.workers.search_worker import SearchWorker
@@ -248,6 +250,24 @@ def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPat
     assert not one._ends() and 0.2 <= embedders.monotonic() - start < 2
     one.close()
     assert one._ends()
+
+
+def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rate from the second second on, counted anew in each run."""
+    now = 100.0
+    monkeypatch.setattr(embedding, "monotonic", lambda: now)
+    host: Any = SimpleNamespace(form="-wide", engine=None, draw_top=lambda: None, vectors_came=lambda all_of_them: None)
+    shown = embedding.EmbeddingController(host)
+    texts = []
+    for done, seconds in ((64, 0.0), (80, 1.0), (128, 3.0)):
+        now += seconds
+        shown._advanced(done, 5000)
+        texts.append(shown.pieces()[0][0])
+    assert texts == ["indexing 64 of 5,000 ", "indexing 80 of 5,000 ", "indexing 128 of 5,000, 16/s "]
+    shown._ended()
+    now += 60
+    shown._advanced(10, 300)
+    assert shown.pieces()[0][0] == "indexing 10 of 300 "
 
 
 class TestWhy:

@@ -55,6 +55,7 @@ def link(session: Session, given: "ParsedArguments") -> Outcome:
     try:
         made = session.memory.commits.link(sha, decision, given.type)
     except NotFound:
+        session.memory.decisions.get(decision)  # where that is missing, git need not be asked
         if not _catch_up(session):
             raise
         made = session.memory.commits.link(sha, decision, given.type)

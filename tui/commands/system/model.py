@@ -211,7 +211,7 @@ def _pull(session: Session, name: str) -> Outcome:
         fetcher = ModelPuller(endpoint.of(_config(session)), lambda: interrupt.asked)
         try:
             for far in fetcher.pull(name):
-                pace.told(far.done, far.total)
+                pace.add(far.done, far.total)
                 total = far.total or total
                 tell(far, pace)
         except ModelFailed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from tui.main_screen.background.upkeep import GIT
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
 
 FEW = 64  # texts: as many are embedded at once, without progress
+RATED = 2.0  # seconds from which on the rate is shown
 REASON = 48  # cells for the reason why there is no search by meaning
 
 
@@ -29,6 +31,7 @@ class EmbeddingController:
         self.host = host
         self._status = ("", "")  # (status text, action of a click on it)
         self._progress = (0, 0)  # (embedded texts, all texts)
+        self._began = (0, 0.0)  # the same at the start of this run, and when that was
 
     def start(self) -> None:
         self.embed()
@@ -87,11 +90,16 @@ class EmbeddingController:
         return engine is not None and engine.embedder.running and engine.newest_step() == step
 
     def _advanced(self, done: int, total: int) -> None:
+        if done < self._progress[0] or not self._began[1]:
+            self._began = (done, monotonic())
         self._progress = (done, total)
-        self._show(f"indexing {done:,} of {total:,}", "leave")
+        seconds = monotonic() - self._began[1]
+        rate = (done - self._began[0]) / seconds if seconds >= RATED else 0.0
+        self._show(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "leave")
         self.host.vectors_came(False)
 
     def _ended(self) -> None:
+        self._began = (0, 0.0)
         if self.host.engine is not None and not self.host.engine.embedder.trouble:
             self._show("", "")
         self.host.vectors_came(True)

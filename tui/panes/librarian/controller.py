@@ -218,8 +218,8 @@ class LibrarianController(PaneController):
             self.show()
 
     def _count_seconds(self) -> None:
-        """Show the elapsed time of the pending answer."""
-        if self.asking is not None:
+        """Show the elapsed time of the pending answer, unless the screen is being closed."""
+        if self.asking is not None and self.host.find(Talk) is not None:
             self.show()
 
     def _ended(self, exchange: Exchange, answer: Answer | None, error: str) -> None:

@@ -20,8 +20,10 @@ from mcp_types import version as versions
 
 from store.base import token_count
 from store.doors.mcp import opening, schemas
+from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.opening import Opening
 from store.doors.mcp.server import _Handlers, _server
+from store.doors.mcp.session import McpSession
 from store.memory import Memory
 
 MEMORANDA = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -318,6 +320,24 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
     )
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
     assert "a stray line" in done.stderr and "from a child" in done.stderr and "raw" in done.stderr
+
+
+async def test_the_end_leaves_no_work_that_would_fail_on_standard_error(path: str, memory: Memory) -> None:
+    """An agent shows its person what a server writes there."""
+    handlers = _Handlers(McpSession(memory.location))
+    await handlers._on_thread(lambda: ToolAnswer({}, ""))
+    handlers.close()
+    assert handlers._flush is not None and handlers._flush.cancelled()
+    said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
+    said.append(message("tools/call", 2, name="memory_search", arguments={"query": "cache"}))
+    done = subprocess.run(
+        [MEMORANDA, "--db", path, "mcp"],
+        input="\n".join(map(json.dumps, said)) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2] and done.stderr == ""
 
 
 def malformed(dice: random.Random) -> bytes:

@@ -12,7 +12,7 @@ from store.base import record_keys
 from store.config.configuration import put, user_path
 from store.conversations.turns import NewTurn
 from store.doors.mcp import schemas
-from store.doors.mcp.answers import LONGEST, ToolAnswer
+from store.doors.mcp.answers import LONGEST, ROOM, ToolAnswer, of_lines
 from store.doors.mcp.session import TOOLS, McpSession
 from store.doors.pause import pause
 from store.doors.session import calls, injections
@@ -465,3 +465,10 @@ def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> N
             calls.note(write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0)
     plan = memory.plans.origin("hook:codex", "one")
     assert [change.citation for change in plan.changes] == ["A#1"]
+
+
+def test_a_line_that_is_longer_than_the_room_is_cut() -> None:
+    answer = of_lines(["x" * 20_000, "y"], 1, None, lambda text: {"text": text}, "Lines.")
+    first, second = answer.data["text"].split("\n")
+    assert len(first) == ROOM - 200 and first.endswith("…") and second == "y"
+    assert (answer.data["lines"], answer.data["total"]) == (2, 2)

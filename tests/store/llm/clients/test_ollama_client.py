@@ -169,7 +169,7 @@ def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, m
     puller.step, pace = number, RateMeter()
     with closing(ModelPuller(puller.address, never)) as fetcher:
         for far in fetcher.pull("qwen2.5:0.5b"):
-            pace.told(far.done, far.total)
+            pace.add(far.done, far.total)
             assert how_far(far, pace)
     last: dict[str, Any] = {"eval_count": number, "eval_duration": number, "load_duration": number}
     monkeypatch.setattr("support.model_server.COUNTS", last)
@@ -210,7 +210,7 @@ def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Eve
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
     assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 10
-    assert circuit_breaker.of(endpoint.of(Config())).tripped() is None, "who was not waited for has not failed"
+    assert circuit_breaker.of(endpoint.of(Config())).why_open() is None, "who was not waited for has not failed"
 
 
 @pytest.mark.parametrize("cancelled", [True, False])

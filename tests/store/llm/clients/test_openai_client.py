@@ -19,7 +19,7 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.librarian.trial import worth
 from store.llm import circuit_breaker, model_selection
-from store.llm.chat import SAID, Chat
+from store.llm.chat import WORD_ONLY, Chat
 from store.llm.clients.chat_client import ChatClient
 from store.llm.server_info import look
 
@@ -134,7 +134,7 @@ def test_a_chat_answers_streams_and_leans(chat: ChatClient, served: Any) -> None
     assert "".join(kept.stream(ASKED, predict=40, seconds=5)) == "Yes, it is."
     assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == 0.0, "of several words"
     served.say, served.says = (lambda _: "Yes"), "Yes"
-    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == SAID, "of a server that tells no likelihoods"
+    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY, "of a server that tells no likelihoods"
     served.likely = {"Yes": -0.1, "No": -3.1}
     assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == pytest.approx(3.0)
     served.likely = {"Maybe": -0.1}

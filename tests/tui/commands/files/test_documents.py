@@ -190,10 +190,10 @@ def test_long_lines_are_not_given_to_the_colours() -> None:
     start = time.process_time()
     for line in ("*" * 100_000, "`" * 100_000, "[" * 100_000, "**a" * 30_000):
         assert coloured([line]) == [[(line, "")]]
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 5  # the square of 100,000 takes minutes
     for line in ("*" * 1000, "`" * 1000, "[" * 1000, "- " * 500, "**a" * 300, "~~" * 500):
         coloured([line] * 100)
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 50
 
 
 def test_the_command_line_shows_what_the_preview_does(

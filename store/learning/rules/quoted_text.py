@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from store.learning.grammar import WINDOW, leads, pattern, sign, triggers
-from store.learning.request_markers import heads
+from store.learning.rules.request_markers import heads
 from store.text.folding import fold
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # whose a character is; see above

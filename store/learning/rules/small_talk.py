@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from store.learning.grammar import either, sign
-from store.learning.imperatives import commands
+from store.learning.rules.imperatives import commands
 
 
 @cache

@@ -13,10 +13,10 @@ from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest
 from store.learning import grammar, rule_pass
 from store.learning.candidate_filter import worth
-from store.learning.extract_rules import extract
+from store.learning.rules.extract_rules import extract
 from store.memory import Memory
 
-CASES = Path(__file__).parents[3] / "bench" / "cases"
+CASES = Path(__file__).parents[4] / "bench" / "cases"
 DEVELOPMENT = [
     json.loads(line)
     for half in ("dev", "dev2")
@@ -312,6 +312,17 @@ def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> No
     assert len(texts) == 1 and any(
         word in texts[0].lower() for word in ("always", "never", "siempre", "nunca", "jamás")
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("whenever you write SQL, use uppercase keywords", "when you commit, sign it", "if I ask for a diff, show it"),
+        *("cuando escribas tests, usá pytest", "cada vez que hagas un commit, firmalo", "no uses tabs nunca más"),
+    ],
+)
+def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
+    assert [found.text.lower() for found in extract("user", text).facts] == [text.lower()]
 
 
 @pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])

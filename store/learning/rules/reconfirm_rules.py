@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from store.learning.grammar import WINDOW, either, leads, pattern, sign, words
-from store.learning.sentences import Sentence, fold
+from store.learning.rules.sentences import Sentence, fold
 
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
 TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning import imperatives, request_markers
 from store.learning.grammar import Trigger, leads, pattern, triggers
-from store.learning.request_clauses import REQUESTS
-from store.learning.requests import WHY, Request, requests
-from store.learning.sentences import WORDS, Sentence, sentences
-from store.learning.unmarked_requests import unmarked
+from store.learning.rules import imperatives, request_markers
+from store.learning.rules.request_clauses import REQUESTS
+from store.learning.rules.requests import WHY, Request, requests
+from store.learning.rules.sentences import WORDS, Sentence, sentences
+from store.learning.rules.unmarked_requests import unmarked
 from store.text.folding import fold
 from store.text.prompt_injection import suspicious
 

@@ -2,11 +2,11 @@
 
 import re
 
-from store.learning import request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import pattern
-from store.learning.request_markers import COLONS, Clause, Marker
-from store.learning.statements import FIGURE, NAME
+from store.learning.rules import request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.request_markers import COLONS, Clause, Marker
+from store.learning.rules.statements import FIGURE, NAME
 from store.text.language import language
 from store.text.small_talk import small_talk
 

@@ -7,12 +7,11 @@ lasting, and says a few words more, what it states is put to the person. It is n
 import re
 from collections.abc import Sequence
 
-from store.learning import imperatives, request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import pattern, sign, triggers
-from store.learning.sentences import MOST, WORDS, Sentence
-from store.learning.statements import states
-from store.text.small_talk import small_talk
+from store.learning.rules import imperatives, request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.sentences import WORDS, Sentence
+from store.learning.rules.statements import states
 
 SENTENCES = 6  # of a turn that only says something; a longer one tells a story
 SHORT = 3  # words of a question that only asks whether one was heard, "got it?", and of a statement
@@ -27,41 +26,32 @@ def unmarked(said: Sequence[Sentence]) -> list[tuple[int, int]]:
     found, marked = list[tuple[int, int]](), False
     for number, sentence in enumerate(said):
         folded = sentence.folded
-        start = _start(sentence)
+        start = request_markers.starts(folded, 0, len(folded))[-1]
         rest = folded[start:]
         if pattern("comments").search(folded) or (
             (colon := rest.find(":")) > 0 and pattern("unheralded").search(rest, 0, colon)
         ):
             return []
-        if small_talk(sentence.text) or not rest.strip(" .,!?¿¡"):
+        if not rest.strip(" .,!?¿¡"):
             continue
         heard = pattern("heard").search(folded)
-        if not heard and (sentence.question or sentence.text.endswith("?") or pattern("questions").match(rest)):
+        if not heard and (sentence.text.endswith("?") or pattern("questions").match(rest)):
             if _points(rest):
                 marked = True
             elif len(folded.split()) > SHORT:
                 return []
-        elif not heard and _told(folded, sentence.text):
+        elif _told(folded, sentence.text):
             return []
         elif passing.requests(rest) or pattern("orders_now").match(rest):
-            clause = pattern("told_that").match(rest)
-            if clause and _lasting(sentence, start + clause.end()):
-                found.append((number, start + clause.end()))
-            elif not _points(rest):
+            if not _points(rest):
                 return []
             marked = True
         elif _lasting(sentence, start):
             found.append((number, start))
-            marked = marked or bool(heard) or _aside(sentence, start)
+            marked = marked or _aside(sentence)
         elif len(rest.split()) <= REST:
             marked = True
     return found if marked else []
-
-
-def _start(sentence: Sentence) -> int:
-    """Where a sentence begins behind words that say nothing; a "sí" is one, and "si" makes a condition."""
-    yes = len("sí ") if sentence.text.lower().startswith("sí ") else 0
-    return request_markers.starts(sentence.folded, yes, len(sentence.folded))[-1]
 
 
 def _points(folded: str) -> bool:
@@ -70,43 +60,28 @@ def _points(folded: str) -> bool:
 
 
 def _told(folded: str, text: str) -> bool:
-    """Whether somebody else says it, or another rule has judged it, or nothing of it is to be kept."""
-    said = pattern("as_said").match(folded)
-    if (
-        (not said and request_markers.reported(folded, len(folded)))
-        or pattern("refuses").search(folded)
-        or _QUOTED.search(text)
-    ):
+    """Whether somebody else says it, or another rule has judged it."""
+    places = request_markers.starts(folded, 0, len(folded))
+    if request_markers.reported(folded, len(folded)) or _QUOTED.search(text):
         return True
-    start = request_markers.starts(folded, 0, len(folded))[-1]
-    return any(
-        one.phrase.match(folded, place)
-        for kind in ("kept", "every", "weak")
-        for one in triggers(kind)
-        for place in {0, start}
-    )
+    rules = [one for kind in ("kept", "every", "weak") for one in triggers(kind)]
+    return any(one.phrase.match(folded, place) for one in rules for place in {0, places[-1]})
 
 
-def _aside(sentence: Sentence, start: int) -> bool:
-    """Whether a sentence that states has words that do not: a clause, or a first word that puts right or confirms."""
+def _aside(sentence: Sentence) -> bool:
+    """Whether a sentence that states has a clause that does not."""
     folded = sentence.folded
-    if ":" in folded[:start] or any(
-        pattern(kind).match(folded, place)
-        for kind in ("corrects", "denies", "confirms")
-        for place in request_markers.starts(folded, 0, len(folded))
-    ):
-        return True
     return any(
-        0 < len(clause.split()) <= REST and not _states(clause, sentence.text[part.start : part.end])
+        not _states(folded[part.start : part.end], sentence.text[part.start : part.end])
         for part in request_markers.clauses(folded)
-        if not request_markers.empty(folded, part) and (clause := folded[part.start : part.end].strip())
+        if not request_markers.empty(folded, part)
     )
 
 
 def _lasting(sentence: Sentence, start: int) -> bool:
     """Whether a sentence states something that lasts, in one of its clauses, from there on."""
     folded, text = sentence.folded[start:], sentence.text[start:]
-    if len(folded) > MOST or len(folded.split()) < SHORT:
+    if len(folded.split()) < SHORT:
         return False
     if any(pattern(name).search(folded) for name in ("once", "unsure", "hedged", "unhinted", "passing")):
         return False

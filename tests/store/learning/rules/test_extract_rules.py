@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from store.base.vocabulary import DOMAINS
 from store.database.erasure.tombstones import normal
-from store.learning.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
-from store.learning.sentences import LONG, sentences
+from store.learning.rules.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
+from store.learning.rules.sentences import LONG, sentences
 
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[3] / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[4] / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()
 ]
 ORDERS = (
     "Remember that the key is under the mat.",

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from store.learning import request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import WINDOW, pattern
-from store.learning.request_clauses import (
+from store.learning.rules import request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.request_clauses import (
     LONG,
     NEGATION,
     REQUESTS,
@@ -18,10 +18,9 @@ from store.learning.request_clauses import (
     stated,
     verb,
 )
-from store.learning.request_markers import COLONS, Clause, Marker
-from store.learning.sentences import MOST, WORDS, Sentence
-from store.learning.statements import FIGURE
-from store.text.small_talk import small_talk
+from store.learning.rules.request_markers import Clause, Marker
+from store.learning.rules.sentences import MOST, WORDS, Sentence
+from store.learning.rules.statements import FIGURE
 
 ITEMS = 12  # things of one list
 OPENS = ("asked", "to_do", "politely", "corrects", "denies", "confirms")
@@ -65,19 +64,14 @@ def content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     if adverb and folded[: part.start].strip(TRIM):
         yield number, 0, part.end
         return
-    closed = not colon and marker.end < part.end and marker.kind in ("pointing", "storing")  # "save it so that …"
     back = bool(pattern("back").search(folded[marker.start : marker.end])) and not colon
     after = colon or (part.end + 1 if part.mark else end), end
-    before = 0, part.start if marker.kind == "lasts" else marker.start
-    if marker.kind == "announces" and not colon and len(folded[marker.end : part.end].split()) >= WORDS:
-        after = marker.end, end
-    fits_after = not closed and _full(sentence, *after)
+    before = 0, part.start if marker.kind in ("lasts", "hints") else marker.start
+    fits_after, fits_before = _full(sentence, *after), _full(sentence, *before)
     if marker.kind == "hints" and not colon:
-        fits_after = fits_after and _tells(sentence, *after)
-        before = (0, part.start) if _tells(sentence, 0, part.start) else (0, 0)
-    fits_before = _full(sentence, *before) and not _only_leads(folded, before[1])
+        fits_after, fits_before = fits_after and _tells(sentence, *after), fits_before and _tells(sentence, *before)
     last = number + 1
-    if fits_after and not back and not (fits_before and marker.kind == "lasts"):
+    if fits_after and not back:
         yield number, *after
     elif fits_before:
         yield number, *before
@@ -96,12 +90,8 @@ def content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[in
 def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
     """Where what follows a marker ends: before the next clause that is a marker itself."""
     end = len(folded)
-    for number in range(len(parts) - 1, marker.clause, -1):
-        part = parts[number]
-        if len(parts) - number > request_markers.LAST or parts[number - 1].mark in COLONS:
-            break
-        tail = any(request_markers.whole(kind, folded, part) for kind in ("pointing", "storing", "lasts"))
-        if not tail or part.start <= marker.end:
+    for part in parts[: marker.clause : -1]:
+        if not any(request_markers.whole(kind, folded, part) for kind in ("pointing", "storing", "lasts")):
             break
         end = part.start
     return end if marker.kind in (*REQUESTS, "politely", "to_do") else len(folded)
@@ -110,7 +100,7 @@ def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
 def _full(sentence: Sentence, start: int, end: int) -> bool:
     """Whether there is something in a part of a sentence that can be kept."""
     rest = sentence.folded[start:end].strip(TRIM)
-    if len(rest.split()) < WORDS or small_talk(sentence.text[start:end]) or pattern("only_marks").fullmatch(rest):
+    if len(rest.split()) < WORDS:
         return False
     parts = request_markers.clauses(rest)
     return not all(request_markers.empty(rest, part) or request_markers.whole("lasts", rest, part) for part in parts)
@@ -122,30 +112,22 @@ def _tells(sentence: Sentence, start: int, end: int) -> bool:
     return len(rest.split()) >= LONG and stated(rest, sentence.text[start:end]) and not passing.refused(rest)
 
 
-def _only_leads(folded: str, end: int) -> bool:
-    return all(request_markers.empty(folded[:end], part) for part in request_markers.clauses(folded[:end]))
-
-
 def _usable(said: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:
     """Whether a sentence beside the one with the marker can be what it speaks of."""
     sentence = said[number]
-    if number in taken or sentence.question or small_talk(sentence.text) or len(sentence.text.split()) < WORDS:
+    if number in taken or sentence.question or sentence.passed or len(sentence.text.split()) < WORDS:
         return False
-    if sentence.passed or len(sentence.text) > MOST:
-        return False
-    if marker.kind in ("storing", "announces", "corrects", "hints"):
-        return stated(sentence.folded, sentence.text)
-    return True
+    return marker.kind not in ("storing", "announces", "corrects", "hints") or stated(sentence.folded, sentence.text)
 
 
 def _following(
     said: Sequence[Sentence], number: int, taken: set[int], marker: Marker
 ) -> Iterator[tuple[int, int, int]]:
     """The sentence behind an announcement, or the list."""
-    listed = said[number].bullet
-    several = marker.kind != "corrects" and pattern("both").search(said[number - 1].folded)
+    several = pattern("both").search(said[number - 1].folded)
     for place in range(number, min(number + ITEMS, len(said))):
-        if place > number and not (listed and said[place].bullet) and not (several and _tells(said[place], 0, MOST)):
+        goes_on = said[place].bullet or (several and _tells(said[place], 0, len(said[place].text)))
+        if place > number and not goes_on:
             return
         if _usable(said, place, taken, marker):
             yield place, 0, len(said[place].text)

@@ -9,15 +9,24 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from store.learning import imperatives, request_markers
-from store.learning import small_talk as passing
 from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.request_clauses import LONG, REQUESTS, STATED, TRIM, behind_colon, integral, ordered, stated, verb
-from store.learning.request_content import content, parted
-from store.learning.request_markers import COLONS, Clause, Marker
-from store.learning.sentences import MOST, WORDS, Sentence
-from store.learning.statements import FIGURE, NAME, states
-from store.text.small_talk import small_talk
+from store.learning.rules import imperatives, request_markers
+from store.learning.rules import small_talk as passing
+from store.learning.rules.request_clauses import (
+    LONG,
+    REQUESTS,
+    STATED,
+    TRIM,
+    behind_colon,
+    integral,
+    ordered,
+    stated,
+    verb,
+)
+from store.learning.rules.request_content import content, parted
+from store.learning.rules.request_markers import COLONS, Clause, Marker
+from store.learning.rules.sentences import Sentence
+from store.learning.rules.statements import FIGURE, NAME, states
 
 WHY = {
     "asked": "you asked for it",
@@ -54,8 +63,6 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
     """What the sentences of a turn ask for, in order."""
     taken = set[int]()
     for number, sentence in enumerate(said):
-        if number in taken or small_talk(sentence.text):
-            continue
         marker = _marker(sentence)
         if marker is None:
             continue
@@ -74,11 +81,12 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
                 announces = text.endswith(":") and last >= len(text) - 1
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
                     continue  # it goes on in the next sentence: half of it may say the opposite
-                if marker.kind in (*REQUESTS, "lasting") or not pattern("asking").match(said[where].folded, first):
-                    whole = marker.kind == "hints" and pattern("conditions").match(said[where].folded, first, last)
-                    if whole and "," not in text[first:last]:
-                        last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
-                    yield Request(where, first, last, marker.kind, sure)
+                asking = pattern("asking").match(said[where].folded, first)
+                if asking and marker.kind not in (*REQUESTS, "lasting"):
+                    continue
+                if pattern("conditions").match(said[where].folded, first, last) and "," not in text[first:last]:
+                    last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
+                yield Request(where, first, last, marker.kind, sure)
 
 
 def _quotes_on(text: str) -> bool:
@@ -107,9 +115,7 @@ def _marker(sentence: Sentence) -> Marker | None:
     parts = request_markers.clauses(folded)
     if sentence.question:
         marker = request_markers.first("politely", folded, parts)
-        if marker is None or pattern("or_else").search(folded[-WINDOW:]):
-            return None
-        return None if pattern("asking").match(folded, marker.end) else marker
+        return None if marker is None or pattern("asking").match(folded, marker.end) else marker
     if pattern("refuses").search(folded[: 2 * WINDOW]):
         return None
     own = [part for part in parts if part.start < max(sentence.own, 1)]
@@ -119,26 +125,23 @@ def _marker(sentence: Sentence) -> Marker | None:
             continue
         if kind != "to_do" or verb(folded[marker.end :]):
             return marker
-    if sentence.text.endswith("?") or sentence.passed or sentence.doubt or len(folded) > MOST:
+    if sentence.text.endswith("?") or sentence.doubt:
         return None
     parts = own
-    once = pattern("once").search(folded)
     for kind in ("lasts", "lasting", "announces"):
-        marker = None if once else _rule(kind, sentence, parts)
+        marker = _rule(kind, sentence, parts)
         if marker and not request_markers.reported(folded, marker.start):
             return marker
-    for kind in ("confirms", "confirmed") if once else ("corrects", "denies", "corrected", "confirms", "confirmed"):
+    for kind in STATED:
         marker = request_markers.first(kind, folded, parts[:2])
         if marker and not request_markers.reported(folded, marker.start) and _states(sentence, kind, marker, parts):
             return marker
-    return None if once else _hinted(sentence, parts)
+    return _hinted(sentence, parts)
 
 
 def _hinted(sentence: Sentence, parts: list[Clause]) -> Marker | None:
     """Return the marker of a word of memory in no form that is known."""
     folded = sentence.folded
-    if any(pattern(name).search(folded) for name in ("unsure", "or_else", "unhinted")):
-        return None
     marker = request_markers.within("hints", folded, parts)
     if marker is None or request_markers.reported(folded, marker.start):
         return None
@@ -171,18 +174,14 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     marker = request_markers.first(kind, folded, parts)
     if marker is None:
         return None
-    rest = folded[marker.end :].strip(TRIM)
-    text = sentence.text[marker.end :].strip(TRIM)
+    rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
-        header = parts[marker.clause].mark == ":" or folded.endswith(":")
-        return marker if header or integral(folded, marker) else None
-    if imperatives.depends(
-        folded[marker.start : marker.end]
-    ):  # a rule for a case: what is to be done in it has to follow
+        return marker if folded.endswith(":") or integral(folded, marker) else None
+    if imperatives.depends(folded[marker.start : marker.end]):  # what is to be done in that case has to follow
         main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
         inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
         return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
-    if imperatives.goes_wrong(rest) or pattern("asking").match(rest) or pattern("unsure").search(folded):
+    if imperatives.goes_wrong(rest):
         return None
     return marker if ordered(rest) or stated(rest, text) or len(rest.split()) >= LONG else None
 
@@ -190,17 +189,10 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
 def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     """Whether there is something to know beside the words that announce it."""
     folded, part = sentence.folded, parts[marker.clause]
-    if pattern("unsure").search(folded):
-        return False
-    if folded.endswith(":") and marker.clause == len(parts) - 1:
-        return True
-    if part.mark in COLONS and part.mark:
+    if part.mark:
         return bool(folded[part.end :].strip(TRIM))
-    for start, end in ((marker.end, len(folded)), (0, marker.start)):
-        text, rest = sentence.text[start:end].strip(TRIM), folded[start:end].strip(TRIM)
-        if len(rest.split()) >= WORDS and stated(rest, text) and (_firm(text) or not passing.refused(rest)):
-            return True
-    return False
+    sides = ((marker.end, len(folded)), (0, marker.start))
+    return any(stated(folded[start:end].strip(TRIM), sentence.text[start:end].strip(TRIM)) for start, end in sides)
 
 
 def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) -> bool:
@@ -215,28 +207,19 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
         return False  # "yes", "update" as the first word of something else
     if not rest:
         return kind == "corrects"
-    if pattern("unsure").search(folded) or pattern("asking").match(rest):
-        return False
-    if imperatives.goes_wrong(rest) and not FIGURE.search(rest):
-        return False
-    if len(rest.split()) < (WORDS if whole else 1) or passing.asks(rest) or small_talk(text):
+    if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
         return False
     if whole:
-        now = kind == "corrected" and passing.refused(rest.removeprefix("ahora ")) and not _firm(text)
-        return len(rest.split()) >= LONG and not now
-    if pattern("goes_on").search(folded[marker.start : marker.end]):
-        return True  # "I meant the blue one": in the place of something that was said
+        return _firm(text) or not passing.refused(rest.removeprefix("ahora "))
     if kind == "corrects" or colon:
         return stated(rest, text)
     if sign("was_so").search(folded[marker.start : marker.end]):
         return stated(rest.removeprefix("ahora ").removeprefix("now "), text)
-    figure = bool(_firm(text) or pattern("corrected").match(rest))
-    if passing.refused(rest) and not (figure and kind == "denies" and pattern("to_be").search(rest)):
+    to_be = bool(pattern("to_be").search(rest))
+    if passing.refused(rest) and not to_be:
         return False
-    own = states(rest, text) or pattern("confirmed").match(rest) or pattern("corrected").match(rest)
-    if kind == "denies":
-        return (bool(own) and bool(figure or pattern("to_be").search(rest))) or (figure and stated(rest, text))
-    return bool(own)
+    own = states(rest, text) or bool(pattern("confirmed").match(rest))
+    return _firm(text) or (own and to_be) if kind == "denies" else own
 
 
 def _firm(text: str) -> bool:

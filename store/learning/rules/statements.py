@@ -4,9 +4,9 @@ is matched by its form, on text without capitals and accents (`sentences.fold`).
 import re
 from functools import cache
 
-from store.learning import small_talk
 from store.learning.grammar import either, pattern, sign, words
-from store.learning.sentences import fold
+from store.learning.rules import small_talk
+from store.learning.rules.sentences import fold
 
 SAID = 3  # words of a clause in which a telling word counts
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from store.learning.quoted_text import DOUBTED, OWN, PASSED, STRUCK, QuotedSpans
+from store.learning.rules.quoted_text import DOUBTED, OWN, PASSED, STRUCK, QuotedSpans
 from store.text.clauses import quotes_whole, spans
 from store.text.folding import fold as fold
 

@@ -1,0 +1,33 @@
+"""What kind of answer a question asks for, by its words: several things, the latest, the first."""
+
+import re
+
+_LENGTHS = "seconds|minutes|hours|days|weeks|months|years|segundos|minutos|horas|días|semanas|meses|años"
+_SEVERAL = re.compile(
+    rf"\b(?:how many|cuánt[oa]s)\b(?! (?:{_LENGTHS})\b)"
+    r"|\b(?:all|both|list|types|kinds|ways|tod[oa]s|cuáles)\b|\b(?:what|which) (?:are|were|have|has)\b"
+    r"|\b(?:what|which) (?:\w+ )?\w+[^\Ws]s\b(?! (?:the|a)\b)|\bqué (?:\w+ )?\w+[^\Ws]s\b",
+    re.IGNORECASE,
+)
+_PERIODS = "week|month|year|night|summer|winter|spring|autumn|fall|weekend|few|couple|two|three|\\w+day"
+_LATEST = re.compile(
+    r"\b(?:current|currently|now|nowadays|latest|newest|updated|recent|recently|still"
+    rf"|last(?! (?:{_PERIODS}|\d)))\b"
+    r"|\b(?:ahora|actual|actualmente|reciente|recientemente|todavía|aún|sigue|último|última)\b",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(
+    r"\b(?:originally|initially|earliest|at first|(?:very )?first (?:time|mention\w*|sa(?:y|id)|t(?:ell|old))"
+    r"|originalmente|inicialmente|al principio|(?:la )?primera vez)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_several(question: str) -> bool:
+    """Return whether a question asks for several things, which may be said in several places."""
+    return bool(_SEVERAL.search(question))
+
+
+def asked_end(question: str) -> int:
+    """Return 1 if the latest of what is said is asked for, -1 if the first, else 0."""
+    return bool(_LATEST.search(question)) - bool(_FIRST.search(question))

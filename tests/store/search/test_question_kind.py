@@ -1,0 +1,81 @@
+"""What kind of answer is asked for, and how that orders what was found."""
+
+import pytest
+
+from store.conversations.turns import NewTurn
+from store.memory import Memory
+from store.search.query.question_kind import asked_end, asks_several
+from store.search.signals.ranking import Candidate, Passage, Question, rank
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("Which books did Ana read?", True),
+        ("How many dogs live here?", True),
+        ("What kinds of tea do we have?", True),
+        ("¿Qué libros leyó Ana?", True),
+        ("¿Cuántas perras hay?", True),
+        ("How many days did the move take?", False),
+        ("¿Cuántos días duró la mudanza?", False),
+        ("What was the name of the dog?", False),
+        ("Where is the class held?", False),
+        ("¿Dónde vive Ana?", False),
+    ],
+)
+def test_several_things_are_asked_for(question: str, several: bool) -> None:
+    assert asks_several(question) is several
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("What is the deploy day now?", 1),
+        ("When did we last change the key?", 1),
+        ("¿Cuál es el puerto actual?", 1),
+        ("Which port was it originally?", -1),
+        ("¿Qué base usábamos al principio?", -1),
+        ("What did we do last week?", 0),
+        ("Who won the first prize?", 0),
+        ("Was it originally the port we use now?", 0),
+    ],
+)
+def test_the_latest_or_the_first_is_asked_for(question: str, end: int) -> None:
+    assert asked_end(question) == end
+
+
+def test_of_statements_that_contradict_each_other_the_asked_one_is_first_and_all_are_shown(memory: Memory) -> None:
+    """The newest where the present is asked for, the oldest where the beginning is."""
+    said = (("2026-03-01", "the staging port is 8080"), ("2026-05-01", "the staging port is 9090 after the change"))
+    for day, text in (*said, ("2026-04-01", "the staging port is 8443")):
+        memory.turns.add(day, [NewTurn("user", text, at=f"{day}T10:00:00Z")])
+
+    def ports(question: str) -> list[str]:
+        return [hit.snippet.split(" is ")[1][:4] for hit in memory.search(question).hits]
+
+    assert ports("what is the staging port now") == ["9090", "8443", "8080"]
+    assert ports("what was the staging port originally") == ["8080", "8443", "9090"]
+
+
+def _order(question: str, turns: list[Candidate]) -> list[int]:
+    words = {word.strip("?").lower(): 1.0 for word in question.split()}
+    return [place.record.key for place in rank(Question(question, words), turns, lambda text: frozenset(text.split()))]
+
+
+def _turn(key: int, session: str, text: str, bm25: float) -> Candidate:
+    passage = Passage(key, text, bm25=bm25)
+    return Candidate(key, "turn", "", "2026-01-01T00:00:00.000Z", [passage], session, 10 * key, length=len(text))
+
+
+def test_answers_of_other_sessions_come_before_the_third_of_one() -> None:
+    """Only where several things are asked for; the best stays first."""
+    turns = [_turn(n, "one", f"book {n}", 1.0 - n / 100) for n in range(1, 5)] + [_turn(9, "two", "book 9", 0.9)]
+    assert _order("which books are there", turns) == [1, 2, 9, 3, 4]
+    assert _order("where is the book", turns) == [1, 2, 3, 4, 9]
+
+
+def test_a_turn_that_only_asks_comes_after_those_that_tell() -> None:
+    asking = _turn(1, "one", "Which books do you like?", 1.0)
+    telling = _turn(2, "two", "I like books about the sea.", 0.8)
+    assert _order("which books does she like", [asking, telling]) == [2, 1]
+    assert _order("where is the book", [asking, telling]) == [1, 2]
