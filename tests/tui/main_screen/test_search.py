@@ -342,6 +342,7 @@ class TestBar:
             assert person.main.query_one(SearchBar).query_text == "old question"
             await person.press("down", "down")
             assert person.main.query_one(SearchBar).query_text == "thu"
+            await person.until(lambda: "found" in person.lines[1])
             await person.press("down")
             assert person.at == "hits"
             with open_memory(folder) as memory:
