@@ -387,6 +387,7 @@ class TestTimeline:
             person.app.theme = "textual-light"
             for key, name in (("1", "facts"), ("2", "timeline")):
                 await person.press(key, "j")
+                await person.until(lambda name=name: name == "facts" or "+LIMIT = 1000" in person.preview)
                 for widget in (person.main.pane.preview, person.main.list_of(name)):
                     shown = [*map(widget.render_line, range(widget.size.height))]
                     assert any(strip.text.strip() for strip in shown)
@@ -394,7 +395,6 @@ class TestTimeline:
                         if text.strip() and style and style.color and style.bgcolor:
                             written, ground = map(Color.from_rich_color, (style.color, style.bgcolor))
                             assert written.brightness < ground.brightness, text
-            assert "+LIMIT = 1000" in person.preview
 
     async def test_a_diff_that_comes_late_is_not_added_to_another_record(
         self, story: Story, monkeypatch: pytest.MonkeyPatch
