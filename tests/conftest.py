@@ -128,7 +128,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture(scope="session")
-def empty(installation: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def empty_memory(installation: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an empty memory, closed. To copy it takes a tenth of the time that creating one takes."""
     folder = tmp_path_factory.mktemp("empty") / ".memoranda"
     Memory.open(str(folder / "memory.db")).close()
@@ -136,9 +136,9 @@ def empty(installation: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def memory(empty: Path, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
+def memory(empty_memory: Path, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
     """A memory of a project, new, open, by the command line's door."""
-    path = shutil.copytree(empty, tmp_path / ".memoranda") / "memory.db"
+    path = shutil.copytree(empty_memory, tmp_path / ".memoranda") / "memory.db"
     renamed(path, clock())
     with Memory.open(str(path), "cli", clock) as memory:
         yield memory

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint
-from store.llm.chat import CONTEXT, SAID
+from store.llm.chat import CONTEXT, WORD_ONLY
 from store.llm.model_selection import found
 from store.llm.status import standing
 
@@ -195,7 +195,7 @@ def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, clien
     options = {**STILL, "num_predict": 1}
     first = client.chat(chosen.name, words, options=options, logprobs=True, top_logprobs=20)
     if first.logprobs is None:
-        assert odds in (-SAID, 0.0, SAID)
+        assert odds in (-WORD_ONLY, 0.0, WORD_ONLY)
     else:
         tops = first.logprobs[0].top_logprobs or ()
         assert len(tops) == 20 and tops[0].logprob == max(one.logprob for one in tops)

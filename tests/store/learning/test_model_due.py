@@ -134,7 +134,7 @@ def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: Ol
 @pytest.mark.parametrize("kind", ["absent", "missing"])
 def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaServer, kind: str) -> None:
     broken = circuit_breaker.of(endpoint.of(Config()))
-    broken.failed(ModelFailed(kind, "It is gone."))
+    broken.record_failure(ModelFailed(kind, "It is gone."))
     server.models = []
     standing(Config())
     assert broken.why_open()

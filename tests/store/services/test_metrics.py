@@ -11,7 +11,7 @@ from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from store.search.log.latency_log import KEPT
-from store.services.metrics import SESSIONS, TOLD, measure
+from store.services.metrics import CONVERSATIONS, SESSIONS, measure
 
 
 def test_of_a_new_memory_nothing_is_known(memory: Memory):
@@ -115,7 +115,7 @@ def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(m
     found = measure(memory)
     assert [one.name for one in found.sessions] == ["s2", *(f"s{number}" for number in range(11, 4, -1))]
     assert (found.covered, found.conversations) == (1, SESSIONS + 4) and found.sessions[0].turns == 4
-    plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {TOLD}"))
+    plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {CONVERSATIONS}"))
     assert "SCAN turns" not in plan and "SCAN t " not in plan and "SCAN c" not in plan.replace("SCAN CONSTANT", "")
 
 
