@@ -94,6 +94,7 @@ REMEMBERS = {
     "tui.cli",
     "tui.cli_output",
     "tui.commands",
+    "tui.commands.records",
     "tui.commands.records.facts",
     "tui.input",
     "tui.input.argument_parser",

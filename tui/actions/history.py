@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FRESH_MS = 600_000  # for an undo of an older change the message includes its age
 COUNTED = 100  # rows up to which the records of a step are told from the rest of it
-RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iterations", "events", "commits"))
+RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iterations"))
 
 
 def checkpoint(screen: ActionHost) -> None:
@@ -170,14 +170,16 @@ def _next(memory: Memory, since: str) -> tuple[Step, str]:
 
 
 def _records(memory: Memory, step: Step) -> int:
-    """Return how many records a step was about. One that takes the place of another, and the proposal from which a fact
-    was made, are no second record."""
+    """Return how many records a step was about. One that takes the place of another is no second record, nor is the
+    proposal from which a fact was made."""
     if step.changes > COUNTED:
         return step.changes
-    made: Counter[tuple[str, str]] = Counter()
+    made: dict[str, Counter[str]] = {}
     for change in memory.history.changes(step.seq):
-        made[change.table, change.op] += change.table in RECORD_TABLES
-    return max(made.values(), default=0)
+        if change.table in RECORD_TABLES:
+            made.setdefault(change.table, Counter())[change.op] += 1
+    proposals = made.pop("proposals", Counter())
+    return sum(max(count.values()) for count in made.values()) or max(proposals.values(), default=0)
 
 
 def _undo(screen: ActionHost, seq: int) -> None:

@@ -158,8 +158,10 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             self.screen.set_focus(self._input)  # now: the next keys are for it
 
     def clear(self) -> None:
-        """Clear the bar, without a message."""
+        """Clear the bar, without a message; what was typed and not yet searched is not searched any more."""
         self._turn()
+        if self._debounce is not None:
+            self._debounce.stop()
         if self.query("#query"):
             field = self._input
             with self.prevent(type(field).Changed):
