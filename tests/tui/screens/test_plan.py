@@ -412,7 +412,7 @@ class TestAnOrigin:
                 assert memory.facts.get(facts["confirmed"]).status == "active"
                 assert memory.facts.get(facts["right"]).status == "active"
             assert not any("untouched" in row for row in person.rows)
-            await person.press("u")
+            await person.press("u", "y")
             assert held(notes) == before
 
     async def test_a_conflict_can_be_chosen(self, notes: Story) -> None:
