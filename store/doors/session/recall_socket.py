@@ -166,7 +166,7 @@ class RecallServer(Thread):
                 return bearing_on(memory, prompt, meaning=True)
         except MemorandaError:
             return None
-        except Exception:
+        except Exception:  # of SQLite or the model's runtime: it may cost this answer, not the thread of all later ones
             import logging
 
             logging.getLogger("memoranda").exception("recall failed")
