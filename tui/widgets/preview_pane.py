@@ -96,20 +96,26 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             engine.write(lambda memory: memory.search.accesses.add([number]), lambda result, error: None)
 
     def open(self, citation: Citation) -> None:
-        """Show the record of a citation, and add the previous one to the back history."""
+        """Show the record of a citation, add the previous one to the back history, and focus the preview."""
+        before = self.record
+        if self.show(citation):
+            if before is not None:
+                self._trail.append(before)
+            self.enter()
+
+    def show(self, citation: Citation) -> bool:
+        """Show the record of a citation; return False if there is none."""
         if self.engine is None:
-            return
+            return False
         try:
             found = self.engine.lookup(citation)
         except MemorandaError as error:
             self.post_message(self.Failed(error))
-            return
-        if self.record is not None:
-            self._trail.append(self.record)
+            return False
         self._ahead.clear()
         self._before = ()
         self._show(found)
-        self.enter()
+        return True
 
     def back(self) -> bool:
         """Go back to the previous record; return False if there is none."""

@@ -79,6 +79,18 @@ async def test_a_citation_opens_its_record_and_backspace_comes_back(story: Story
         assert person.at == "facts"
 
 
+async def test_an_answer_opens_its_first_source_and_keys_are_about_no_other_record(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await ask(person, "why do we use SQLite?")
+        assert person.record is not None and person.record.citation == "D#1" and person.at == "question"
+        await ask(person, "who won the world cup?")
+        assert person.record is None
+        await person.press("escape", "f")
+        assert person.toasts[-1] == "Nothing is selected."
+        with story.open() as memory:
+            assert memory.facts.get(1).status == "active"
+
+
 @SIZES
 async def test_a_search_that_is_left_comes_back_to_the_conversation(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size) as person:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import Defect, MemorandaError, purged_times
+from store import Defect, MemorandaError, parse_citation, purged_times
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
 from tui.panes.host import PaneController, PaneHost
@@ -230,8 +230,17 @@ class LibrarianController(PaneController):
             self._answer = answer
             if answer.filter and answer.filter != answer.question:
                 self.question.offer(answer.filter)
+            self._show_source(answer)
         self.show()
         self.host.draw_footer()
+
+    def _show_source(self, answer: Answer) -> None:
+        """Show the first record that the answer cites, so that keys about a record are about no other; the focus and
+        what the person reads stay."""
+        if self.holds(self.host.focused.id if self.host.focused is not None else None):
+            self.host.pane.follow(None)
+            if answer.citations:
+                self.host.pane.show(parse_citation(answer.citations[0]))
 
     def stop_answer(self) -> None:
         """Stop the model: the search's hits stay, in their order."""
