@@ -197,8 +197,8 @@ class _Restored:
 
 def _examined(database: Database) -> str:
     """Return what SQLite finds wrong with a restored store; empty if nothing."""
-    said = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
-    if said != ["ok"]:
+    messages = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
+    if messages != ["ok"]:
         return "SQLite finds damage in it"
     return "a record refers to one that is not there" if database.rows("PRAGMA foreign_key_check") else ""
 

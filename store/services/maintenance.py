@@ -318,13 +318,13 @@ def _compare(source: Repository, tips: list[str], seen: list[str], cancelled: Ca
 
 def _trouble(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
     """Return one sentence about the commits that could not be read, or only in part."""
-    said = []
+    parts = []
     if broken:
-        said.append(f"cannot read {_named(broken)}")
+        parts.append(f"cannot read {_named(broken)}")
     if unmeasured:
-        said.append(f"cannot tell the size of {_named(unmeasured)}")
+        parts.append(f"cannot tell the size of {_named(unmeasured)}")
     return (
-        f"git {' and '.join(said)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
+        f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
     )
 
 
