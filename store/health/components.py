@@ -111,7 +111,7 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
 
 def backups(visit: CheckContext) -> Iterator[Finding]:
     """Report the age of the newest backup, and whether the last check found all of them whole."""
-    from store.exchange.backup import standing
+    from store.exchange.backups.backup import standing
 
     state, says, _ = standing(visit.database, visit.memory.now)
     mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
