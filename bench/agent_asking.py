@@ -93,18 +93,6 @@ class Heard:
             lambda: self._chat.answer(messages, schema=schema, predict=predict, seconds=SECONDS),
         )
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """Return the answer in one piece: scores do not depend on chunks."""
-
-        def whole() -> str:
-            said = []
-            with contextlib.suppress(ModelFailed):
-                for piece in self._chat.stream(messages, predict=predict, seconds=SECONDS):
-                    said.append(piece)
-            return "".join(said)
-
-        yield self._heard(messages, None, predict, whole)
-
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """Measure it separately, as `judge`: one answer needs several."""
         task, self.task = self.task, "judge"

@@ -1,6 +1,6 @@
 """What a model is asked with, whoever serves it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 Message = tuple[str, str]
@@ -13,7 +13,7 @@ WORD_ONLY = 2.0
 
 
 class Chat(Protocol):
-    """A model that may be asked, by one thread. All raise ModelFailed, `stream` at any piece."""
+    """A model that may be asked, by one thread. All raise ModelFailed."""
 
     name: str
 
@@ -21,10 +21,6 @@ class Chat(Protocol):
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
         """The whole answer, `predict` tokens at most, in JSON of this `schema` if one is given."""
-        ...
-
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """The answer piece by piece; whoever closes the iterator ends it on the server too."""
         ...
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:

@@ -8,15 +8,12 @@ address that was set. What comes back is data, and believed only where it has th
 import json
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
 from store.llm.clients import server_errors
-from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection
+from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, break_off
 
 LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
 LARGEST = 4 << 20  # bytes of an answer
@@ -122,16 +119,13 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
 
     parts = addresses.split(address)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    over = False
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
 
     def talk() -> bytes:
         try:
             connection.connect()
         except UnicodeError:
             raise addresses.none(address) from None
-        if over:
-            connection.close()
-            raise TimeoutError
         connection.request("GET", parts.path + path, headers=_headers(address))
         answer = connection.getresponse()
         body = answer.read(LARGEST)
@@ -141,10 +135,14 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
             raise server_errors.truncated(address)
         return body
 
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    def abort() -> None:
+        if connection.sock is not None:
+            break_off(connection.sock)
+        connection.close()
+
     call.begin(seconds)
     try:
-        found = json.loads(call.beside(talk))
+        found = json.loads(call.beside(talk, abort))
     except Cancelled:
         raise server_errors.stopped() from None
     except (DeadlineExceeded, TimeoutError):
@@ -155,24 +153,9 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
         raise server_errors.server_unreachable(address) from None
     except (HTTPException, ValueError, RecursionError):
         raise server_errors.unexpected_reply(address) from None
-    finally:
-        over = True
-        _break_off(connection)
     if not isinstance(found, dict):
         raise server_errors.unexpected_reply(address)
     return found
-
-
-def _break_off(connection: "HTTPConnection") -> None:
-    """End a connection: whoever still reads it, in its thread, ends at once."""
-    from socket import SHUT_RDWR, socket
-
-    try:
-        if connection.sock is not None:
-            socket.shutdown(connection.sock, SHUT_RDWR)
-    except OSError:
-        pass  # it is closed already
-    connection.close()
 
 
 def _headers(address: str) -> dict[str, str]:

@@ -520,4 +520,4 @@ def test_a_scripted_model_is_one_that_may_be_asked() -> None:
     from store.llm.chat import Chat
 
     chat: Chat = Scripted("hi")
-    assert list(chat.stream([("user", "hi")], predict=1, seconds=1)) == ["hi"]
+    assert chat.answer([("user", "hi")], schema=None, predict=1, seconds=1) == "hi"
