@@ -24,17 +24,17 @@ from store.learning.actions import LearningAction, apply_actions, disagrees, is_
 from store.learning.candidate_filter import worth
 from store.learning.dismissed import DismissedTexts
 from store.learning.fact_index import ALIKE, FactIndex
-from store.learning.grounding import Ground
 from store.learning.model_due import due, room
 from store.learning.rule_pass import RENEW_SECONDS, stands
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, kin, said
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, kin, said
 from store.learning.rules.requests import REVISES
 from store.learning.rules.sentences import Sentence, fold
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.text.similarity import contradiction
+from store.text.tokens import WORD
 
 if TYPE_CHECKING:
     from store.base.models import Turn
@@ -201,14 +201,13 @@ def added(asking: ModelSession, turn: "Turn", known: FactIndex) -> list[Learning
     """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
     from store.learning.tasks import extract_facts
 
-    rules = [(one.quote, ComparedText(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
+    taken = {one.quote for one in extract(turn.role, turn.text).facts}
     decided = list(_decisions(asking, turn))
     planned = list(decided)
     for found in extract_facts.ask(asking, turn.role, turn.text).facts:
-        words = ComparedText(fold(found.text))
-        if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
+        if found.quote in taken:
             continue
-        verdict, target = judged(words, known)
+        verdict, target = judged(ComparedText(fold(found.text)), known)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
@@ -309,11 +308,15 @@ def _same(one: str, other: str) -> bool:
 
 
 def _reworded(one: str, other: str) -> bool:
-    """Whether each of two texts says the other, with its words in other forms or places."""
-    words, others = ComparedText(fold(one)).words, ComparedText(fold(other)).words
-    if not (_within(words, others) and _within(others, words)):
-        return False
-    return Ground(one).holds(other) and Ground(other).holds(one)
+    """Return whether two texts have the same words in other forms or places, and no two of them changed places."""
+    words, others = ComparedText(fold(one)), ComparedText(fold(other))
+    alike = _within(words.words, others.words) and _within(others.words, words.words) and not against(words, others)
+    return alike and _names(one, other) == _names(other, one)
+
+
+def _names(text: str, other: str) -> list[str]:
+    """Return the capitalised words of a text that another text has too, in order."""
+    return [word for word in WORD.findall(text) if word[0].isupper() and word in WORD.findall(other)]
 
 
 def _left(memory: Memory) -> int:

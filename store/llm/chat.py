@@ -8,6 +8,7 @@ Message = tuple[str, str]
 
 CONTEXT = 4_096
 """Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
+HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
 WORD_ONLY = 2.0
 """Logarithm of the odds of a word, where the server returns the word alone."""
 
@@ -27,3 +28,8 @@ class Chat(Protocol):
         """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
         of the odds. Where the server returns no likelihoods, WORD_ONLY or less WORD_ONLY by its first word."""
         ...
+
+
+def figure(value: object) -> int:
+    """Return a number of a server's reply, 0 where there is none."""
+    return min(value, HUGE) if isinstance(value, int) and value > 0 else 0

@@ -8,11 +8,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from store.base.errors import ModelFailed
+from store.llm.chat import figure
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.llm.endpoint import short
 from store.llm.model_selection import USUAL
-from store.llm.server_info import figure
 
 if TYPE_CHECKING:
     from ollama import ProgressResponse

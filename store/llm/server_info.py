@@ -12,19 +12,14 @@ from typing import Any
 
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
+from store.llm.chat import figure
 from store.llm.clients import server_errors
 from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, break_off
 
 LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
 LARGEST = 4 << 20  # bytes of an answer
 NAME, FEW = 200, 40  # characters of a model's name, and of what else is shown of it
-HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
 _NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
-
-
-def figure(value: object) -> int:
-    """Return a number of a server's reply, 0 where there is none."""
-    return min(value, HUGE) if isinstance(value, int) and value > 0 else 0
 
 
 def cloud(name: str) -> bool:

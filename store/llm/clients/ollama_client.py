@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
 from store.llm import endpoint as addresses
-from store.llm.chat import CONTEXT, Message
+from store.llm.chat import CONTEXT, Message, figure
 from store.llm.clients import server_errors
 from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
 from store.llm.clients.deadline_transport import Call
-from store.llm.server_info import figure
 
 if TYPE_CHECKING:
     from ollama import ChatResponse

@@ -16,11 +16,12 @@ from support.ollama_server import MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, model_selection
+from store.llm.chat import HUGE
 from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
 from store.llm.clients.ollama_client import OllamaChat
 from store.llm.model_pull import ModelPuller, RateMeter
 from store.llm.probe import probe
-from store.llm.server_info import HUGE, look
+from store.llm.server_info import look
 from store.llm.status import standing
 from tui.commands.system.model import _json, how_far, lines_of, trial_lines
 
