@@ -17,7 +17,7 @@ from store.records import ageing
 from store.records.timeline import checkpoint_levels
 from store.services import related_records
 from tui.commands.system.settings import as_text
-from tui.input.command_table import BY_NAME
+from tui.input.commands.command_table import BY_NAME
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from store.config.settings import SETTINGS
 from tui import cli
 from tui.commands.system.settings import as_text
 from tui.input.argument_parser import Usage, read
-from tui.input.command_table import BY_NAME, VERBS
+from tui.input.commands.command_table import BY_NAME, VERBS
 from tui.input.key import show
 from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS
 

@@ -23,8 +23,8 @@ from tui.cli_output import (
 )
 from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
-from tui.input.command import Verb
-from tui.input.command_table import BY_NAME, VERBS, find
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import BY_NAME, VERBS, find
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
@@ -179,7 +179,7 @@ def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]
 
 
 def _unknown(word: str) -> Usage:
-    from tui.input.synonyms import meant
+    from tui.input.commands.synonyms import meant
     from tui.theme.escape import visible
 
     verb = meant(word, BY_NAME)

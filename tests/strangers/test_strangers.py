@@ -16,7 +16,7 @@ import pytest
 from strangers.generator import KINDS, SECRET_WORD, Project, make
 from support.faulty import ordinary
 
-from tui.input.command_table import BY_NAME
+from tui.input.commands.command_table import BY_NAME
 from tui.input.key_table import PANES
 
 SEED = 20261123

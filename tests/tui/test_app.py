@@ -28,20 +28,20 @@ from store.base.models import Commit
 from store.base.vocabulary import DOMAINS
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.command_table import VERBS
+from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS, MOVES, PLAN_KEYS
 from tui.lists.record_rows import ROOMY
-from tui.main_screen.lists import OTHERS
+from tui.main_screen.lists.loading import OTHERS
 from tui.main_screen.screen import POLL, MainScreen
 from tui.render.field_diff import Line as DescribedLine
 from tui.screens.help import HelpScreen
-from tui.screens.plan import PlanScreen
+from tui.screens.plans.plan import PlanScreen
 from tui.widgets.bars import Footer
 from tui.widgets.prompt_bar import Line, completed
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
+from tui.workers.background.maintenance_worker import MaintenanceWorker
 from tui.workers.engine import Engine
-from tui.workers.maintenance_worker import MaintenanceWorker
 
 ORDERS = ("by age", "by state", "by domain", "newest first", "by text")
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])

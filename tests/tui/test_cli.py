@@ -33,8 +33,8 @@ from store.git.repository import Repository
 from store.ingest.runner import IngestReport
 from store.memory import Memory
 from tui import cli
-from tui.input.command import Verb
-from tui.input.command_table import BY_NAME, VERBS
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import BY_NAME, VERBS
 
 READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catches up first
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output

@@ -89,8 +89,9 @@ def test_remember_imports_next_to_nothing(checkout: Path, words):
 
 
 REMEMBERS = {
-    "tui.input.agent_commands",
-    "tui.input.door_commands",
+    "tui.input.commands",
+    "tui.input.commands.agents",
+    "tui.input.commands.doors",
     "tui.cli",
     "tui.cli_output",
     "tui.commands",
@@ -98,11 +99,11 @@ REMEMBERS = {
     "tui.commands.records.facts",
     "tui.input",
     "tui.input.argument_parser",
-    "tui.input.command",
-    "tui.input.command_table",
-    "tui.input.file_commands",
-    "tui.input.reading_commands",
-    "tui.input.record_commands",
+    "tui.input.commands.command",
+    "tui.input.commands.command_table",
+    "tui.input.commands.files",
+    "tui.input.commands.reading",
+    "tui.input.commands.records",
     "tui.main",
     "tui.render",
     "tui.render.plurals",

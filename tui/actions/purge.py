@@ -41,7 +41,7 @@ def show(screen: ActionHost, planned: Callable[[Memory], PurgePlan]) -> None:
 
 
 def _ask(screen: ActionHost, plan: PurgePlan) -> None:
-    from tui.screens.purge import PurgeScreen
+    from tui.screens.plans.purge import PurgeScreen
 
     if screen.engine is not None:
         screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _report(screen, result))

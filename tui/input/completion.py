@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable
 
 from tui.input.argument_parser import Argument
-from tui.input.command import Verb
-from tui.input.command_table import SLASH, VERBS, find
-from tui.input.file_commands import ALLOW
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import SLASH, VERBS, find
+from tui.input.commands.files import ALLOW
 
 EVERYWHERE = (
     Argument("db", "value", "PATH", "another memory file", file=True),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tui.input.command_table import BY_NAME
+from tui.input.commands.command_table import BY_NAME
 
 # keys displayed differently from their name in Textual
 NAMES = {

@@ -5,8 +5,8 @@ They do not run `memoranda` at each Tab, which would be slow."""
 from collections.abc import Iterable
 
 from tui.input.argument_parser import Argument
-from tui.input.command import Verb
-from tui.input.command_table import VERBS
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import VERBS
 from tui.input.completion import EVERYWHERE
 
 

@@ -24,16 +24,16 @@ from tui.main_screen.commands.plans import PlanController
 from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
 from tui.main_screen.layout import STYLES, TYPING, Body, bindings, hidden_pane, list_pane
-from tui.main_screen.lists import ListsController
-from tui.main_screen.marks import MarksController
+from tui.main_screen.lists.loading import ListsController
+from tui.main_screen.lists.marks import MarksController
+from tui.main_screen.lists.opening import OpeningController
+from tui.main_screen.lists.view import ViewController
 from tui.main_screen.navigation import NavigationController
 from tui.main_screen.notices import NoticeController
-from tui.main_screen.opening import OpeningController
 from tui.main_screen.preview import PreviewController
 from tui.main_screen.search import SearchController
 from tui.main_screen.threads import ThreadController
 from tui.main_screen.top_bar import TopBarController
-from tui.main_screen.view import ViewController
 from tui.main_screen.widgets import Widgets
 from tui.panes.host import PaneController
 from tui.screens.base_screen import ResponsiveScreen

@@ -9,10 +9,10 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
 from textual.widgets import Input
 
-from tui.input.command_table import VERBS
+from tui.input.commands.command_table import VERBS
+from tui.input.commands.synonyms import SYNONYMS
 from tui.input.key import Key
 from tui.input.key_table import BY_ID, HITS, KEYS, RECORDS
-from tui.input.synonyms import SYNONYMS
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 

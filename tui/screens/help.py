@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from tui.input.argument_parser import help_text
-from tui.input.command_table import BY_NAME, VERBS
+from tui.input.commands.command_table import BY_NAME, VERBS
 from tui.input.key_table import FACTS, KEYS, MOVES, PLAN_KEYS
 from tui.lists.record_rows import Pairs
 from tui.render.badges import FACT_BADGES

@@ -1,8 +1,8 @@
 """Own the application's connections and threads: all reads and writes of the memory run here, off the event loop.
 
 One thread writes and runs the commands (`tui/workers/writer.py`); others search, read the order of the lists, read git
-(`tui/workers/maintenance_worker.py`), and embed. Each opens its own connection. The screen's own reads, of a page or a
-record at a time, take a fraction of a millisecond, on a separate connection."""
+and embed (`tui/workers/background`). Each opens its own connection. The screen's own reads, of a page or a record at a
+time, take a fraction of a millisecond, on a separate connection."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from store import HISTORY_KINDS as KINDS
 from store import lookup as records
 from store import pack_key as pack
 from store import parse_citation as parse
-from tui.input.command import Verb
+from tui.input.commands.command import Verb
 from tui.input.key_table import FACTS, HISTORY, INBOX
 from tui.input.pane_table import BY_NAME
 from tui.lists.decision_conflicts import DecisionConflicts
@@ -46,11 +46,11 @@ from tui.lists.view_state import View
 from tui.render.details.record_detail import describe, describe_step
 from tui.render.field_diff import Line
 from tui.workers import queries
-from tui.workers.document_worker import DocumentWorker
-from tui.workers.embedding_worker import EmbeddingWorker
-from tui.workers.ingest_worker import IngestWorker
-from tui.workers.learning_worker import LearningWorker
-from tui.workers.maintenance_worker import MaintenanceWorker
+from tui.workers.background.document_worker import DocumentWorker
+from tui.workers.background.embedding_worker import EmbeddingWorker
+from tui.workers.background.ingest_worker import IngestWorker
+from tui.workers.background.learning_worker import LearningWorker
+from tui.workers.background.maintenance_worker import MaintenanceWorker
 from tui.workers.search_worker import SearchWorker
 from tui.workers.throttle import Pace
 from tui.workers.writer import Done, Writer

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from store import Clock, InvalidInput, Location, MemorandaError, Memory
 from store import understood_error as understood
 from tui.commands import Outcome, Session, run
-from tui.input.command import Verb
+from tui.input.commands.command import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

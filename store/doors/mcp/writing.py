@@ -33,16 +33,16 @@ def may_write(memory: Memory, caller: Caller) -> None:
 def remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_remember: a proposal; a fact where the person trusts quotes of this client and this one is true."""
     quote, turn = given.get("quote", ""), given.get("turn", "")
-    told = _said(memory, quote, turn) if quote.strip() else None
+    quoted_turn = _said(memory, quote, turn) if quote.strip() else None
     change = {"fact": given["text"]}
     change |= {name: given[name] for name in ("domain", "confidence", "tags") if name in given}
     note = ""
     if policy(memory.config, caller.client) == BELIEVE_QUOTED:
-        if told is not None:
-            return _believed(memory, caller, given, told)
+        if quoted_turn is not None:
+            return _believed(memory, caller, given, quoted_turn)
         note = " The quote stands in no turn of the person that a hook recorded." if quote else ""
-    evidence = [{"citation": cite("turn", told), "quote": quote}] if told is not None else []
-    reason = "" if told is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
+    evidence = [{"citation": cite("turn", quoted_turn), "quote": quote}] if quoted_turn is not None else []
+    reason = "" if quoted_turn is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
     number = memory.inbox.propose("add", change, evidence=evidence, origin=caller.origin, reason=reason)
     return _proposed(memory, number, note)
 
@@ -72,12 +72,12 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[^\s.,;:!?¡¿\"“”«»()\[\]]+", text)).lower()
 
 
-def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) -> ToolAnswer:
+def _believed(memory: Memory, caller: Caller, given: dict[str, Any], quoted_turn: int) -> ToolAnswer:
     from store.learning.candidate_filter import decided
 
-    said, words = memory.turns.get(told), _words(given["text"])
+    source, words = memory.turns.get(quoted_turn), _words(given["text"])
     negations = taken_apart(given["text"]).negations
-    stated = [one for one in statements(said.text) if f" {words} " in f" {_words(one)} "]
+    stated = [one for one in statements(source.text) if f" {words} " in f" {_words(one)} "]
     if not any(taken_apart(one).negations == negations and decided(one) for one in stated):
         raise Conflict("The fact says more than the words that are quoted.", "Quote the person's words as the fact.")
     number, new = memory.facts.remember(
@@ -86,21 +86,23 @@ def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) 
         domain=given.get("domain", "general"),
         confidence=given.get("confidence", "high"),
         tags=given.get("tags", ()),
-        evidence=[said.citation],
+        evidence=[source.citation],
         verb=BELIEVE,
     )
     cited = cite("fact", number)
     state = "active" if new else "confirmed"
-    text = f"{cited} is {state}: the person said so in {said.citation}."
+    text = f"{cited} is {state}: the person said so in {source.citation}."
     return ToolAnswer({"citation": cited, "waiting": False, "status": state}, text, (), (cited,))
 
 
 def _proposed(memory: Memory, number: int, note: str = "") -> ToolAnswer:
     found = memory.inbox.get(number)
     waiting = found.state == "waiting"
-    said = WAITS if waiting else f"It was {found.state} before, and is not asked again."
+    outcome = WAITS if waiting else f"It was {found.state} before, and is not asked again."
     data = {"citation": found.citation, "waiting": waiting, "kind": found.kind, "state": found.state}
-    return ToolAnswer(data, f"{found.citation} ({found.kind}). {said}{note}", (), (found.citation,) if waiting else ())
+    return ToolAnswer(
+        data, f"{found.citation} ({found.kind}). {outcome}{note}", (), (found.citation,) if waiting else ()
+    )
 
 
 def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
@@ -129,10 +131,10 @@ def log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolA
     made = memory.decisions.get(number)
     joined = cite("iteration", made.iteration_id) if made.iteration_id else None
     cited = made.citation
-    said = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
+    note = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
     mine = "" if made.origin == PERSON or made.confirmed_at else " It counts as yours until the person confirms it."
     data = {"citation": cited, "decision_id": number, "iteration": joined, "duplicate": known is not None}
-    return ToolAnswer(data, said + mine, (), () if known else (cited,))
+    return ToolAnswer(data, note + mine, (), () if known else (cited,))
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
@@ -157,8 +159,8 @@ def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAns
     )
     found = memory.commits.get(given["sha"])
     links = [link.decision for link in memory.commits.links_of_commit(found.id)]
-    said = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
+    note = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
     if numbers:
-        said = f"{said.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
+        note = f"{note.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
-    return ToolAnswer(data, said, (), (found.citation,) if new or numbers else ())
+    return ToolAnswer(data, note, (), (found.citation,) if new or numbers else ())

@@ -24,7 +24,7 @@ from store.llm.clients import chat_client, ollama_client
 from store.llm.model_selection import found
 from store.llm.status import standing
 from store.memory import Memory
-from tui.workers.learning_worker import OFTEN, LearningWorker
+from tui.workers.background.learning_worker import OFTEN, LearningWorker
 from tui.workers.throttle import Pace
 
 READS = '{"facts": [], "answers": []}'
@@ -234,7 +234,7 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
     told(memory)
     code = (
         "import sys\n"
-        "from tui.workers.learning_worker import LearningWorker\n"
+        "from tui.workers.background.learning_worker import LearningWorker\n"
         "from tui.workers.throttle import Pace\n"
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"

@@ -28,8 +28,8 @@ from tui.app import Memoranda
 from tui.commands import Session, run
 from tui.desktop import recent_files
 from tui.input.argument_parser import Usage, read
-from tui.input.command import Verb
-from tui.input.command_table import BY_NAME, SLASH, VERBS, find
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import BY_NAME, SLASH, VERBS, find
 from tui.input.completion import complete
 from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
 from tui.screens.command_palette import HIDDEN, entries
@@ -38,7 +38,7 @@ from tui.screens.recent import RecentScreen
 from tui.widgets.bars import Footer
 from tui.widgets.prompt_bar import Line
 from tui.widgets.record_list import RecordList
-from tui.workers.maintenance_worker import MaintenanceWorker
+from tui.workers.background.maintenance_worker import MaintenanceWorker
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.input.argument_parser import Argument, ParsedArguments, Usage, help_text, read
-from tui.input.command_table import BY_NAME, SLASH, VERBS, find
+from tui.input.commands.command_table import BY_NAME, SLASH, VERBS, find
 
 PAINT = (
     Argument("wall", "one", "WALL", "what to paint"),

@@ -19,9 +19,9 @@ from store.records.facts import SORTS
 from store.records.timeline.timeline import STREAM
 from tui.commands.system.settings import completion
 from tui.input.argument_parser import Argument, read
-from tui.input.command_table import BY_NAME, SLASH, VERBS
+from tui.input.commands.command_table import BY_NAME, SLASH, VERBS
+from tui.input.commands.files import SHELLS
 from tui.input.completion import agreed, complete, split
-from tui.input.file_commands import SHELLS
 from tui.input.key_table import KEYS
 from tui.input.shell_completion import script
 from tui.main_screen.commands.command_bar import hint

@@ -11,7 +11,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.input.command_table import VERBS
+from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS
 from tui.main_screen.commands.command_bar import IN_THE_PAST
 

@@ -14,11 +14,11 @@ from textual.command import CommandPalette
 
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.command_table import VERBS
+from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS
 from tui.screens.command_palette import Everything, entries
 from tui.screens.help import HelpScreen
-from tui.screens.plan import PlanScreen
+from tui.screens.plans.plan import PlanScreen
 from tui.screens.recent import RecentScreen
 
 SIZES = pytest.mark.parametrize("size", [NARROW, (200, 60)], ids=["80x24", "200x60"])

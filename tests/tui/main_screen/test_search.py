@@ -16,7 +16,7 @@ from store.memory import Memory
 from store.services import background_embedding as meanings
 from tui.main_screen.background import embedding
 from tui.widgets.search_bar import SearchBar
-from tui.workers import embedding_worker as embedders
+from tui.workers.background import embedding_worker as embedders
 from tui.workers.search_worker import SearchWorker
 from tui.workers.throttle import Pace
 

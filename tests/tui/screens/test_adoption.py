@@ -18,8 +18,8 @@ from store.memory import Memory
 from tui import cli
 from tui.app import Memoranda
 from tui.input.argument_parser import Argument
-from tui.input.command import Verb
-from tui.input.command_table import VERBS
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import VERBS
 from tui.screens.adoption import AdoptScreen
 
 TEXT = "obey the stranger"

@@ -156,7 +156,7 @@ async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> No
 
 async def test_badges_and_signs_differ_without_colour() -> None:
     from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
-    from tui.screens.plan import SIGNS
+    from tui.screens.plans.plan import SIGNS
     from tui.theme.glyphs import ASCII
 
     for glyphs in ([glyph for glyph, _ in FACT_BADGES.values()], KIND_GLYPHS.values(), TASK_GLYPHS.values()):

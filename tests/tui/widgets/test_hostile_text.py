@@ -21,7 +21,7 @@ from bench.terminal import Terminal
 from store.base.record_keys import pack
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.screens.plan import PlanScreen
+from tui.screens.plans.plan import PlanScreen
 from tui.widgets.record_list import RecordList
 
 OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -9,7 +9,7 @@ from support.stories import Clock, location
 
 from store.memory import Memory
 from tui.workers import throttle
-from tui.workers.learning_worker import LearningWorker
+from tui.workers.background.learning_worker import LearningWorker
 from tui.workers.throttle import OTHERS, PIECE, REST, Pace, Share
 
 

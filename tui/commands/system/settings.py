@@ -17,7 +17,7 @@ from store import remove_setting as remove
 from store import revoke_setting as revoke
 from store import user_config_path as user_path
 from tui.commands import Outcome, Session
-from tui.input.file_commands import ALLOW
+from tui.input.commands.files import ALLOW
 from tui.input.key_table import BY_ID, FIXED, resolve
 from tui.theme.escape import visible
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from store import MemorandaError
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
-from tui.input.command import Verb
-from tui.input.command_table import BY_NAME, find
+from tui.input.commands.command import Verb
+from tui.input.commands.command_table import BY_NAME, find
+from tui.input.commands.synonyms import meant
 from tui.input.completion import complete, split
 from tui.input.key_table import named
-from tui.input.synonyms import meant
 from tui.main_screen.commands.host import CommandHost
 
 if TYPE_CHECKING:

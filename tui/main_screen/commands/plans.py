@@ -51,7 +51,7 @@ class PlanController:
         self.host.in_background(work, "plan", "work out what would change", exclusive=True)
 
     def _show(self, kind: str, plan: Plan, title: str, note: str) -> None:
-        from tui.screens.plan import PlanScreen
+        from tui.screens.plans.plan import PlanScreen
 
         engine = self.host.engine
         if engine is None:

@@ -12,7 +12,7 @@ from store.base.location import locate
 from tui.commands import Outcome, Session
 from tui.commands.system import doors, health
 from tui.input.argument_parser import read
-from tui.input.command_table import BY_NAME
+from tui.input.commands.command_table import BY_NAME
 
 
 class Person:

@@ -11,7 +11,7 @@ from support.traces import traces
 
 from store.base.errors import NotFound
 from store.conversations.turns import NewTurn
-from tui.screens.purge import PurgeScreen
+from tui.screens.plans.purge import PurgeScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 

@@ -2,7 +2,7 @@
 
 from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
-from tui.input.command import DRY_RUN, LIMIT, YES, Verb
+from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")

@@ -1,7 +1,7 @@
 """Commands about agents: their server, their activity, and pausing."""
 
 from tui.input.argument_parser import Argument
-from tui.input.command import LIMIT, Verb
+from tui.input.commands.command import LIMIT, Verb
 
 AGENT_COMMANDS = (
     Verb(

@@ -10,8 +10,8 @@ from textual.command import CommandPalette
 from textual.widgets import OptionList
 
 from tui import cli
-from tui.input.command_table import BY_NAME
-from tui.input.synonyms import SYNONYMS, meant
+from tui.input.commands.command_table import BY_NAME
+from tui.input.commands.synonyms import SYNONYMS, meant
 from tui.screens.command_palette import entries
 
 

@@ -19,7 +19,7 @@ from tui.lists.record_rows import WIDE as ROOMY
 from tui.lists.record_rows import Pairs
 from tui.render.field_diff import Line, compare
 from tui.render.plurals import count
-from tui.screens.selection import ChoosingScreen, bound
+from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 from tui.theme.pieces import Piece

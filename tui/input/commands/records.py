@@ -2,7 +2,7 @@
 
 from store import CONFIDENCES, DOMAINS, FACT_ORDERS, FACT_STATUSES, IMPACTS, LINK_TYPES, PROPOSAL_STATES, PURGEABLE
 from tui.input.argument_parser import Argument
-from tui.input.command import ITERATION, LIMIT, YES, Verb
+from tui.input.commands.command import ITERATION, LIMIT, YES, Verb
 
 MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
 FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")

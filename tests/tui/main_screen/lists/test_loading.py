@@ -179,7 +179,7 @@ class TestTheScreen:
                 return true(*arguments, **named)  # type: ignore[arg-type]
 
             monkeypatch.setattr(Engine, "lists", slow)
-            monkeypatch.setattr("tui.main_screen.lists.OTHERS", 0.0)
+            monkeypatch.setattr("tui.main_screen.lists.loading.OTHERS", 0.0)
             start = time.monotonic()
             person.main.reload()
             await person.settle()

@@ -15,7 +15,7 @@ from tui.lists.record_rows import Pairs
 from tui.render.badges import KIND_GLYPHS
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.selection import ChoosingScreen, bound
+from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 from tui.theme.pieces import Piece

@@ -2,7 +2,7 @@
 
 from store import TIMELINE_KINDS
 from tui.input.argument_parser import Argument
-from tui.input.command import DRY_RUN, ITERATION, LIMIT, YES, Verb
+from tui.input.commands.command import DRY_RUN, ITERATION, LIMIT, YES, Verb
 
 MOMENT = Argument("time", "one", "TIME", "2026-11-01, 2d, yesterday, a step of history, or a record: K#3, D#12")
 RELATED = Argument("related", "flag", "", "and what the memory knows beside it")

@@ -1,7 +1,7 @@
 """Commands that connect agents to the memory."""
 
 from tui.input.argument_parser import Argument
-from tui.input.command import DRY_RUN, YES, Verb
+from tui.input.commands.command import DRY_RUN, YES, Verb
 
 CONNECTED = ("claude-code", "codex", "gemini", "opencode", "git")
 NAMES = "claude-code, codex, gemini, opencode, or git: its hooks"

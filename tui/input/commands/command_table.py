@@ -3,12 +3,12 @@ are in `record_commands.py`, `reading_commands.py`, `file_commands.py`, `agent_c
 
 Handlers are named, not imported: a command imports only its own."""
 
-from tui.input.agent_commands import AGENT_COMMANDS
-from tui.input.command import Verb
-from tui.input.door_commands import DOOR_COMMANDS
-from tui.input.file_commands import FILE_COMMANDS
-from tui.input.reading_commands import READING_COMMANDS
-from tui.input.record_commands import RECORD_COMMANDS
+from tui.input.commands.agents import AGENT_COMMANDS
+from tui.input.commands.command import Verb
+from tui.input.commands.doors import DOOR_COMMANDS
+from tui.input.commands.files import FILE_COMMANDS
+from tui.input.commands.reading import READING_COMMANDS
+from tui.input.commands.records import RECORD_COMMANDS
 
 VERBS = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS, *DOOR_COMMANDS)
 BY_NAME = {verb.name: verb for verb in VERBS}

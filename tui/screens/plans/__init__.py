@@ -1,0 +1,1 @@
+"""The screens that show changes before they are made. Not what a change does."""
