@@ -192,19 +192,18 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
     from store.learning.model_pass import added
 
     turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
-    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _nothing_known())]
+    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _empty_database())]
     return [*ruled, *((one.text, one.domain) for one in found)]
 
 
 @cache
-def _nothing_known() -> Any:
-    """Return the context of an empty memory, which lives as long as the bench."""
-    from store.learning.fact_index import FactIndex
+def _empty_database() -> Any:
+    """Return the database of an empty memory, which lives as long as the bench."""
     from store.memory import Memory
 
     folder = tempfile.mkdtemp(prefix="memoranda-bench-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return FactIndex(Memory.open(os.path.join(folder, "memory.db")).database)
+    return Memory.open(os.path.join(folder, "memory.db")).database
 
 
 def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
