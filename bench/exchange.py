@@ -22,7 +22,8 @@ from collections.abc import Callable, Sequence
 
 from bench.store import Writer, heading, pairs, verdict
 from store.database.values import Json, Verbatim
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.exchange.export_schema import TABLES
 from store.exchange.importer import Import
 from store.memory import Memory

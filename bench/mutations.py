@@ -4,8 +4,9 @@
 
 Without `--run` it prints `bench/cases/mutations.jsonl`: what was changed, and how it ended when it was last run. With
 `--run` each change (or those with these numbers) is made in a scratch copy of the tree, and the tests that are named
-beside it run there until the first one fails: the change is killed. `why` judges one that survived: equivalent, if no
-input tells the two apart. `gone` is one whose line was changed meanwhile, `not run` one that was only listed."""
+beside it run there until the first one fails: the change is killed. The results are written to the file. `why` judges
+one that survived: equivalent, if no input tells the two apart. `gone` is one whose line was changed meanwhile, `not
+run` one that was only listed."""
 
 from __future__ import annotations
 
@@ -38,13 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.run:
         with tempfile.TemporaryDirectory(prefix="mutations-") as scratch:
             copy(Path(scratch))
-            for case in chosen.values():
+            for number, case in chosen.items():
                 case["result"] = run(Path(scratch), case)
-    for number, case in chosen.items():
-        print(f"{number:3}  {case['result']:10}  {case['file']}")
-        print(f"       - {case['was']}\n       + {case['now']}")
-        if why := case.get("why"):
-            print(f"       {why}")
+                show(number, case)
+            keep(cases)
+    else:
+        for number, case in chosen.items():
+            show(number, case)
     counted = Counter(case["result"] for case in chosen.values())
     print(", ".join(f"{count} {result}" for result, count in counted.most_common()), f"of {len(chosen)}")
 
@@ -53,6 +54,20 @@ def read() -> list[dict[str, Any]]:
     """Return the changes: `file`, a line of it as it `was` and as it is `now`, without its indent, the `tests` that
     run, the `result`, and `why` where that has to be said."""
     return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+
+
+def keep(cases: dict[int, dict[str, Any]]) -> None:
+    """Write the results down."""
+    lines = [json.dumps(case, ensure_ascii=False) for case in cases.values()]
+    CASES.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def show(number: int, case: dict[str, Any]) -> None:
+    """Print a change and how it ended."""
+    print(f"{number:3}  {case['result']:10}  {case['file']}")
+    print(f"       - {case['was']}\n       + {case['now']}")
+    if why := case.get("why"):
+        print(f"       {why}", flush=True)
 
 
 def copy(folder: Path) -> None:
@@ -78,6 +93,8 @@ def changed(text: str, was: str, now: str) -> str | None:
 def run(folder: Path, case: dict[str, Any]) -> str:
     """Make one change in the copy, run its tests, and take it back; return how it ended."""
     path = folder / case["file"]
+    if not path.is_file():
+        return "gone"
     before = path.read_text(encoding="utf-8")
     after = changed(before, case["was"], case["now"])
     if after is None:

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from bench.store import Writer, heading, quantile, verdict
 from store.database.database import Database
-from store.exchange.backup import make
+from store.exchange.backups.backup import make
 from store.memory import Memory
 from store.purge.finalize import merge
 from store.purge.proof import files_of, prove, trace

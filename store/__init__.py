@@ -66,7 +66,7 @@ API = {
         "store.purge.secret_scan": "scan_secrets=scan",
     },
     "export, import, backup": {
-        "store.exchange.backup": "Backup backups",
+        "store.exchange.backups.backup": "Backup backups",
         "store.exchange.importer": "Import",
     },
     "the doctor, salvage, upkeep": {
@@ -195,7 +195,7 @@ FOR_THE_APPLICATION = {
         "store.redaction.rules.families": "SECRET_LABELS=LABELS",
     },
     "export, import, backup": {
-        "store.exchange.backup": "backup= backup_status=standing",
+        "store.exchange.backups.backup": "backup= backup_status=standing",
         "store.exchange.exporter": "exporter=",
         "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",

@@ -220,12 +220,14 @@ from store.embedding.vectors import (
     Vectors,
 )
 from store.exchange import (
-    backup,
     exporter,
     folder_export,
     markdown_export,
 )
-from store.exchange.backup import (
+from store.exchange.backups import (
+    backup,
+)
+from store.exchange.backups.backup import (
     Backup,
     backups,
     standing as backup_status,

@@ -124,10 +124,10 @@ class Config:
                 text = file.read(NOTE_BYTES)
         except (OSError, UnicodeDecodeError):
             return
-        for name, said in _note(text).items():
+        for name, noted in _note(text).items():
             setting = known(name)
             try:
-                value = setting.parse(said)
+                value = setting.parse(noted)
             except InvalidInput:
                 self.problems.append(f"{path}: {name} takes {setting.takes}.")
                 continue

@@ -172,9 +172,9 @@ class Contexts:
         ]
         for part in summaries.due(session)[-ACTIVE:]:
             one = by_rule(part)
-            said = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
-            if said and (not shown or part[-1].number < shown):
-                parts.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", said))
+            entry = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+            if entry and (not shown or part[-1].number < shown):
+                parts.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", entry))
         return parts[-ACTIVE:]
 
     def _log(self) -> list[ContextPiece]:

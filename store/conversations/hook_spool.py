@@ -218,8 +218,8 @@ def _event(database: Database, arguments: Mapping[str, Any], actor: str, key: st
 
 
 def _turns(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
-    said = [NewTurn(**turn) for turn in arguments["turns"]]
-    return Turns(database).add(arguments["session"], said, actor, key=key)
+    turns = [NewTurn(**turn) for turn in arguments["turns"]]
+    return Turns(database).add(arguments["session"], turns, actor, key=key)
 
 
 # what may be spooled, each with the arguments of the function it calls

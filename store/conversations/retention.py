@@ -77,7 +77,7 @@ def _quotes(fields: list[str], text: str) -> bool:
     """Return whether a summary quotes a turn word for word."""
     topic, discussed, outcome, decisions, questions = fields
     phrases = [topic, outcome, *json.loads(discussed), *json.loads(decisions), *json.loads(questions)]
-    said = " ".join(text.casefold().split())
+    quote = " ".join(text.casefold().split())
     return any(
-        len(phrase) >= LEAST and " ".join(phrase.casefold().split()).strip(" .,;:!?…") in said for phrase in phrases
+        len(phrase) >= LEAST and " ".join(phrase.casefold().split()).strip(" .,;:!?…") in quote for phrase in phrases
     )

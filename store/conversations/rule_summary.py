@@ -70,11 +70,11 @@ class Summarised:
 def by_rule(turns: Sequence[Turn]) -> Summarised:
     """Return whole sentences of the turns, word for word; one for which there is no room is left out whole. The outcome
     is what was answered to the topic. TOKENS at most."""
-    said = [(turn.role, said_in(turn.text)) for turn in turns]
-    decided = _decided([sentences for role, sentences in said if role == PERSON])
-    open_questions = [one for one in said[-1][1] if asks(one)] if said else []
-    topic, outcome = _about(said, {*decided, *open_questions})
-    talked = (turn.text for turn, (_, sentences) in zip(turns, said, strict=True) if sentences)
+    spoken = [(turn.role, said_in(turn.text)) for turn in turns]
+    decided = _decided([sentences for role, sentences in spoken if role == PERSON])
+    open_questions = [one for one in spoken[-1][1] if asks(one)] if spoken else []
+    topic, outcome = _about(spoken, {*decided, *open_questions})
+    talked = (turn.text for turn, (_, sentences) in zip(turns, spoken, strict=True) if sentences)
     return fitted(
         topic,
         entities.named(talked, TERMS),
@@ -134,10 +134,10 @@ def said_in(text: str) -> list[str]:
     return [one for one in statements(text) if not small_talk(one)]
 
 
-def _decided(said: Sequence[Sequence[str]]) -> list[str]:
+def _decided(turns: Sequence[Sequence[str]]) -> list[str]:
     """Return the person's decisions, without those that they withdrew later."""
     found: list[str] = []
-    for sentences in said:
+    for sentences in turns:
         for place, sentence in enumerate(sentences):
             begins = not place and _BACK.search(sentence) is not None
             found = [one for one in found if not begins and not _takes_back(sentence, one)]
@@ -154,16 +154,16 @@ def _takes_back(later: str, decision: str) -> bool:
     return bool(mine & before) or len(later.split()) <= 2
 
 
-def _about(said: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tuple[str, str]:
+def _about(turns: Sequence[tuple[str, Sequence[str]]], elsewhere: set[str]) -> tuple[str, str]:
     """Return (the topic, the answer to it): the first thing that the person said, or else anybody, and those sentences
     of the reply that surely belong to it. What is in `elsewhere` is not repeated."""
-    first = next((at for at, (role, sentences) in enumerate(said) if role == PERSON and _tells(sentences)), None)
+    first = next((at for at, (role, sentences) in enumerate(turns) if role == PERSON and _tells(sentences)), None)
     if first is None:
-        every = [one for _, sentences in said for one in sentences]
+        every = [one for _, sentences in turns for one in sentences]
         return next((one for one in every if _room(one) and one not in elsewhere), ""), ""
-    mine = said[first][1]
+    mine = turns[first][1]
     reply: list[str] = []
-    for role, sentences in said[first + 1 :]:
+    for role, sentences in turns[first + 1 :]:
         if role == PERSON:
             break
         reply += sentences

@@ -24,9 +24,9 @@ def claim(write: Transaction, session: str, role: str, text: str, at: str, *, of
             Verbatim(from_ms(to_ms(at) + APART_MS)),
         ),
     )
-    said = clean(text).strip()
+    cleaned = clean(text).strip()
     for number, other, origin in list(rows):
-        if origin.startswith(HOOK) == of_hook and other.strip() == said:
+        if origin.startswith(HOOK) == of_hook and other.strip() == cleaned:
             write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (b"turn %d" % number,))
             if write.database.connection.changes():
                 return int(number)

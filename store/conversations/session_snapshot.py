@@ -38,9 +38,9 @@ def slug(turns: Sequence[Turn], day: str) -> str:
     return named(next((turn.text for turn in turns if turn.role == PERSON), turns[0].text if turns else ""), day)
 
 
-def named(said: str, day: str) -> str:
+def named(topic: str, day: str) -> str:
     """Return a file name from a day and the first distinctive words of a text."""
-    words = re.findall(r"[a-z0-9]+", normalize(re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL)))
+    words = re.findall(r"[a-z0-9]+", normalize(re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", topic, flags=re.DOTALL)))
     stop = stop_words("slug")
     name = day
     for word in [word for word in words if word not in stop][:WORDS] or ["session"]:
@@ -49,13 +49,13 @@ def named(said: str, day: str) -> str:
     return name
 
 
-def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -> str:
+def text(session: str, title: str, turns: Sequence[Turn], total: int, now: str) -> str:
     """Return a snapshot's Markdown. Every line of a turn is indented, so that none looks like a heading of ours; with
     spaces alone, since a purge matches a text with any spaces in it."""
     lines = [
         f"# {one_line(title)}",
         "",
-        f"The last {len(turns)} of {said:,} messages of session `{one_line(session)}`, cleared on {local_time(now)}.",
+        f"The last {len(turns)} of {total:,} messages of session `{one_line(session)}`, cleared on {local_time(now)}.",
     ]
     for turn in turns:
         lines += ["", f"## {one_line(turn.speaker) or turn.role}, {local_time(turn.at)} [{turn.citation}]", ""]

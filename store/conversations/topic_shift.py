@@ -115,7 +115,7 @@ _DOMAINS = {
 def shift(text: str, before: str = "", continuity: float | None = None) -> str:
     """Return why a text changes the topic from the text `before`: `phrase`, `meaning` or `domain`; empty where it does
     not. `continuity` is the calibrated similarity of the two, None while it is unknown."""
-    if said(text):
+    if announces_change(text):
         return "phrase"
     plain = _QUOTED.sub(" ", text)
     if any(_goes_on(part) is not None for part in _SENTENCES.split(plain)):
@@ -126,7 +126,7 @@ def shift(text: str, before: str = "", continuity: float | None = None) -> str:
     return "domain" if now and then and now != then else ""
 
 
-def said(text: str) -> bool:
+def announces_change(text: str) -> bool:
     """Return whether the first READ characters say that the topic changes: longer texts are pasted."""
     parts = _SENTENCES.split(_QUOTED.sub(" ", text[:READ]))
     for at, part in enumerate(parts):

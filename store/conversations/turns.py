@@ -53,8 +53,8 @@ class Turns:
         from store.base.clock import parse_moment
 
         name = named(session)
-        said = [turn if isinstance(turn, NewTurn) else NewTurn(turn[0], turn[1], at=turn[2]) for turn in turns]
-        for turn in said:
+        added = [turn if isinstance(turn, NewTurn) else NewTurn(turn[0], turn[1], at=turn[2]) for turn in turns]
+        for turn in added:
             if turn.role not in ROLES:
                 raise InvalidInput("There is no such role.", f"Choose among: {', '.join(ROLES)}.")
             if not turn.text.strip():
@@ -62,9 +62,9 @@ class Turns:
         with self._database.write(origin, "turns", key) as write:
             if (answer := write.answer) is not None:
                 return [int(number) for number in answer.split()]
-            for turn in said:
+            for turn in added:
                 turn.at = parse_moment(turn.at, write.at) if turn.at else write.at
-            ids = put(write, name, said)
+            ids = put(write, name, added)
             write.answered(*ids)
         return ids
 
@@ -146,13 +146,13 @@ def named(session: str) -> str:
 
 
 def put(
-    write: Transaction, session: str, said: "Iterable[NewTurn]", source: str = "", cwd: str = "", origin: str = ""
+    write: Transaction, session: str, turns: "Iterable[NewTurn]", source: str = "", cwd: str = "", origin: str = ""
 ) -> list[int]:
     """Add turns at the end of a session, inside a transaction; return their ids. The time of each is `at`, or now; the
     session is created if it is missing, and is under way again. `origin` is the writer's unless given."""
     last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session,)).get or 0
     ids = []
-    for number, turn in enumerate(said, start=last + 1):
+    for number, turn in enumerate(turns, start=last + 1):
         ids.append(
             write.insert(
                 "turns",
@@ -180,9 +180,9 @@ def _of_one_topic(turns: "list[Turn]") -> "list[Turn]":
     """Return the last of these turns, from the last change of topic on."""
     for place in range(len(turns) - 1, 0, -1):
         if turns[place].role == PERSON:
-            from store.conversations.topic_shift import said
+            from store.conversations.topic_shift import announces_change
 
-            if said(turns[place].text):
+            if announces_change(turns[place].text):
                 return turns[place:]
     return turns
 

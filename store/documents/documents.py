@@ -110,15 +110,15 @@ class Documents:
 
         path, first = str(citation.target), citation.first
         start = self.at(path, first)
-        said: dict[int, str] = {}
+        passages: dict[int, str] = {}
         for chunk in self._covering(path, first, citation.last):
             lines = chunk.text.split("\n")
             if len(lines) == chunk.last - chunk.first + 1 and chunk.first != chunk.last:
-                said.update(zip(range(chunk.first, chunk.last + 1), lines, strict=True))
+                passages.update(zip(range(chunk.first, chunk.last + 1), lines, strict=True))
             else:  # a part of a very long line
-                said[chunk.first] = said.get(chunk.first, "") + chunk.text
-        last = min(citation.last, max(said))
-        whole = "\n".join(said.get(number, "") for number in range(first, last + 1))
+                passages[chunk.first] = passages.get(chunk.first, "") + chunk.text
+        last = min(citation.last, max(passages))
+        whole = "\n".join(passages.get(number, "") for number in range(first, last + 1))
         return replace(start, first=first, last=last, text=whole)
 
     def problems(self) -> list[tuple[str, str]]:

@@ -68,7 +68,7 @@ def capture(memory: Memory, project: str, table: "dict[str, Any]", actor: str) -
     """Take in what one file of state says, as its `table` maps it; the iteration, None if there was nothing new.
 
     With no iteration active one is started; each phase is an event once; when the work is over the iteration is
-    completed. Work that was completed and is still told opens none again.
+    completed. Work that was completed and is still listed opens none again.
     """
     if not captures(memory.config, "events"):
         return None
@@ -85,9 +85,9 @@ def capture(memory: Memory, project: str, table: "dict[str, Any]", actor: str) -
         return None  # half written, perhaps
     if not isinstance(state, dict) or not all(isinstance(state.get(name), str) for name in table["needs"]):
         return None
-    told = table["iteration"]
-    identity = sha256(json.dumps([state.get(name) for name in told["known_by"]]).encode()).hexdigest()
-    over = state.get(told["state"]) == told["completed"]
+    mapping = table["iteration"]
+    identity = sha256(json.dumps([state.get(name) for name in mapping["known_by"]]).encode()).hexdigest()
+    over = state.get(mapping["state"]) == mapping["completed"]
     with memory.database.write(actor, "state file") as write:
         number = None
         if not (over and identity in seen.get("done", ())):
@@ -108,11 +108,11 @@ def _iteration(write: Transaction, table: "dict[str, Any]", state: "dict[str, An
     number = active(write)
     if number is not None:
         return number
-    told = table["iteration"]
+    mapping = table["iteration"]
     number = write.insert(
         "iterations",
-        command=_text(state.get(told["command"])).strip() or "feature",
-        description=_text(state.get(told["description"])).strip(),
+        command=_text(state.get(mapping["command"])).strip() or "feature",
+        description=_text(state.get(mapping["description"])).strip(),
         started_at=Verbatim(write.at),
         origin=write.actor,
     )
@@ -122,20 +122,20 @@ def _iteration(write: Transaction, table: "dict[str, Any]", state: "dict[str, An
 
 def _phases(write: Transaction, table: "dict[str, Any]", state: "dict[str, Any]", number: int) -> list[object]:
     """Log each phase the first time that it is in the file; return all of them."""
-    told = table["phase"]
-    listed = state.get(told["list"])
+    mapping = table["phase"]
+    listed = state.get(mapping["list"])
     phases = [one for one in listed if isinstance(one, dict | str)][:MOST] if isinstance(listed, list) else []
     known = {
         phase
         for (phase,) in write.rows(
-            "SELECT phase FROM events WHERE iteration_id = ? AND event_type = ?", (number, told["event"])
+            "SELECT phase FROM events WHERE iteration_id = ? AND event_type = ?", (number, mapping["event"])
         )
     }
     for one in phases:
-        phase = one if isinstance(one, dict) else {told["name"]: one}
-        name = _text(phase.get(told["name"])).strip()
+        phase = one if isinstance(one, dict) else {mapping["name"]: one}
+        name = _text(phase.get(mapping["name"])).strip()
         if name and name not in known:
-            _log(write, number, told["event"], name, _payload(told["payload"], phase))
+            _log(write, number, mapping["event"], name, _payload(mapping["payload"], phase))
             known.add(name)
     return list(phases)
 

@@ -241,8 +241,8 @@ class _Run:
     def _text(self, id: int, kind: str | None, title: str, text: str) -> _Text:
         if kind is None:
             return _Text(id, "", None)
-        said = form(kind, title, text)
-        return _Text(id, said, digest(self.provider.fingerprint, said))
+        embedded = form(kind, title, text)
+        return _Text(id, embedded, digest(self.provider.fingerprint, embedded))
 
     def _known(self, batch: Sequence[_Text]) -> set[bytes]:
         """The digests among these whose vectors are stored."""

@@ -42,7 +42,7 @@ class Status:
         return [*self.serving.split(" "), ""][1]
 
 
-def _quiet(*told: object) -> None:
+def _quiet(*arguments: object) -> None:
     """Nobody listens."""
 
 

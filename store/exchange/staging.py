@@ -223,8 +223,10 @@ class _Chain:
     def end(self, connection: apsw.Connection) -> str:
         """Compare the rows of the finished step with its header; return what differs, else an empty text."""
         if self._seq:
-            said = connection.execute(f"SELECT rows_root, changes FROM {NAME}.history WHERE seq = ?", (self._seq,)).get
-            if said is None or said[0] != self._leaves.digest() or said[1] != self._count:
+            stored = connection.execute(
+                f"SELECT rows_root, changes FROM {NAME}.history WHERE seq = ?", (self._seq,)
+            ).get
+            if stored is None or stored[0] != self._leaves.digest() or stored[1] != self._count:
                 return f"the rows of step {self._seq}"
         return ""
 

@@ -15,16 +15,16 @@ def versions(visit: CheckContext) -> Iterator[Finding]:
     from store.database.schema.version import SCHEMA_VERSION
 
     schema = visit.database.connection.pragma("user_version")
-    said = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
-    said += f", Python {platform.python_version()}, schema {schema}"
+    text = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
+    text += f", Python {platform.python_version()}, schema {schema}"
     modules = {name for (name,) in visit.database.rows("SELECT name FROM pragma_module_list")}
     if "fts5" not in modules:
-        yield Finding("versions", WRONG, f"{said}: this SQLite has no FTS5.", "pip install --force-reinstall apsw")
+        yield Finding("versions", WRONG, f"{text}: this SQLite has no FTS5.", "pip install --force-reinstall apsw")
     elif schema > SCHEMA_VERSION:
-        says = f"{said}: a newer Memoranda wrote it, and here it can only be read."
+        says = f"{text}: a newer Memoranda wrote it, and here it can only be read."
         yield Finding("versions", WRONG, says, "pip install --upgrade memoranda")
     else:
-        yield Finding("versions", OK, f"{said}.")
+        yield Finding("versions", OK, f"{text}.")
 
 
 def extension(visit: CheckContext) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
 
 def backups(visit: CheckContext) -> Iterator[Finding]:
     """Report the age of the newest backup, and whether the last check found all of them whole."""
-    from store.exchange.backup import standing
+    from store.exchange.backups.backup import standing
 
     state, says, _ = standing(visit.database, visit.memory.now)
     mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."

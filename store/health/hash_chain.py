@@ -73,9 +73,9 @@ def history(visit: CheckContext) -> Iterator[Finding]:
             digest = recorded
     yield from _undone(visit)
     if broken or missing:
-        said = [f"step {seq} is not what was written" for seq in broken[:2]]
-        said += [f"step {seq} is missing" for seq in missing[:2]]
-        says = f"History was changed from outside: {named(said, len(broken) + len(missing) > len(said))}."
+        problems = [f"step {seq} is not what was written" for seq in broken[:2]]
+        problems += [f"step {seq} is missing" for seq in missing[:2]]
+        says = f"History was changed from outside: {named(problems, len(broken) + len(missing) > len(problems))}."
         yield Finding("history", WRONG, says, *salvage(database.path))
         return
     given = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'history'") or 0
@@ -93,8 +93,8 @@ def _against(visit: CheckContext, count: int, newest: int) -> Iterator[Finding]:
     """Compare with the given head, or report the current one, to be written down."""
     database = visit.database
     digest: bytes = database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1") or b""
-    said = f"{count:,} step{'' if count == 1 else 's'}"
-    said += (
+    text = f"{count:,} step{'' if count == 1 else 's'}"
+    text += (
         f", the newest {min(QUICK, count):,} checked" if visit.quick and count > QUICK else ", each as it was written"
     )
     if visit.head:
@@ -103,8 +103,8 @@ def _against(visit: CheckContext, count: int, newest: int) -> Iterator[Finding]:
             says = "The head that was given is nowhere in this history: steps were taken away, or the file is another."
             yield Finding("history", WRONG, says, "Look for a newer copy of this memory, a backup for instance.")
             return
-        said += f"; the head given is step {found:,}, and {newest - found:,} followed"
-    yield Finding("history", OK, f"{said}; head {digest.hex() or 'none'}.")
+        text += f"; the head given is step {found:,}, and {newest - found:,} followed"
+    yield Finding("history", OK, f"{text}; head {digest.hex() or 'none'}.")
 
 
 def _seq_of(database: Database, head: str) -> int | None:

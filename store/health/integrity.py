@@ -23,9 +23,11 @@ def file(visit: CheckContext) -> Iterator[Finding]:
     """Check every page of the file, and every index against its table; with `quick`, without the indexes."""
     check = "quick_check" if visit.quick else "integrity_check"
     visit.progress("every page of the file", 0, 0)
-    said = [row[0] for row in visit.database.rows(f"PRAGMA {check}({MOST})")]
+    messages = [row[0] for row in visit.database.rows(f"PRAGMA {check}({MOST})")]
     # `keywords` reports what FTS5 finds in its own index
-    damage = [line for line in said if line != "ok" and not line.startswith(("malformed inverted", "unable to valid"))]
+    damage = [
+        line for line in messages if line != "ok" and not line.startswith(("malformed inverted", "unable to valid"))
+    ]
     if damage:
         first = damage[0].splitlines()[-1]
         yield Finding("file", WRONG, f"SQLite finds damage: {first}.", *salvage(visit.database.path))
@@ -46,8 +48,8 @@ def references(visit: CheckContext) -> Iterator[Finding]:
         says = f"What was made from records names some that are not there: {named([*derived])}."
         yield Finding("links", WRONG, says, *REBUILD)
     if broken:
-        said = named([f"{count:,} of {table}" for table, count in broken.items()])
-        yield Finding("links", WRONG, f"Records name others that are not there: {said}.", *salvage(visit.database.path))
+        text = named([f"{count:,} of {table}" for table, count in broken.items()])
+        yield Finding("links", WRONG, f"Records name others that are not there: {text}.", *salvage(visit.database.path))
     if not broken and not derived:
         yield Finding("links", OK, "Every record that another names is there.")
 

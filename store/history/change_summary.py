@@ -79,18 +79,18 @@ def _hidden(row: "Row | None") -> str:
 
 
 def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
-    said = []
+    parts = []
     for name in moved(old, new):
         value = new[name]
         if name in ("status", "state"):
             back = name == "status" and value == "active" and again
-            said.append("comes back" if back else STATUS_WORDS.get(value, str(value).replace("_", " ")) + again)
+            parts.append("comes back" if back else STATUS_WORDS.get(value, str(value).replace("_", " ")) + again)
         elif name == "pinned":
-            said.append("pinned" if value else "unpinned")
+            parts.append("pinned" if value else "unpinned")
         elif name == "last_confirmed_at":
-            said.append("confirmed" + again if value > old[name] else "confirmation undone")
+            parts.append("confirmed" + again if value > old[name] else "confirmation undone")
         elif name in ("confidence", "domain", "impact", "link_type", "scope"):
-            said.append(f"{name.replace('_', ' ')} {value}")
+            parts.append(f"{name.replace('_', ' ')} {value}")
         elif name not in FOLLOWS:
-            said.append(("text" if name == "fact" else name.replace("_", " ")) + otherwise)
-    return said or ["touched"]
+            parts.append(("text" if name == "fact" else name.replace("_", " ")) + otherwise)
+    return parts or ["touched"]

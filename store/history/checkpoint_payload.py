@@ -113,11 +113,11 @@ def torn(database: Database) -> "list[int]":
 
 def gather(database: Database, now: str, session: str = "") -> Contents:
     """Collect the content of a checkpoint of this moment; some milliseconds, however large the memory is."""
-    said = Turns(database).window(session)
+    window = Turns(database).window(session)
     open_tasks = Tasks(database)
     latest = Decisions(database)
     turns = tuple(
-        {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text} for turn in said
+        {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text} for turn in window
     )
     tasks = tuple(
         {"citation": task.citation, "status": task.status, "text": token_count.cut(task.text, TEXT)}
@@ -139,7 +139,7 @@ def gather(database: Database, now: str, session: str = "") -> Contents:
         )
     )
     mentioned = tuple(names.named(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
-    held = Contents(said[-1].session if said else session, "", "", turns, tasks, decisions, mentioned)
+    held = Contents(window[-1].session if window else session, "", "", turns, tasks, decisions, mentioned)
     summary, changed = _summary(database, now, held)
     return replace(held, summary=summary, changed=changed)
 
@@ -185,8 +185,8 @@ def _topic(database: Database, held: Contents, since: str, room: int) -> str:
     asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:
-        said = (one for text in reversed(asked) for one in said_in(text))
-        return next((one for one in said if token_count.count(one) <= room), "")
+        sentences = (one for text in reversed(asked) for one in said_in(text))
+        return next((one for one in sentences if token_count.count(one) <= room), "")
     work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
     if work is not None:
         about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
@@ -202,8 +202,8 @@ def prompt(held: Contents, notes: dict[str, str] | None = None) -> str:
     """Return the contents as text for the session that continues: one item a line, continued lines indented, so that no
     text looks like a heading or another turn. `notes` gives for a citation what happened to it since."""
     notes = notes or {}
-    said = " · ".join(filter(None, (held.summary, held.changed)))
-    lines = [f"Summary: {_indented(said)}"] if said else []
+    summary = " · ".join(filter(None, (held.summary, held.changed)))
+    lines = [f"Summary: {_indented(summary)}"] if summary else []
     if held.tasks:
         lines += ["", "To do:"]
         lines += [

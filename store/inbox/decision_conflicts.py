@@ -44,10 +44,10 @@ class DecisionMatch:
 
 def find_matches(database: Database, text: str) -> list[DecisionMatch]:
     """Return the active decisions that a text contradicts or repeats, the former first; a millisecond or two."""
-    said = taken_apart(text)
+    parsed = taken_apart(text)
     found = []
-    for decision in Decisions(database).many(_sharing(database, 1, _words([said]), CANDIDATES)):
-        if decision.status == "active" and (how := _judged(said, decision)) != APART:
+    for decision in Decisions(database).many(_sharing(database, 1, _words([parsed]), CANDIDATES)):
+        if decision.status == "active" and (how := _judged(parsed, decision)) != APART:
             found.append(DecisionMatch(decision, how))
     return sorted(found, key=lambda one: (one.how != AGAINST, -one.decision.id))
 
@@ -70,30 +70,30 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
                 yield fact, decision
 
 
-def _judged(said: ParsedSentence, decision: Decision) -> str:
+def _judged(parsed: ParsedSentence, decision: Decision) -> str:
     """Return the relation of a text to a decision, a word of `cues`."""
     from rapidfuzz.fuzz import ratio
 
     claim, *rest = _INSTEAD.split(decision.title)
     chosen = taken_apart(decision.chosen)
     for option in (*decision.alternatives, *rest):
-        if _takes(said, option, claim, chosen, decision):
+        if _takes(parsed, option, claim, chosen, decision):
             return AGAINST
     ways = []
     for way in (claim, f"{claim}: {decision.chosen}"):
         other = taken_apart(way)
         if len(other.words) + len(other.values) >= CLAIM:
-            ways.append(compare(said, other, ratio(said.plain, other.plain) / 100))
+            ways.append(compare(parsed, other, ratio(parsed.plain, other.plain) / 100))
     return next((how for how in (AGAINST, SAME, ALIKE) if how in ways), APART)
 
 
-def _takes(said: ParsedSentence, option: str, claim: str, chosen: ParsedSentence, decision: Decision) -> bool:
+def _takes(parsed: ParsedSentence, option: str, claim: str, chosen: ParsedSentence, decision: Decision) -> bool:
     """Return whether a text takes an option that was rejected: it names it, without a negation and without what was
     chosen, and says little else; and it is about the subject of the decision, or the option is a name."""
     other = taken_apart(option)
     named = {*other.words, *other.values}
-    words = {*said.words, *said.values}
-    if not named or not named <= words or said.negations:
+    words = {*parsed.words, *parsed.values}
+    if not named or not named <= words or parsed.negations:
         return False
     taken = {*chosen.words, *chosen.values} - named
     if taken and len(taken & words) >= HALF * len(taken):
@@ -116,10 +116,10 @@ def _is_name(word: str) -> bool:
     return any(letter.isupper() for letter in word)
 
 
-def _words(said: Iterable[ParsedSentence]) -> list[str]:
+def _words(sentences: Iterable[ParsedSentence]) -> list[str]:
     """Return the words by which to search for records related to these texts."""
     found = dict.fromkeys(
-        word for one in said for word in (*one.words, *(value for value in one.values if value[0] != "="))
+        word for one in sentences for word in (*one.words, *(value for value in one.values if value[0] != "="))
     )
     return [word for word in found if word.isalnum()]
 

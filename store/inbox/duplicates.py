@@ -142,9 +142,9 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
     apart = [taken_apart(fact.fact) for fact in known]
     near = _near(database, known)
     alike = {pair for pair, meaning in (near or {}).items() if meaning >= COMPARED}
-    frames = Counter(frozenset(said.words) for said in apart)
+    frames = Counter(frozenset(parsed.words) for parsed in apart)
     found = []
-    for one, other in alike.union(by_words([{*said.words, *said.values} for said in apart])):
+    for one, other in alike.union(by_words([{*parsed.words, *parsed.values} for parsed in apart])):
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare(apart[one], apart[other], likeness, meaning)
@@ -172,15 +172,15 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
     model, in a millisecond or two."""
     from rapidfuzz.fuzz import ratio
 
-    said = taken_apart(text)
+    parsed = taken_apart(text)
     left_out = set(without)
     found = []
-    for fact in facts.many([number for number in sharing(database, said) if number not in left_out]):
+    for fact in facts.many([number for number in sharing(database, parsed) if number not in left_out]):
         if fact.status != "active":
             continue
         other = taken_apart(fact.fact)
-        likeness = ratio(said.plain, other.plain) / 100
-        how = compare(said, other, likeness)
+        likeness = ratio(parsed.plain, other.plain) / 100
+        how = compare(parsed, other, likeness)
         if how != APART:
             found.append(Like(fact, how, round(1.0 if how == SAME else likeness, 3)))
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
@@ -197,11 +197,13 @@ def about_new(database: Database, facts: "Facts", fact: Fact) -> ProposalQuestio
     return _question(Pair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
 
 
-def sharing(database: Database, said: ParsedSentence) -> list[int]:
+def sharing(database: Database, parsed: ParsedSentence) -> list[int]:
     """Return the facts that share words with a text, weighted by their rarity."""
-    words = [word for word in (*said.words, *(one for one in said.values if not one.startswith("="))) if word.isalnum()]
+    words = [
+        word for word in (*parsed.words, *(one for one in parsed.values if not one.startswith("="))) if word.isalnum()
+    ]
     if not words:
-        words = [word for word in said.plain.split() if word.isalnum()]
+        words = [word for word in parsed.plain.split() if word.isalnum()]
     if not words:
         return []
     rows = database.rows(

@@ -257,20 +257,20 @@ class Inbox:
             (json.dumps(about),),
         )
         found = {row[0]: row[1:] for row in rows}
-        said = []
+        parts = []
         for number in about:
             cited = cite("fact", number)
             if number not in found:
-                said.append(Doubt(f"{cited}, which it is about, is not there any more.", "", ""))
+                parts.append(Doubt(f"{cited}, which it is about, is not there any more.", "", ""))
                 continue
             text, status, newer = found[number]
             if status != "active":
                 now = self._database.value("SELECT fact FROM facts WHERE id = ?", (newer,)) if newer else ""
                 place = f" by {cite('fact', newer)}" if newer else ""
-                said.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
+                parts.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
             elif PURGED in text and PURGED not in proposal.text:
-                said.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
-        return said
+                parts.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
+        return parts
 
     # deciding, by a person
 
@@ -305,9 +305,9 @@ class Inbox:
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
         with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
-            said = text or proposal_basis.holding(write, fact)[0]
+            joined = text or proposal_basis.holding(write, fact)[0]
             both = Proposal(
-                id=0, kind="merge", text=said, change={}, target=fact,
+                id=0, kind="merge", text=joined, change={}, target=fact,
                 others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
                 state="waiting", created_at=write.at, decided_at=None, made=None,
             )  # fmt: skip

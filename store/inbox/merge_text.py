@@ -23,6 +23,6 @@ class Summed:
 def summed_up(texts: Sequence[str]) -> str:
     """Return one sentence for several facts: `Jenkins builds take 20 minutes; Jenkins has two agents`. Texts that
     differ only in capitals, accents and final marks are in it once. Empty when they are too long for one sentence."""
-    said = {normalize(text).rstrip(ENDS): " ".join(text.split()).rstrip(ENDS) for text in texts}
-    whole = "; ".join(said.values())
+    distinct = {normalize(text).rstrip(ENDS): " ".join(text.split()).rstrip(ENDS) for text in texts}
+    whole = "; ".join(distinct.values())
     return whole if len(whole) <= LONGEST else ""

@@ -114,14 +114,14 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _decision(said: Any) -> dict[str, Any]:
+def _decision(fields: Any) -> dict[str, Any]:
     """Return the fields of a decision besides its title. Raise InvalidInput."""
-    if not isinstance(said, Mapping) or not str(said.get("chosen", "")).strip():
+    if not isinstance(fields, Mapping) or not str(fields.get("chosen", "")).strip():
         raise InvalidInput("A decision has a chosen option.", "Say what was chosen.")
     return {
-        "chosen": str(said["chosen"]).strip(),
-        "alternatives": [str(one) for one in said.get("alternatives", ())],
-        "rationale": str(said.get("rationale", "")).strip(),
+        "chosen": str(fields["chosen"]).strip(),
+        "alternatives": [str(one) for one in fields.get("alternatives", ())],
+        "rationale": str(fields.get("rationale", "")).strip(),
     }
 
 

@@ -84,9 +84,9 @@ class Accepting:
 
     # applying
 
-    def _decide(self, said: dict[str, Any]) -> None:
+    def _decide(self, fields: dict[str, Any]) -> None:
         """Record the proposed decision, with the words that the person accepted as its title; that confirms it."""
-        write, chosen = self._write, str(said["chosen"])
+        write, chosen = self._write, str(fields["chosen"])
         tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
         write.insert(
             "decisions",
@@ -94,8 +94,8 @@ class Accepting:
             title=self._text,
             context="",
             chosen=chosen,
-            alternatives=Json(list(said.get("alternatives", ()))),
-            rationale=str(said.get("rationale", "")),
+            alternatives=Json(list(fields.get("alternatives", ()))),
+            rationale=str(fields.get("rationale", "")),
             impact=Verbatim("medium"),
             phase="",
             decided_at=Verbatim(self._created()),

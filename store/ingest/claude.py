@@ -42,7 +42,7 @@ def read(value: Any) -> list[ParsedLine]:
         raise Broken("it names no session")
     if not isinstance(message, dict):
         raise Broken("it holds no message")
-    said, quoted, doubtful = _content(message.get("content"))
+    spoken, quoted, doubtful = _content(message.get("content"))
     made = {
         "session": session,
         "role": role,
@@ -51,9 +51,9 @@ def read(value: Any) -> list[ParsedLine]:
         "cwd": _text(value.get("cwd")),
     }
     ours = any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
-    text = _INTERRUPTED.sub("", said).strip()
+    text = _INTERRUPTED.sub("", spoken).strip()
     if ours or not text:
-        noise = "\n".join(part for part in (said, quoted) if part.strip())
+        noise = "\n".join(part for part in (spoken, quoted) if part.strip())
         return [ParsedLine(text=noise, kind=TOOL, **made)] if noise else []
     return [ParsedLine(text=text, doubtful=doubtful, **made)]
 
@@ -122,7 +122,7 @@ def _content(content: Any) -> tuple[str, str, bool]:
         return without_told(content)
     if not isinstance(content, list):
         raise Broken("its message holds no text")
-    said, quoted, doubtful = list[str](), list[str](), False
+    spoken, quoted, doubtful = list[str](), list[str](), False
     for block in content:
         if not isinstance(block, dict):
             raise Broken("a part of its message is no object")
@@ -132,12 +132,12 @@ def _content(content: Any) -> tuple[str, str, bool]:
                 quoted.append(text)  # the program's as a whole, whatever it quotes
                 continue
             own, theirs, doubt = without_told(text)
-            said.append(own)
+            spoken.append(own)
             quoted.append(theirs)
             doubtful |= doubt
         elif block.get("type") in ("tool_result", "tool_use"):
             quoted.append(_short(block.get("content") or block.get("name")))
-    return "\n\n".join(part for part in said if part.strip()), "\n".join(filter(None, quoted)), doubtful
+    return "\n\n".join(part for part in spoken if part.strip()), "\n".join(filter(None, quoted)), doubtful
 
 
 def _short(value: Any) -> str:

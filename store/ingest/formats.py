@@ -79,7 +79,7 @@ def _parsed(data: bytes) -> object:
 def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool) -> Iterator[FormatEntry]:
     """Parse turns of several lines. The source is read from its beginning, to know the role of the text at `place` and
     whether it is in a fence; turns before `place` are not returned again."""
-    said: list[str] = []
+    lines: list[str] = []
     role, fence, first, before, size = "", "", 0, place, 0
     for raw in raws:
         text = raw.data.decode("utf-8", "replace")
@@ -91,16 +91,16 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
             continue
         if growing and not raw.whole:
             if first and begins:  # else the line continues the turn
-                yield _turn(session, role, said, first, before, size)
+                yield _turn(session, role, lines, first, before, size)
             yield FormatEntry(before, raw.number, waiting=True)
             return
         if begins:
             if first:
-                yield _turn(session, role, said, first, before, size)
-            role, said, first, size = begins[0], [begins[1]], raw.number, 0
-        elif role and (said or text.strip()):
+                yield _turn(session, role, lines, first, before, size)
+            role, lines, first, size = begins[0], [begins[1]], raw.number, 0
+        elif role and (lines or text.strip()):
             first = first or raw.number
-            said.append("" if raw.long else text)
+            lines.append("" if raw.long else text)
         elif text.strip():
             yield FormatEntry(
                 SourceOffset(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet"
@@ -108,9 +108,9 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
         size += len(raw.data)
         before = SourceOffset(raw.after, raw.number)
     if first:
-        yield _turn(session, role, said, first, before, size)
+        yield _turn(session, role, lines, first, before, size)
 
 
-def _turn(session: str, role: str, said: list[str], first: int, place: SourceOffset, size: int) -> FormatEntry:
-    text = "\n".join(said).strip()
+def _turn(session: str, role: str, lines: list[str], first: int, place: SourceOffset, size: int) -> FormatEntry:
+    text = "\n".join(lines).strip()
     return FormatEntry(place, first, [ParsedLine(session, role, text, doubtful=True)] if text else [], size=size)

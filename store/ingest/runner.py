@@ -316,8 +316,8 @@ class _Run:
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),
         )
-        said = [text for (text,) in rows]
-        return bool(said) and clean(line.text[:LONGEST]) in said
+        known = [text for (text,) in rows]
+        return bool(known) and clean(line.text[:LONGEST]) in known
 
     def _put(
         self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], report: "_Counts"

@@ -23,9 +23,9 @@ from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
 from store.search.results import NEAR, NOTHING
+from store.text import vocabulary
 from store.text.clauses import spans
 from store.text.folding import normalize
-from store.text.similarity.synonyms import CHOSE
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
 
@@ -254,7 +254,8 @@ def _subject(question: str) -> str:
     """A question without the words that only say that something was chosen (use, decide, elegir), unless nothing else
     is left to be searched for."""
     words = question.split()
-    kept = [word for word in words if CHOSE.isdisjoint(LETTERS.findall(normalize(word)))]
+    chose = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
+    kept = [word for word in words if chose.isdisjoint(LETTERS.findall(normalize(word)))]
     subject = [word for text in kept for word in LETTERS.findall(normalize(text)) if word not in stop_words("search")]
     return " ".join(kept if subject else words)
 

@@ -102,21 +102,21 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     marker = _MARKER.match(text, first)
     begin = min(start, marker.end() if marker else first)
     ends = [match.end() for match in _END.finditer(text, begin, start)]
-    said = ends[-1] if ends else begin
+    at = ends[-1] if ends else begin
     stop = _END.search(text, end, last)
     until = stop.end() if stop else last
-    if not text[begin:said].strip() and not text[until:last].strip():
+    if not text[begin:at].strip() and not text[until:last].strip():
         return lines
-    while said < start and text[said].isspace():
-        said += 1
+    while at < start and text[at].isspace():
+        at += 1
     if text[until:last].strip():
         while text[until].isspace():
             until += 1
     else:  # at the end of a line: cut the space before it, keep the line's end
         until = last - text[:last].endswith("\r")
-        while text[said - 1] in " \t":
-            said -= 1
-    return said, until
+        while text[at - 1] in " \t":
+            at -= 1
+    return at, until
 
 
 def cut(places: DocumentRoots, chosen: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
@@ -153,7 +153,7 @@ def indexed(database: Database, words: Words) -> list[str]:
         f"SELECT d.path, c.heading, c.text FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {sql}",
         parameters,
     )
-    return list(dict.fromkeys(path for path, *said in rows if any(map(words.inside, said))))
+    return list(dict.fromkeys(path for path, *fields in rows if any(map(words.inside, fields))))
 
 
 def drop(write: Transaction, paths: Collection[str]) -> set[int]:

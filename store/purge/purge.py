@@ -102,10 +102,10 @@ class Purge:
         self._database = database
         self._documents = documents
 
-    def plan(self, records: Iterable[tuple[str, int]], said: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
+    def plan(self, records: Iterable[tuple[str, int]], quotes: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
         """Return what purging these records, each a kind of `SAID` and an id, would remove. Include with a record all
         that it superseded and that superseded it, and every fact with the same text; with `alone` only the record
-        itself, whose text is then looked for elsewhere only if no record that is kept contains it. `said` are further
+        itself, whose text is then looked for elsewhere only if no record that is kept contains it. `quotes` are further
         words to remove wherever they are. Raise NotFound or InvalidInput."""
         named = dict.fromkeys(records)
         if not named:
@@ -119,7 +119,7 @@ class Purge:
         # and the proof that follows finds what was written elsewhere
         gone = {(one.table, one.key) for one in going}
         unsought = said_elsewhere(self._database, texts, gone) if alone else ()
-        texts = list(dict.fromkeys([*texts, *(text.strip() for text in said)]))
+        texts = list(dict.fromkeys([*texts, *(text.strip() for text in quotes)]))
         texts = [text for text in texts if text not in unsought]
         words = Words(texts)
         search = Elsewhere(self._database, words, gone)
@@ -154,8 +154,8 @@ class Purge:
                 )
             }
             records += [(kind, number) for number in found if number not in stay]
-        going, said = self._going(records, alone=True)
-        erased = list(dict.fromkeys(texts or said))
+        going, texts_found = self._going(records, alone=True)
+        erased = list(dict.fromkeys(texts or texts_found))
         gone = {(one.table, one.key) for one in going}
         places = elsewhere(self._database, Words(erased), Copies(erased, names), gone, dropped=False)
         kept = [one for one in places if one.can and (one.table, one.key) not in left]
@@ -237,10 +237,10 @@ class Purge:
                     raise NotFound(
                         f"There is no {kind} {cite(kind, number)}.", "It may be purged already; look at the lists."
                     )
-                said = list(_said(table, rows[number]))
+                values = list(_said(table, rows[number]))
                 key = f"[{number}]"
-                going.append(Going(kind, cite(kind, number), table, key, said[0] if said else "", reason))
-                texts += said
+                going.append(Going(kind, cite(kind, number), table, key, values[0] if values else "", reason))
+                texts += values
                 texts += self._said_before(table, key)
         return going, texts
 

@@ -161,22 +161,22 @@ def scan(database: Database, scanner: Scanner = SECRETS) -> list[Leak]:
     for table in SCANNED:
         for key, row in _rows(database, table):
             for field, text, as_json in row:
-                for rule, said in scanner.found(text, as_json).items():
-                    found.append(Leak(citation(database, table, key), table, key, field, rule, said))
+                for rule, count in scanner.found(text, as_json).items():
+                    found.append(Leak(citation(database, table, key), table, key, field, rule, count))
     lists = {table: {name for name, as_json in _columns(database, table) if as_json} for table in RECORDED}
     for seq, n, table, key_text, states in _history(database):
         counts: dict[tuple[str, str], list[str]] = {}
         for state in states:
             for field, text in (state or {}).items():
                 if isinstance(text, str):
-                    for rule, said in scanner.found(text, field in lists.get(table, ())).items():
-                        counts.setdefault((field, rule), []).extend(said)
+                    for rule, count in scanner.found(text, field in lists.get(table, ())).items():
+                        counts.setdefault((field, rule), []).extend(count)
         key = tuple(json.loads(key_text))
-        for (field, rule), said in counts.items():
-            found.append(Leak(citation(database, table, key), table, key, field, rule, said, seq, n))
+        for (field, rule), count in counts.items():
+            found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
     for number, line in enumerate(hook_spool.lines(database.path), start=1):
-        for rule, said in scanner.found(line, True).items():
-            found.append(Leak("spool", SPOOL, (number,), "line", rule, said))
+        for rule, count in scanner.found(line, True).items():
+            found.append(Leak("spool", SPOOL, (number,), "line", rule, count))
     return found
 
 

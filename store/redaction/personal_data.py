@@ -44,8 +44,8 @@ def _is_nie(value: str) -> bool:
 
 
 def _is_cuit(value: str) -> bool:
-    *said, check = _digits(value)
-    rest = 11 - sum(digit * weight for digit, weight in zip(said, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+    *digits, check = _digits(value)
+    rest = 11 - sum(digit * weight for digit, weight in zip(digits, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
     return check == {11: 0, 10: 9}.get(rest, rest)
 
 
@@ -61,8 +61,8 @@ def _is_cpf(value: str) -> bool:
 
 
 def _is_iban(value: str) -> bool:
-    said = value.replace(" ", "").upper()
-    return 15 <= len(said) <= 34 and int("".join(str(int(sign, 36)) for sign in said[4:] + said[:4])) % 97 == 1
+    compact = value.replace(" ", "").upper()
+    return 15 <= len(compact) <= 34 and int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4])) % 97 == 1
 
 
 def _is_card(value: str) -> bool:

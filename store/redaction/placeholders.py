@@ -139,11 +139,11 @@ def is_basic(value: str) -> bool:
     import binascii
 
     try:
-        said = binascii.a2b_base64(value + "=" * (-len(value) % 4))
+        decoded = binascii.a2b_base64(value + "=" * (-len(value) % 4))
     except binascii.Error:
         return False
-    _, colon, password = said.partition(b":")
-    return bool(colon and password) and said.isascii() and said.decode("ascii").isprintable()
+    _, colon, password = decoded.partition(b":")
+    return bool(colon and password) and decoded.isascii() and decoded.decode("ascii").isprintable()
 
 
 def is_uuid(value: str) -> bool:

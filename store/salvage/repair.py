@@ -191,8 +191,8 @@ def explain(database: Database, mended: Mended, at: str) -> None:
             edits.append((table, None, json.loads(text)))
     mended.unexplained = sum(row is not None for *_, row in edits)
     if edits:
-        said = _changeset(connection, edits, names)
-        append(connection, said, Header(at, NOBODY, database.door, "salvage", None))
+        changeset = _changeset(connection, edits, names)
+        append(connection, changeset, Header(at, NOBODY, database.door, "salvage", None))
     lost = {"steps": sorted(mended.headers), "rows": sorted(mended.rows)}
     if any(lost.values()):
         connection.execute(

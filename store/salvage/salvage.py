@@ -126,8 +126,8 @@ def _build(
         connection.pragma("foreign_keys", 1)
         progress("the search index", 0, 0)
         _index(database)
-        said = [row[0] for row in database.rows("PRAGMA quick_check")]
-        if said != ["ok"] or database.rows("PRAGMA foreign_key_check"):
+        messages = [row[0] for row in database.rows("PRAGMA quick_check")]
+        if messages != ["ok"] or database.rows("PRAGMA foreign_key_check"):
             raise StorageError("The new file is not sound.", "Look at the disk it was written to, and try another.")
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         tables = _came(connection, read, mended, numbers)
@@ -232,9 +232,9 @@ def _load(
 
 def _as_written(row: dict[str, Value]) -> bool:
     """Return whether a row of history matches its leaf."""
-    said = [row.get(name) for name in ("tbl", "pk", "op", "indirect", "before", "after")]
+    fields = [row.get(name) for name in ("tbl", "pk", "op", "indirect", "before", "after")]
     salt, leaf = row.get("salt"), row.get("leaf")
-    return isinstance(leaf, bytes) and true(said, salt, leaf, bool(row.get("purged")))  # type: ignore[arg-type]
+    return isinstance(leaf, bytes) and true(fields, salt, leaf, bool(row.get("purged")))  # type: ignore[arg-type]
 
 
 def _out_of_reach(connection: apsw.Connection, numbers: dict[str, int]) -> dict[str, int]:

@@ -258,16 +258,16 @@ class Answers:
         """A digest of what these records say, of how old the facts among them are, and of who answered from them; None
         if one is not there."""
         now = self._database.clock()
-        told: list[object] = [by] if by else []
+        basis: list[object] = [by] if by else []
         for one in cited:
             try:
                 record = records.lookup(self._database, one)
             except MemorandaError:
                 return None
-            told.append(as_json(record))
+            basis.append(as_json(record))
             if isinstance(record, Fact):
-                told.append({"state": state(now, record.last_confirmed_at, record.confidence, record.pinned)})
-        return sha256(json.dumps(told, ensure_ascii=False, default=str).encode("utf-8", "replace")).hexdigest()
+                basis.append({"state": state(now, record.last_confirmed_at, record.confidence, record.pinned)})
+        return sha256(json.dumps(basis, ensure_ascii=False, default=str).encode("utf-8", "replace")).hexdigest()
 
 
 def _parsed(citations: Iterable[str]) -> list[Citation]:

@@ -42,5 +42,5 @@ def _linked(database: Database, kind: str, end: str, number: int) -> list[dict[s
     """The other ends of a record's links, the oldest first, each with its `link_type`."""
     links = dict(database.rows(f"SELECT {kind}_id, link_type FROM commit_links WHERE {end}_id = ?", (number,)))
     records = many(database, kind, list(links))
-    told = [{**models.as_json(one), "link_type": links[one.id]} for one in records]
-    return sorted(told, key=lambda one: (one["committed_at" if kind == "commit" else "decided_at"], one["id"]))
+    linked = [{**models.as_json(one), "link_type": links[one.id]} for one in records]
+    return sorted(linked, key=lambda one: (one["committed_at" if kind == "commit" else "decided_at"], one["id"]))

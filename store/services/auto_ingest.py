@@ -124,9 +124,9 @@ class IngestProcess:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        said, _ = self._process.communicate()
+        output, _ = self._process.communicate()
         try:
-            state: dict[str, object] = json.loads(said)
+            state: dict[str, object] = json.loads(output)
         except ValueError:
             return {}
         return state
@@ -146,13 +146,13 @@ def main(path: str) -> None:
     try:
         with Memory.open(path, "worker") as memory:
             done = bring_in(memory, lambda: os.getppid() != parent)
-        said: dict[str, object] = {} if done is None else {"added": done.added, "sessions": len(done.sessions)}
+        result: dict[str, object] = {} if done is None else {"added": done.added, "sessions": len(done.sessions)}
         if done is not None and done.troubles:
             path, number, why = done.troubles[0]
-            said["trouble"] = f"{path}, line {number}: {why}" if number else why
+            result["trouble"] = f"{path}, line {number}: {why}" if number else why
     except MemorandaError as error:
-        said = {"trouble": str(error)}
-    print(json.dumps(said), flush=True)
+        result = {"trouble": str(error)}
+    print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

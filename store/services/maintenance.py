@@ -28,7 +28,7 @@ from store.services import automatic_checkpoints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.exchange.backup import Backup
+    from store.exchange.backups.backup import Backup
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
@@ -80,7 +80,7 @@ def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
     """Finish what other processes left: import the spool, finish a purge, delete a partial backup expired answers and
     calls of the model, restore the ballast. `trouble` is called with what could not be done."""
     from store.conversations import session_snapshot
-    from store.exchange import backup
+    from store.exchange.backups import backup
 
     database = memory.database
     disk_reserve.keep(database.path)
@@ -263,7 +263,7 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
     """Make the backup that is due, if the configuration wants it, and remove those no longer needed; return None when
     there was nothing to do, another process is doing it, or it was cancelled. `most`: skip a file that is larger, in
     bytes. Raise StorageError."""
-    from store.exchange import backup
+    from store.exchange.backups import backup
 
     database = memory.database
     if database.read_only or not memory.config["backup.daily"] or not backup.due(database):
@@ -318,13 +318,13 @@ def _compare(source: Repository, tips: list[str], seen: list[str], cancelled: Ca
 
 def _trouble(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
     """Return one sentence about the commits that could not be read, or only in part."""
-    said = []
+    parts = []
     if broken:
-        said.append(f"cannot read {_named(broken)}")
+        parts.append(f"cannot read {_named(broken)}")
     if unmeasured:
-        said.append(f"cannot tell the size of {_named(unmeasured)}")
+        parts.append(f"cannot tell the size of {_named(unmeasured)}")
     return (
-        f"git {' and '.join(said)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
+        f"git {' and '.join(parts)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
     )
 
 

@@ -32,7 +32,7 @@ def words(table: str, *names: str, language: str = "") -> frozenset[str]:
 
 
 def stop_words(use: str) -> frozenset[str]:
-    """Return the stop words for one use: `search`, `comparison`, `evidence`, `grounding`, `slug`."""
+    """Return the stop words for one use: `search`, `comparison`, `grounding`, `slug`."""
     return words("stop", "core", use)
 
 

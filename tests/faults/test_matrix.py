@@ -25,7 +25,8 @@ from support.soundness import unsound
 from support.traces import traces
 
 from store.database.values import Verbatim
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ SPACED = "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of scripts that put spaces be
 _TOKEN = re.compile(rf"[{SPACED}]+|\w")  # in other scripts each letter is a word
 
 Form = tuple[str, str]  # the input of a digest: one of KINDS, and letters
-Told = Callable[[str], Collection[str]]  # letters → the kinds of their existing digests
+Lookup = Callable[[str], Collection[str]]  # letters → the kinds of their existing digests
 
 
 def words_of(text: str) -> list[str]:
@@ -64,27 +64,27 @@ def forms(text: str, kind: str = WHOLE) -> Iterator[Form]:
         yield HALF, letters[:count]
 
 
-def matches(typed: str, told: Told) -> Iterator[Form]:
+def matches(typed: str, lookup: Lookup) -> Iterator[Form]:
     """Yield what an input contains of purged texts, or ends with the beginning of: (one of KINDS, its words)."""
     words = words_of(typed)
     for place in range(len(words)):
-        for kind, stop in _from(words, place, told):
+        for kind, stop in _from(words, place, lookup):
             yield kind, " ".join(words[place:stop])
         letters, stop = "", place
         while len(letters) < BEGINNING and stop < len(words):
             letters += words[stop]
             stop += 1
         kind = BEGUN if len(letters) >= BEGINNING else HALF
-        if kind in told(letters[:BEGINNING]):
+        if kind in lookup(letters[:BEGINNING]):
             yield kind, " ".join(words[place:stop])
 
 
-def _from(words: Sequence[str], place: int, told: Told) -> Iterator[tuple[str, int]]:
+def _from(words: Sequence[str], place: int, lookup: Lookup) -> Iterator[tuple[str, int]]:
     """Yield (WHOLE or NAME, the index after its last word) of purged texts that begin with this word."""
-    said = ""
+    phrase = ""
     for stop in range(place + 1, len(words) + 1):
-        said = f"{said} {words[stop - 1]}" if said else words[stop - 1]
-        kinds = told(said)
+        phrase = f"{phrase} {words[stop - 1]}" if phrase else words[stop - 1]
+        kinds = lookup(phrase)
         yield from ((kind, stop) for kind in kinds if kind in (WHOLE, NAME))
         if stop - place == START and FIRST not in kinds:
             return
@@ -116,7 +116,7 @@ def tells(database: Database, typed: str) -> bool:
     if key is None:
         return False
 
-    def told(letters: str) -> list[str]:
+    def lookup(letters: str) -> list[str]:
         base = _of(key, letters)
         return [
             chr(kind[0])
@@ -126,10 +126,10 @@ def tells(database: Database, typed: str) -> bool:
             )
         ]
 
-    return any(not _stands(database, said, kind in (HALF, BEGUN)) for kind, said in matches(typed, told))
+    return any(not _stands(database, phrase, kind in (HALF, BEGUN)) for kind, phrase in matches(typed, lookup))
 
 
-def told(database: Database) -> Told | None:
+def lookup_for(database: Database) -> Lookup | None:
     """Return a function from letters to the kinds of purged digests, for many calls; None where nothing was ever
     purged."""
     key = key_of(database)
@@ -141,9 +141,9 @@ def told(database: Database) -> Told | None:
     return lambda letters: found.get(_of(key, letters), "")
 
 
-def _stands(database: Database, said: str, unfinished: bool) -> bool:
+def _stands(database: Database, typed: str, unfinished: bool) -> bool:
     """Return whether a record contains these words in sequence."""
-    phrase = '"{}"{}'.format(said.replace('"', ""), "*" if unfinished else "")
+    phrase = '"{}"{}'.format(typed.replace('"', ""), "*" if unfinished else "")
     return database.value("SELECT 1 FROM corpus_fts WHERE corpus_fts MATCH ? LIMIT 1", (phrase,)) is not None
 
 
@@ -161,7 +161,7 @@ def _of(key: bytes, letters: str) -> bytes:
 # what remains of them
 
 
-def found_again(texts: Iterable[str], told: Told) -> tuple[set[str], set[str]]:
+def found_again(texts: Iterable[str], lookup: Lookup) -> tuple[set[str], set[str]]:
     """Return (texts, names) that were purged and are contained in these texts, as written there."""
     wholes, names = set[str](), set[str]()
     for text in texts:
@@ -169,6 +169,6 @@ def found_again(texts: Iterable[str], told: Told) -> tuple[set[str], set[str]]:
         tokens = spans_of(text)
         words = [word for word, _, _ in tokens]
         for place, (_, start, _) in enumerate(tokens):
-            for kind, stop in _from(words, place, told):
+            for kind, stop in _from(words, place, lookup):
                 (wholes if kind == WHOLE else names).add(text[start : tokens[stop - 1][2]])
     return wholes, names

@@ -45,10 +45,10 @@ class Place:
     def line(self, *more: str) -> str:
         """Return the same as a line for a shell. In a file that is shared it does nothing where we are not
         installed."""
-        said = shlex.join(self.words(*more))
+        command = shlex.join(self.words(*more))
         if self.scope != PROJECT:
-            return said
-        return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {said}; fi"
+            return command
+        return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {command}; fi"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,10 @@ def look(client: Client, place: Place) -> list[Seen]:
         return [Seen(ABSENT, f"{client.title} is not installed here: there is no `{client.program}` on PATH.")]
     if client.name == "codex":
         return _codex(found, place)
-    said = _run([found, *client.health.words], place)
-    if said is None:
+    output = _run([found, *client.health.words], place)
+    if output is None:
         return [Seen(FAILED, f"`{client.program} {' '.join(client.health.words)}` did not answer.")]
-    lines = [line.strip() for line in said.splitlines()]
+    lines = [line.strip() for line in output.splitlines()]
     about = next((line for line in lines if client.health.line in line), "")
     if not about:
         return [Seen(FAILED, f"{client.title} does not see the server {NAME}.")]
@@ -123,11 +123,11 @@ def _ask_codex(found: str, place: Place) -> tuple[list[dict[str, Any]], list[dic
         child.stdin.flush()
         for line in _lines(child, time.monotonic() + SECONDS):
             try:
-                said = json.loads(line)
+                message = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(said, dict) and isinstance(said.get("id"), int):
-                answers[said["id"]] = said.get("result") or {}
+            if isinstance(message, dict) and isinstance(message.get("id"), int):
+                answers[message["id"]] = message.get("result") or {}
                 if {2, 3} <= answers.keys():
                     break
     except OSError:

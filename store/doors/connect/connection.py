@@ -160,10 +160,10 @@ def _untouched(folder: str) -> bool:
     added."""
     try:
         with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
-            said = json.load(file)
+            saved = json.load(file)
     except (OSError, ValueError):
         return False
-    return isinstance(said, dict) and set(said) == {"dependencies"} and set(said["dependencies"]) == {PLUGIN_PACKAGE}
+    return isinstance(saved, dict) and set(saved) == {"dependencies"} and set(saved["dependencies"]) == {PLUGIN_PACKAGE}
 
 
 def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
@@ -269,8 +269,8 @@ def _empty(file: str, text: str) -> bool:
         return True
     if not file.endswith((".json", ".jsonc", ".toml")) or "//" in text.replace("https://", ""):
         return False
-    said = config_edit.says(text, file)
-    return isinstance(said, dict) and set(said) <= {"$schema"}  # which OpenCode adds to a file that lacks it
+    settings = config_edit.says(text, file)
+    return isinstance(settings, dict) and set(settings) <= {"$schema"}  # which OpenCode adds to a file that lacks it
 
 
 def _same(file: str, one: str, other: str) -> bool:

@@ -114,10 +114,6 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
         )
 
 
-def _unchangeable(hook: str, path: str, error: Exception) -> InstalledHook:
-    return InstalledHook(hook, path, "refused", f"{path} cannot be changed: {getattr(error, 'strerror', 'no text')}.")
-
-
 def _uninstall(path: str, hook: str) -> InstalledHook:
     try:
         before = _read(path)

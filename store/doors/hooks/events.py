@@ -47,22 +47,22 @@ class HookEvent:
         *("tool", "tool_input", "tool_response", "transcript", "window"),
     )
 
-    def __init__(self, client: str, kind: str, name: str, raw: bytes, said: "dict[str, Any]") -> None:
+    def __init__(self, client: str, kind: str, name: str, raw: bytes, payload: "dict[str, Any]") -> None:
         self.client = client
         self.kind = kind
         self.name = name
-        self.session = one_line(_text(said, "session_id", "thread-id"))
-        self.cwd = _text(said, "cwd")
-        self.transcript = _text(said, "transcript_path")
-        self.model = _text(said, "model")
-        self.source = _text(said, "source", "reason", "trigger")
-        self.inner = bool(_text(said, "agent_id") or said.get("inner") is True)
-        self.text = _text(said, *_TEXTS.get(kind, ()))
-        self.tool = _text(said, "tool_name")
-        self.tool_input: dict[str, Any] = _object(said.get("tool_input"))
-        self.tool_response = said.get("tool_response")
-        self.tokens, self.window = _tokens(said.get("tokens")), 0
-        self.key = _key(self, raw, said)
+        self.session = one_line(_text(payload, "session_id", "thread-id"))
+        self.cwd = _text(payload, "cwd")
+        self.transcript = _text(payload, "transcript_path")
+        self.model = _text(payload, "model")
+        self.source = _text(payload, "source", "reason", "trigger")
+        self.inner = bool(_text(payload, "agent_id") or payload.get("inner") is True)
+        self.text = _text(payload, *_TEXTS.get(kind, ()))
+        self.tool = _text(payload, "tool_name")
+        self.tool_input: dict[str, Any] = _object(payload.get("tool_input"))
+        self.tool_response = payload.get("tool_response")
+        self.tokens, self.window = _tokens(payload.get("tokens")), 0
+        self.key = _key(self, raw, payload)
 
     @property
     def shell(self) -> str:
@@ -83,16 +83,16 @@ def read(client: str, raw: bytes) -> HookEvent | None:
     if forms is None:
         return None
     try:
-        said = json.loads(raw.decode("utf-8", "replace"))
+        payload = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    if not isinstance(said, dict):
+    if not isinstance(payload, dict):
         return None
-    name = _text(said, "hook_event_name", "event", "type")
+    name = _text(payload, "hook_event_name", "event", "type")
     kind = forms.get(name)
     if kind is None:
         return None
-    event = HookEvent(client, kind, name, raw, said)
+    event = HookEvent(client, kind, name, raw, payload)
     return event if event.session else None
 
 
@@ -100,15 +100,15 @@ def answer(event: HookEvent, context: str) -> bytes:
     """Return what the client is to read: the text for its model, in the form that it takes; nothing without one."""
     if not context:
         return b""
-    said: dict[str, object] = {"context": context}
+    reply: dict[str, object] = {"context": context}
     if event.client != "opencode":
-        said = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
-    return json.dumps(said).encode("ascii")
+        reply = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
+    return json.dumps(reply).encode("ascii")
 
 
-def _key(event: HookEvent, raw: bytes, said: "dict[str, Any]") -> str:
+def _key(event: HookEvent, raw: bytes, payload: "dict[str, Any]") -> str:
     """Return a key that is the same when a report comes twice, and another for every other report."""
-    numbered = next((text for name in _IDS if (text := _text(said, name))), "")
+    numbered = next((text for name in _IDS if (text := _text(payload, name))), "")
     if not numbered:
         try:
             numbered = str(os.stat(event.transcript).st_size)
@@ -119,8 +119,8 @@ def _key(event: HookEvent, raw: bytes, said: "dict[str, Any]") -> str:
     return f"hook {event.client} {event.session} {event.name} {numbered} {sha256(raw).hexdigest()}"
 
 
-def _text(said: "dict[str, Any]", *names: str) -> str:
-    return next((value for name in names if isinstance(value := said.get(name), str) and value), "")
+def _text(payload: "dict[str, Any]", *names: str) -> str:
+    return next((value for name in names if isinstance(value := payload.get(name), str) and value), "")
 
 
 def _object(value: object) -> "dict[str, Any]":

@@ -50,16 +50,16 @@ def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
     """Keep what the person says as a turn, at once; add what bears on it."""
     from store.doors.hooks import own_words
 
-    said = own_words.of_prompt(event.client, event.text)
-    if event.inner or not said:
+    text = own_words.of_prompt(event.client, event.text)
+    if event.inner or not text:
         return ""
-    made = _recall(memory, event, said)
+    made = _recall(memory, event, text)
     try:
         with memory.database.write(_actor(event), "turns", event.key) as write:
             if write.answer is not None:
                 return ""
             _note_session(write, event)
-            turn = _keep_turn(write, event, "user", said)
+            turn = _keep_turn(write, event, "user", text)
             if made is not None and made.text:
                 from store.doors.session.injections import keep
 
@@ -74,7 +74,7 @@ def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
             )
             write.answered(turn)
     except Busy:
-        _spool(memory, event, "user", said)
+        _spool(memory, event, "user", text)
         return ""
     _follow_window(memory, event)
     return made.text if made else ""
@@ -85,7 +85,7 @@ def _stop(memory: Memory, event: HookEvent, started: float) -> str:
     from store.doors.hooks import own_words
     from store.doors.session import injections
 
-    said = own_words.of_anybody(event.text)
+    text = own_words.of_anybody(event.text)
     if event.inner:
         return ""
     try:
@@ -93,14 +93,14 @@ def _stop(memory: Memory, event: HookEvent, started: float) -> str:
             if write.answer is not None:
                 return ""
             _note_session(write, event)
-            turn = _keep_turn(write, event, "assistant", said) if said else 0
-            if said:
-                injections.note_reply(write, event.session, said)
+            turn = _keep_turn(write, event, "assistant", text) if text else 0
+            if text:
+                injections.note_reply(write, event.session, text)
             _note(write, event, started, writes=[f"T#{turn}"] if turn else ())
             write.answered(turn)
     except Busy:
-        if said:
-            _spool(memory, event, "assistant", said)
+        if text:
+            _spool(memory, event, "assistant", text)
     _follow_window(memory, event)
     background.begin(memory, event)
     return ""
@@ -211,7 +211,7 @@ def _injection(event: HookEvent, made: "Pack") -> "dict[str, Any]":
     }
 
 
-def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
+def _recall(memory: Memory, event: HookEvent, text: str) -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
     from store.doors.session import recall_socket
@@ -219,36 +219,36 @@ def _recall(memory: Memory, event: HookEvent, said: str) -> "Pack | None":
 
     try:
         until = time.perf_counter() + recall_socket.WAIT
-        asked = recall_socket.ask(memory.database.path, words_of(said))
-        found = bearing_on(memory, said)  # meanwhile, by words alone
+        asked = recall_socket.ask(memory.database.path, words_of(text))
+        found = bearing_on(memory, text)  # meanwhile, by words alone
         if (by_meaning := recall_socket.answer(asked, until - time.perf_counter())) is not None:
             found = by_meaning
         if not found:
             return None  # what makes a pack takes longer to import than this look
         from store.doors.session import pack
 
-        return pack.prompt_pack(memory, event.client, event.session, said, found=found)
+        return pack.prompt_pack(memory, event.client, event.session, text, found=found)
     except MemorandaError:
         return None
 
 
-def _keep_turn(write: "Transaction", event: HookEvent, role: str, said: str) -> int:
+def _keep_turn(write: "Transaction", event: HookEvent, role: str, text: str) -> int:
     """Put a turn at the end of the session, inside a transaction; return its id, or that of the same turn of the
     transcript if it was read first."""
     from store.conversations import same_turn
     from store.conversations.turns import NewTurn, named, put
 
     session = named(event.session)
-    said = said[: same_turn.LONGEST]
-    if known := same_turn.claim(write, session, role, said, write.at, of_hook=False):
+    text = text[: same_turn.LONGEST]
+    if known := same_turn.claim(write, session, role, text, write.at, of_hook=False):
         return known
-    return put(write, session, [NewTurn(role, said, at=write.at)], cwd=event.cwd)[0]
+    return put(write, session, [NewTurn(role, text, at=write.at)], cwd=event.cwd)[0]
 
 
-def _spool(memory: Memory, event: HookEvent, role: str, said: str) -> None:
+def _spool(memory: Memory, event: HookEvent, role: str, text: str) -> None:
     from store.conversations import hook_spool
 
-    turn = {"role": role, "text": said, "at": memory.now}
+    turn = {"role": role, "text": text, "at": memory.now}
     hook_spool.append(
         memory.database.path,
         "turns",

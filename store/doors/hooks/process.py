@@ -19,17 +19,17 @@ GIT = "git"
 
 def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
     """Read what a client reports, and write what it is to read. `arguments` follow `memoranda hook`."""
-    said = b""
+    output = b""
     try:
         option, words = _option(arguments)
         if words and words[0] == GIT:
             _of_git(words[1:], option)
         elif words:
-            said = reply(words[0], _report(words[1:], stdin), option)
+            output = reply(words[0], _report(words[1:], stdin), option)
     except BaseException:  # an interrupt too: the client goes on as if we were not there
-        said = b""
+        output = b""
     try:
-        stdout.write(said)
+        stdout.write(output)
         stdout.flush()
     except (OSError, ValueError):
         pass  # nobody reads it any more

@@ -64,15 +64,15 @@ def items(event: "HookEvent") -> list[Item]:
         task = event.tool_response.get("task") if isinstance(event.tool_response, dict) else None
         number = str(task.get("id", "")) if isinstance(task, dict) else ""
         return [Item(text, "pending", number[:40])] if text and number else []
-    told = event.tool_input.get("taskId")
-    return [Item(text, known, str(told)[:40])] if isinstance(told, str | int) else []
+    task_id = event.tool_input.get("taskId")
+    return [Item(text, known, str(task_id)[:40])] if isinstance(task_id, str | int) else []
 
 
 def follow(write: Transaction, event: "HookEvent", listed: list[Item]) -> list[str]:
     """Bring the session's tasks to what the agent's list says, inside a transaction; the citations of what changed."""
     known = {
-        (number or said): (task, text, status, updated, seen)
-        for number, said, task, seen, text, status, updated in write.rows(
+        (number or stored): (task, text, status, updated, seen)
+        for number, stored, task, seen, text, status, updated in write.rows(
             "SELECT a.number, a.said, a.task, a.seen, t.text, t.status, t.updated_at FROM agent_tasks AS a"
             " LEFT JOIN tasks AS t ON t.id = a.task WHERE a.session = ?",
             (clean(event.session),),

@@ -22,43 +22,43 @@ def used(client: str, path: str) -> tuple[int, int]:
         if b"oken" not in line:
             continue
         try:
-            said = json.loads(line)
+            entry = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(said, dict) and (found := find(said)):
+        if isinstance(entry, dict) and (found := find(entry)):
             return found
     return 0, 0
 
 
-def _of_claude(said: "dict[str, Any]") -> tuple[int, int] | None:
-    usage = _inside(said, "message", "usage")
-    if said.get("type") != "assistant" or said.get("isSidechain") or not usage:
+def _of_claude(entry: "dict[str, Any]") -> tuple[int, int] | None:
+    usage = _inside(entry, "message", "usage")
+    if entry.get("type") != "assistant" or entry.get("isSidechain") or not usage:
         return None
     return sum(_number(usage.get(name)) for name in _CLAUDE), 0
 
 
-def _of_codex(said: "dict[str, Any]") -> tuple[int, int] | None:
-    info = _inside(said, "payload", "info")
+def _of_codex(entry: "dict[str, Any]") -> tuple[int, int] | None:
+    info = _inside(entry, "payload", "info")
     last = info.get("last_token_usage")
     if not isinstance(last, dict):
         return None
     return _number(last.get("total_tokens")), _number(info.get("model_context_window"))
 
 
-def _of_gemini(said: "dict[str, Any]") -> tuple[int, int] | None:
-    tokens = said.get("tokens")
+def _of_gemini(entry: "dict[str, Any]") -> tuple[int, int] | None:
+    tokens = entry.get("tokens")
     if not isinstance(tokens, dict) or not (total := _number(tokens.get("total"))):
         return None
     return total, 0
 
 
-def _inside(said: "dict[str, Any]", *names: str) -> "dict[str, Any]":
+def _inside(entry: "dict[str, Any]", *names: str) -> "dict[str, Any]":
     for name in names:
-        found = said.get(name)
+        found = entry.get(name)
         if not isinstance(found, dict):
             return {}
-        said = found
-    return said
+        entry = found
+    return entry
 
 
 def _number(value: object) -> int:

@@ -75,16 +75,16 @@ def listed(
     start: int = 0,
     limit: int,
     total: int,
-    said: str,
+    heading: str,
     more: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> ToolAnswer:
     """Return a list under a `name`: from item `start` of `total` on, as many as fit; `items` are those from there on.
-    `said` comes before it in the text, `more` are further fields of the data."""
+    `heading` comes before it in the text, `more` are further fields of the data."""
     shown, cut = fitting(items[:limit])
     after = start + len(shown)
     data: dict[str, Any] = {name: [plain(one.fields) for one in shown], "total": total, **plain(more or {})}
-    lines = [said]
+    lines = [heading]
     if shown:
         lines.append(fenced(name, HEADING, [one.shown for one in shown]))
     if cut or after < total:
@@ -121,7 +121,7 @@ def wrapped(text: str, width: int = 1_000) -> list[str]:
 
 
 def of_lines(
-    lines: Sequence[str], first: int, count: int | None, build: Callable[[str], dict[str, Any]], said: str
+    lines: Sequence[str], first: int, count: int | None, build: Callable[[str], dict[str, Any]], heading: str
 ) -> ToolAnswer:
     """Return lines `first` on, `count` of them or as many as there is room for: text, from, lines, total, and where to
     go on."""
@@ -136,7 +136,7 @@ def of_lines(
         taken.append(clean)
     text = "\n".join(taken)
     data = {**build(text), "from": first, "lines": len(taken), "total": len(lines)}
-    shown = [said, fenced("text", HEADING, taken)]
+    shown = [heading, fenced("text", HEADING, taken)]
     after = first + len(taken)
     if after <= len(lines):
         data["next"] = after

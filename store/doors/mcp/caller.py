@@ -36,8 +36,8 @@ def caller_of(meta: Mapping[str, Any] | None, info: object, given: str, made_up:
     name, or None). The session is `given` to the server, or named in `_meta`, or that of the last hook of the same
     agent, or else the one that the server made up."""
     meta = meta if isinstance(meta, Mapping) else {}
-    told = meta.get(CLIENT_INFO)
-    name = told.get("name") if isinstance(told, Mapping) else None
+    client_info = meta.get(CLIENT_INFO)
+    name = client_info.get("name") if isinstance(client_info, Mapping) else None
     client = client_name(name if isinstance(name, str) else info)
     places = [meta, *(inner for key in _NESTED if isinstance(inner := meta.get(key), Mapping))]
     session = given or _first(places, _SESSION) or _of_hooks(database, client)

@@ -90,8 +90,8 @@ class Opening:
         if set(params) - {"_meta"} or (modern and (self._version or not _enveloped(meta))):
             return None
         if method == "server/discover" and modern:
-            said = {"supportedVersions": list(MODERN), "capabilities": CAPABILITIES}
-            return _modern({**said, "instructions": schemas.INSTRUCTIONS})
+            fields = {"supportedVersions": list(MODERN), "capabilities": CAPABILITIES}
+            return _modern({**fields, "instructions": schemas.INSTRUCTIONS})
         if method in LISTS and (modern or self._version):
             name, rows = LISTS[method]
             return _modern({name: list(rows)}) if modern else {name: list(rows)}
@@ -120,8 +120,8 @@ def _enveloped(meta: dict[str, Any]) -> bool:
 
 
 def _modern(result: dict[str, Any]) -> dict[str, Any]:
-    said = {"resultType": "complete", "cacheScope": "private", "ttlMs": 0, **result}
-    return {**said, "_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
+    fields = {"resultType": "complete", "cacheScope": "private", "ttlMs": 0, **result}
+    return {**fields, "_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
 
 
 def run(location: Location, session: str = "") -> None:
@@ -144,11 +144,11 @@ def _run(location: Location, session: str, streams: Streams) -> None:
     try:
         while not sdk.ready:
             for line in streams.read(STEP if sdk.started else None):
-                done, said = opening.answer(line) if not streams.waiting else (False, None)
+                done, reply = opening.answer(line) if not streams.waiting else (False, None)
                 if not done:
                     streams.waiting.append(line)
-                elif said is not None:
-                    streams.write(json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode())
+                elif reply is not None:
+                    streams.write(json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode())
             if streams.ended and not streams.waiting:
                 return  # nobody asked for anything of the memory
             if streams.waiting:

@@ -68,22 +68,22 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         items.append(describe.item(hit.record, snippet, number, score=round(hit.score, 3), level=hit.level, why=why))
     signals = ", ".join(found.signals)
     exact = "" if found.exact else "; none holds it word for word"
-    said = f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
+    heading = f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
     return listed(
         "results",
         items,
         start=start,
         limit=limit,
         total=max(total, start),
-        said=said,
+        heading=heading,
         more={"signals": list(found.signals), "model": found.provider},
         notes=found.notes,
     )
 
 
 def _nothing(query: str) -> ToolAnswer:
-    said = "Nothing found in memory: say so, and do not guess."
-    return listed("results", [], limit=0, total=0, said=said, more={"signals": []})
+    heading = "Nothing found in memory: say so, and do not guess."
+    return listed("results", [], limit=0, total=0, heading=heading, more={"signals": []})
 
 
 def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
@@ -140,11 +140,11 @@ def _record(memory: Memory, describe: Describer, record: Record, first: int, cou
     related = [str(one["citation"]) for name in ("commits", "decisions") for one in _rows(linked.get(name))]
     if related:
         fields["related"] = related[:50]
-    said = describe.item(record).start.removeprefix("- ").strip()
+    shown = describe.item(record).start.removeprefix("- ").strip()
     if related:
-        said = f"{said}\nWith it: {', '.join(related[:50])}."
+        shown = f"{shown}\nWith it: {', '.join(related[:50])}."
     lines = wrapped(body(record))
-    answer = of_lines(lines, first, count, lambda text: {**fields, "text": text}, said)
+    answer = of_lines(lines, first, count, lambda text: {**fields, "text": text}, shown)
     return ToolAnswer(answer.data, answer.text, (record.citation,))
 
 
@@ -198,8 +198,8 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     )
     describe = Describer(memory, caller)
     items = [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
-    said = f"{total:,}{' or more' if total == most else ''} {status} facts." if total else f"No {status} facts."
-    return listed("facts", items, start=start, limit=limit, total=max(start, total), said=said)
+    heading = f"{total:,}{' or more' if total == most else ''} {status} facts." if total else f"No {status} facts."
+    return listed("facts", items, start=start, limit=limit, total=max(start, total), heading=heading)
 
 
 def _fact(describe: Describer, fact: Fact) -> AnswerItem:
@@ -221,8 +221,8 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnsw
         active = memory.iterations.active()
         newest = memory.iterations.ids(limit=1)
         if active is None and not newest:
-            said = "There is no iteration yet: work is not divided into any."
-            return ToolAnswer({"iteration": None, "decisions": [], "total_decisions": 0}, said)
+            shown = "There is no iteration yet: work is not divided into any."
+            return ToolAnswer({"iteration": None, "decisions": [], "total_decisions": 0}, shown)
         found = active or memory.iterations.get(newest[0])
     describe = Describer(memory, caller)
     fields = {
@@ -240,10 +240,10 @@ def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnsw
     start = place(given.get("cursor", ""))
     items = [describe.item(one) for one in decisions[start:]]
     ended = f" to {found.completed_at[:10]}" if found.completed_at else ""
-    said = f"[{found.citation}] {found.status}, {found.started_at[:10]}{ended}. {len(decisions)} decisions."
+    shown = f"[{found.citation}] {found.status}, {found.started_at[:10]}{ended}. {len(decisions)} decisions."
     head = describe.item(found)
     answer = listed(
-        "decisions", [head, *items], start=start, limit=len(items) + 1, total=start + len(items) + 1, said=said
+        "decisions", [head, *items], start=start, limit=len(items) + 1, total=start + len(items) + 1, heading=shown
     )
     rows = answer.data["decisions"][1:]
     data = {**answer.data, "iteration": fields, "decisions": rows, "total_decisions": len(decisions)}
@@ -264,8 +264,8 @@ def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswe
     records = lookup.by_key(memory.database, keys[start : start + 200])
     describe = Describer(memory, caller)
     items = [describe.item(records[key]) for key in keys[start : start + 200] if key in records]
-    said = f"[{found.citation}] {short(found.command, 80)}, oldest first: {len(keys):,} events."
-    return listed("events", items, start=start, limit=len(items), total=len(keys), said=said)
+    heading = f"[{found.citation}] {short(found.command, 80)}, oldest first: {len(keys):,} events."
+    return listed("events", items, start=start, limit=len(items), total=len(keys), heading=heading)
 
 
 def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
@@ -316,8 +316,8 @@ def resource(memory: Memory, caller: Caller, uri: str) -> ToolAnswer:
         "SELECT count(*) FROM decisions WHERE status = 'active' AND id * 16 + 1 NOT IN (SELECT key FROM muted)"
     )
     items = [describe.item(one) for one in found]
-    said = f"{total:,} decisions in force, newest first. memory_search finds one."
-    return listed("decisions", items, limit=DECISIONS, total=total, said=said)
+    heading = f"{total:,} decisions in force, newest first. memory_search finds one."
+    return listed("decisions", items, limit=DECISIONS, total=total, heading=heading)
 
 
 def recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, str] | None) -> str:

@@ -73,8 +73,8 @@ class _Handlers:
         answer = await self._on_thread(self._session.recover, params.arguments, *_sender(context))
         if answer.failed:
             raise MCPError(types.INVALID_PARAMS, answer.text)
-        said = types.PromptMessage(role="user", content=types.TextContent(text=answer.text))
-        return types.GetPromptResult(description=schemas.PROMPTS[0]["description"], messages=[said])
+        message = types.PromptMessage(role="user", content=types.TextContent(text=answer.text))
+        return types.GetPromptResult(description=schemas.PROMPTS[0]["description"], messages=[message])
 
     async def _on_thread(self, work: Any, *arguments: object) -> ToolAnswer:
         """Do some work on the memory's thread; what is cancelled before it begins is not done at all."""

@@ -31,16 +31,16 @@ def may_write(memory: Memory, caller: Caller) -> None:
 def remember(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_remember: a proposal; a fact where the person trusts quotes of this client and this one is true."""
     quote, turn = given.get("quote", ""), given.get("turn", "")
-    told = _said(memory, quote, turn) if quote.strip() else None
+    quoted_turn = _said(memory, quote, turn) if quote.strip() else None
     change = {"fact": given["text"]}
     change |= {name: given[name] for name in ("domain", "confidence", "tags") if name in given}
     note = ""
     if policy(memory.config, caller.client) == BELIEVE_QUOTED:
-        if told is not None:
-            return _believed(memory, caller, given, told)
+        if quoted_turn is not None:
+            return _believed(memory, caller, given, quoted_turn)
         note = " The quote stands in no turn of the person that a hook recorded." if quote else ""
-    evidence = [{"citation": cite("turn", told), "quote": quote}] if told is not None else []
-    reason = "" if told is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
+    evidence = [{"citation": cite("turn", quoted_turn), "quote": quote}] if quoted_turn is not None else []
+    reason = "" if quoted_turn is not None or not quote else f"quotes “{quote[:300]}”, which stands in no turn of yours"
     number = memory.inbox.propose("add", change, evidence=evidence, origin=caller.origin, reason=reason)
     return _proposed(memory, number, note)
 
@@ -70,11 +70,11 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"[^\s.,;:!?¡¿\"“”«»()\[\]]+", text)).lower()
 
 
-def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) -> ToolAnswer:
+def _believed(memory: Memory, caller: Caller, given: dict[str, Any], quoted_turn: int) -> ToolAnswer:
     from store.learning.grounding import Ground
 
-    said = memory.turns.get(told)
-    if not Ground(said.text).holds(given["text"]):
+    source = memory.turns.get(quoted_turn)
+    if not Ground(source.text).holds(given["text"]):
         raise Conflict(
             "The fact says more than the words that are quoted.", "Say it as the person did, or without a quote."
         )
@@ -84,21 +84,23 @@ def _believed(memory: Memory, caller: Caller, given: dict[str, Any], told: int) 
         domain=given.get("domain", "general"),
         confidence=given.get("confidence", "high"),
         tags=given.get("tags", ()),
-        evidence=[said.citation],
+        evidence=[source.citation],
         verb=BELIEVE,
     )
     cited = cite("fact", number)
     state = "active" if new else "confirmed"
-    text = f"{cited} is {state}: the person said so in {said.citation}."
+    text = f"{cited} is {state}: the person said so in {source.citation}."
     return ToolAnswer({"citation": cited, "waiting": False, "status": state}, text, (), (cited,))
 
 
 def _proposed(memory: Memory, number: int, note: str = "") -> ToolAnswer:
     found = memory.inbox.get(number)
     waiting = found.state == "waiting"
-    said = WAITS if waiting else f"It was {found.state} before, and is not asked again."
+    outcome = WAITS if waiting else f"It was {found.state} before, and is not asked again."
     data = {"citation": found.citation, "waiting": waiting, "kind": found.kind, "state": found.state}
-    return ToolAnswer(data, f"{found.citation} ({found.kind}). {said}{note}", (), (found.citation,) if waiting else ())
+    return ToolAnswer(
+        data, f"{found.citation} ({found.kind}). {outcome}{note}", (), (found.citation,) if waiting else ()
+    )
 
 
 def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
@@ -127,10 +129,10 @@ def log_decision(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolA
     made = memory.decisions.get(number)
     joined = cite("iteration", made.iteration_id) if made.iteration_id else None
     cited = made.citation
-    said = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
+    note = f"{cited} was logged before." if known else f"Logged {cited}{f' in {joined}' if joined else ''}."
     mine = "" if made.origin == PERSON or made.confirmed_at else " It counts as yours until the person confirms it."
     data = {"citation": cited, "decision_id": number, "iteration": joined, "duplicate": known is not None}
-    return ToolAnswer(data, said + mine, (), () if known else (cited,))
+    return ToolAnswer(data, note + mine, (), () if known else (cited,))
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
@@ -155,8 +157,8 @@ def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAns
     )
     found = memory.commits.get(given["sha"])
     links = [link.decision for link in memory.commits.links_of_commit(found.id)]
-    said = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
+    note = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
     if numbers:
-        said = f"{said.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
+        note = f"{note.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
-    return ToolAnswer(data, said, (), (found.citation,) if new or numbers else ())
+    return ToolAnswer(data, note, (), (found.citation,) if new or numbers else ())

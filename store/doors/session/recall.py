@@ -104,9 +104,9 @@ def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> I
         yield key, shared, sum(weights[word] for word in shared) / whole, covered
 
 
-def _kin(word: str, said: Iterable[str]) -> bool:
+def _kin(word: str, others: Iterable[str]) -> bool:
     """Return whether a text holds a form of a word: one that begins alike, for the better part of both."""
     start = folding.normalize(word)
     if len(start) < KIN:
         return False
-    return any(other[: max(KIN, len(start) - 3)] == start[: max(KIN, len(start) - 3)] for other in said)
+    return any(other[: max(KIN, len(start) - 3)] == start[: max(KIN, len(start) - 3)] for other in others)

@@ -64,8 +64,8 @@ class OllamaModel:
         return {model.model: (model.digest or "")[:16] for model in answer.models if model.model}
 
     def encode(self, texts: Sequence[str], query: bool) -> "Iterable[Any]":
-        said = prefixed(self.model, texts, query)
-        return list(self._call(lambda: self._client.embed(model=self.model, input=said, truncate=True)).embeddings)
+        inputs = prefixed(self.model, texts, query)
+        return list(self._call(lambda: self._client.embed(model=self.model, input=inputs, truncate=True)).embeddings)
 
     def _call(self, ask: "Any") -> "Any":
         """What Ollama answers. What is wrong with the server is ProviderDown; what may be the text's fault is not."""

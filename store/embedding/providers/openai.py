@@ -72,8 +72,8 @@ class OpenAIModel:
         import httpx
 
         look = "Look at the server, and at `memoranda config embedding.address`."
-        said = list(texts) if self._types else prefixed(self.model, texts, query)
-        asked: dict[str, Any] = {"model": self.model, "input": said, "encoding_format": "float"}
+        inputs = list(texts) if self._types else prefixed(self.model, texts, query)
+        asked: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self._types:
             asked["input_type"] = self._types[0 if query else 1]
         try:

@@ -185,17 +185,17 @@ class Copies(Words):
         """Return a text ending in an ellipsis without the beginning of one of them before it; the ellipsis is kept."""
         tokens = spans_of(text)
         for place in range(max(0, len(tokens) - LONGEST_END), len(tokens)):
-            said = [word for word, _, _ in tokens[place:]]
-            letters = sum(map(len, said))
-            for words in self._begun.get(said[0][:FEWEST], ()):
-                if letters >= min(IDENTIFYING, max(FEWEST, sum(map(len, words)) // 2)) and _begins(words, said):
+            following = [word for word, _, _ in tokens[place:]]
+            letters = sum(map(len, following))
+            for words in self._begun.get(following[0][:FEWEST], ()):
+                if letters >= min(IDENTIFYING, max(FEWEST, sum(map(len, words)) // 2)) and _begins(words, following):
                     return text[: tokens[place][1]] + PURGED
         return text + SHORT
 
 
-def _begins(words: list[str], said: list[str]) -> bool:
+def _begins(words: list[str], following: list[str]) -> bool:
     """Return whether one begins with the other, whose last word may be cut short."""
-    *whole, last = said
+    *whole, last = following
     return words[: len(whole)] == whole and len(words) > len(whole) and words[len(whole)].startswith(last)
 
 

@@ -72,10 +72,10 @@ class _People(Scanner):
     def found(self, text: str, as_json: bool) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
 
-        def note(said: str) -> str:
-            for one in personal(said):
-                found.setdefault(one.label, []).append(masked(one.label, said[one.start : one.end]))
-            return said
+        def note(name: str) -> str:
+            for one in personal(name):
+                found.setdefault(one.label, []).append(masked(one.label, name[one.start : one.end]))
+            return name
 
         try:
             _mapped(json.loads(text) if as_json else text, note)

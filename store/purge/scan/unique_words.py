@@ -49,8 +49,8 @@ def distinct(
         unsaid = set(phrases.values())
         find, wanted = _finder(unsaid)
         for some in _batches(staying):
-            said = " \n ".join([" ".join([folded[word] for word in tokens_of(text)]) for text in some])
-            unsaid -= {wanted[which] for which, _, _ in hits_of(find, f" {said} ")}
+            joined = " \n ".join([" ".join([folded[word] for word in tokens_of(text)]) for text in some])
+            unsaid -= {wanted[which] for which, _, _ in hits_of(find, f" {joined} ")}
             if not unsaid:
                 break
         left |= {low: names[low] for low, phrase in phrases.items() if phrase in unsaid}

@@ -161,8 +161,8 @@ def _link(write: Transaction, commit: int, sha: str, decision: int, link_type: s
         "SELECT link_type FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)
     ).get
     if known is not None and known != link_type:
-        said = {"relates": "relates to"}.get(known, known)
-        raise Conflict(f"{ends[0]} {said} {ends[1]} already.", f"First: memoranda unlink {ends[0]} {ends[1]}")
+        label = {"relates": "relates to"}.get(known, known)
+        raise Conflict(f"{ends[0]} {label} {ends[1]} already.", f"First: memoranda unlink {ends[0]} {ends[1]}")
     if known is None:
         write.insert(
             "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=write.actor

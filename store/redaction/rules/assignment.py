@@ -160,8 +160,8 @@ def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
         start = match.start() - len(before)
         if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
             return False
-    said = match.string[match.end("name") : match.start("word")].strip(" \t\"'`").rpartition(" ")[2] in _IS
-    if said and not _is_weak(match):
+    preceding = match.string[match.end("name") : match.start("word")].strip(" \t\"'`").rpartition(" ")[2] in _IS
+    if preceding and not _is_weak(match):
         return is_random(value, _SHORTEST_BARE) or is_serial(value, _SHORTEST_BARE)
     return (
         is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32) or is_opaque(value)

@@ -53,8 +53,8 @@ def _in_base64(mark: str) -> set[str]:
 
     looks = set()
     for before in range(3):
-        said = binascii.b2a_base64(bytes(before) + mark.encode(), newline=False).decode()
-        fixed = said[-(-8 * before // 6) : 8 * (before + len(mark)) // 6]
+        coded = binascii.b2a_base64(bytes(before) + mark.encode(), newline=False).decode()
+        fixed = coded[-(-8 * before // 6) : 8 * (before + len(mark)) // 6]
         if len(fixed) >= _FEWEST:
             looks.add(fixed)
     return looks
@@ -76,7 +76,7 @@ class _Base64(Family):
                 at = next(waiting, -1)
             if at < 0:
                 break
-            if at < match.end() and (said := _decoded(match[0])) and self.reads(said):
+            if at < match.end() and (decoded := _decoded(match[0])) and self.reads(decoded):
                 spans.append(match.span())
         return spans
 
@@ -91,10 +91,10 @@ def _decoded(run: str) -> str:
 
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        said = binascii.a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4))
+        decoded = binascii.a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4))
     except binascii.Error:
         return ""
-    text = said.decode("ascii", "replace")
+    text = decoded.decode("ascii", "replace")
     return text if text.isascii() else ""
 
 

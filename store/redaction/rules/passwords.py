@@ -140,7 +140,7 @@ def _is_cookie(match: "re.Match[str]", value: str) -> bool:
 def _is_data(match: "re.Match[str]", value: str) -> bool:
     """Return whether the values of a Kubernetes Secret are present, and not those of a template."""
     values = [line.partition(":")[2].strip().strip("\"'") for line in value.splitlines()]
-    return any(len(said) >= 4 and said[:1] not in "{$<%[&*!|>" and not is_filler(said) for said in values)
+    return any(len(item) >= 4 and item[:1] not in "{$<%[&*!|>" and not is_filler(item) for item in values)
 
 
 _QUOTE = r"""\\*["'`]"""

@@ -186,7 +186,9 @@ class FullTextIndex:
         scores = dict(rows)
         all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
         whole = self._exactly(all_of, forced, filters, scores)
-        exact = self._count_of(all_of, forced, filters, filters.status) if whole else 0
+        exact = len({key & ROW for key in whole})
+        if len(whole) == EXACT:
+            exact = self._count_of(all_of, forced, filters, filters.status)
         verbatim: frozenset[int] = frozenset()
         if whole and words.ordered:
             verbatim = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)

@@ -44,7 +44,7 @@ class Passage:
     record's text, on its `line`; `tier` is 2 where the question stands in it word for word, 1 where all its words
     do."""
 
-    __slots__ = ("bm25", "code", "cosine", "id", "language", "line", "near", "start", "text", "tier")
+    __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "start", "text", "tier")
 
     def __init__(
         self,
@@ -66,7 +66,15 @@ class Passage:
         self.line = line
         self.code = code
         self.tier = tier
-        self.language = language(text)
+
+        self._language: str | None = None
+
+    @property
+    def language(self) -> str:
+        """The language of its text, looked at when first asked for: most questions never need it."""
+        if self._language is None:
+            self._language = language(self.text)
+        return self._language
 
 
 class Candidate:
@@ -182,7 +190,9 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         best, by_text, by_meaning = -1.0, 0.0, 0.0
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
-            words = left * one.bm25 / most * (ACROSS if foreign(question.language, one.language) else 1.0)
+            words = left * one.bm25 / most
+            if words and question.language and foreign(question.language, one.language):
+                words *= ACROSS
             near = left * scaled[one.id]
             by_text = words if words > by_text else by_text
             by_meaning = near if near > by_meaning else by_meaning

@@ -1,1 +1,1 @@
-"""How alike two texts are: word forms, synonyms, word order, contradiction. Files and records are not known here."""
+"""How alike two texts are: word forms, word order, contradiction. Files and records are not known here."""

@@ -83,13 +83,13 @@ def taken_apart(text: str) -> ParsedSentence:
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
-    said = [match[0].strip("'\u2019") for match in WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
-    for place, word in enumerate(said):
+    found = [match[0].strip("'\u2019") for match in WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
+    for place, word in enumerate(found):
         if word in _NOT:
             negations += 1
             if word in _OPPOSED and word not in ("no",):
                 words.append(word)
-        elif word in _AFTER_NOT and place and said[place - 1] in _NOT:
+        elif word in _AFTER_NOT and place and found[place - 1] in _NOT:
             continue
         elif _NUMBER.fullmatch(word) or word in _COUNT:
             figures = _DIGITS.search(word)
@@ -183,7 +183,7 @@ def contrary(one: str, other: str) -> bool:
     closed list."""
     first, second = ({match[0] for match in WORD.finditer(normalize(text))} for text in (one, other))
     for group in (*_CONTRARY, *_LISTS):
-        held = [{place for place, words in enumerate(group) if words & said} for said in (first, second)]
+        held = [{place for place, words in enumerate(group) if words & side} for side in (first, second)]
         if held[0] - held[1] and held[1] - held[0]:
             return True
     return False

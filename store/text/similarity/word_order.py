@@ -41,49 +41,49 @@ class _Word:
 class WordOrder:
     """A source text, against whose order sentences are checked."""
 
-    def __init__(self, said: str) -> None:
-        self._words = _words(said, 1)  # its first word may be a name too
+    def __init__(self, text: str) -> None:
+        self._words = _words(text, 1)  # its first word may be a name too
 
     def keeps(self, text: str) -> bool:
         """Return whether a clause uses the words of the source in an equivalent order: that of one part of the source,
         where one contains them all."""
         telling = _words(text, 0)
         names = {word.folded for word in (*self._words, *telling) if word.kind == NAME}
-        said = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
+        words = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
         kinds = {NAME if word.folded in names else word.kind for word in telling} - {""}
         sides = _two_sided(fold(text))
-        if not sides and not _rivals(kinds, said):
+        if not sides and not _rivals(kinds, words):
             return True
-        if len(said) > MOST:
+        if len(words) > MOST:
             return False
-        found = [places for word in telling if (places := _places(word.folded, said))]
-        whole = set.intersection(*({said[place].part for place in places} for places in found)) if found else set()
+        found = [places for word in telling if (places := _places(word.folded, words))]
+        whole = set.intersection(*({words[place].part for place in places} for places in found)) if found else set()
         if not whole:
-            return _kept(found, said, kinds, sides)
+            return _kept(found, words, kinds, sides)
         return any(
-            _kept([[at for at in places if said[at].part == part] for places in found], said, kinds, sides, part)
+            _kept([[at for at in places if words[at].part == part] for places in found], words, kinds, sides, part)
             for part in whole
         )
 
 
 def _kept(
-    found: Sequence[Sequence[int]], said: Sequence[_Word], kinds: set[str], sides: bool, part: int | None = None
+    found: Sequence[Sequence[int]], words: Sequence[_Word], kinds: set[str], sides: bool, part: int | None = None
 ) -> bool:
     """Return whether words at these indexes are used in their order: in one part, or in all of the source."""
-    rivals = _rivals(kinds, said if part is None else [one for one in said if one.part == part])
+    rivals = _rivals(kinds, words if part is None else [one for one in words if one.part == part])
     if not found or not (rivals or sides):
         return True
     told_of = {place for places in found for place in places}
     for places in found:
-        beside = [_beside(place, said) for place in places if said[place].kind in rivals - {NAME}]
+        beside = [_beside(place, words) for place in places if words[place].kind in rivals - {NAME}]
         if beside and not any(not near or told_of.intersection(near) for near in beside):
             return False
-    return _one_after_the_other(found, said, spare=not sides)
+    return _one_after_the_other(found, words, spare=not sides)
 
 
-def _rivals(kinds: set[str], said: Sequence[_Word]) -> set[str]:
+def _rivals(kinds: set[str], words: Sequence[_Word]) -> set[str]:
     """Return the kinds of values of which the source has several."""
-    return {kind for kind in kinds if len({one.folded for one in said if one.kind == kind}) > 1}
+    return {kind for kind in kinds if len({one.folded for one in words if one.kind == kind}) > 1}
 
 
 def _two_sided(folded: str) -> bool:
@@ -110,13 +110,13 @@ def _kind(word: str, place: int) -> str:
     return NAME if named(word, place) else ""
 
 
-def _places(word: str, said: Sequence[_Word]) -> list[int]:
+def _places(word: str, words: Sequence[_Word]) -> list[int]:
     """Return the indexes of a word in the source, else those of another form of it."""
-    exactly = [place for place, one in enumerate(said) if one.folded == word]
-    return exactly or [place for place, one in enumerate(said) if same(word, one.folded)]
+    exactly = [place for place, one in enumerate(words) if one.folded == word]
+    return exactly or [place for place, one in enumerate(words) if same(word, one.folded)]
 
 
-def _one_after_the_other(found: Sequence[Sequence[int]], said: Sequence[_Word], spare: bool) -> bool:
+def _one_after_the_other(found: Sequence[Sequence[int]], words: Sequence[_Word], spare: bool) -> bool:
     """Return whether each word has an index after one of the word before. With `spare` one word between that is no
     value may be out of order: one verb may serve two."""
     reached = found[0][0]
@@ -124,16 +124,16 @@ def _one_after_the_other(found: Sequence[Sequence[int]], said: Sequence[_Word], 
         after = next((place for place in places if place > reached), None)
         if after is not None:
             reached = after
-        elif spare and number < len(found) and not any(said[place].kind for place in places):
+        elif spare and number < len(found) and not any(words[place].kind for place in places):
             spare = False
         else:
             return False
     return True
 
 
-def _beside(place: int, said: Sequence[_Word]) -> list[int]:
+def _beside(place: int, words: Sequence[_Word]) -> list[int]:
     """Return the indexes of the words next to a value, skipping those of its own kind."""
     found = []
-    for way in (range(place - 1, -1, -1), range(place + 1, len(said))):
-        found += [next((other for other in way if said[other].kind != said[place].kind), place)]
+    for way in (range(place - 1, -1, -1), range(place + 1, len(words))):
+        found += [next((other for other in way if words[other].kind != words[place].kind), place)]
     return [other for other in found if other != place]

@@ -57,13 +57,13 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
             if _TO.fullmatch(plain[match.end() : other.start()]) and (start := _earlier(match, start, last)) < last:
                 return _period(start, last, midnight, plain[range_.start() : other.end()])
         for intro, begins, ends in _INTRODUCED:
-            if said := _ahead(intro, match):
+            if found := _ahead(intro, match):
                 bounds = (start, end)
                 return _period(
                     None if begins is None else bounds[begins],
                     None if ends is None else bounds[ends],
                     midnight,
-                    plain[said.start() : match.end()],
+                    plain[found.start() : match.end()],
                 )
         within = _ahead(_WITHIN, match)
         if within or not _weak(match):
@@ -71,9 +71,9 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
     return "", "", frozenset()
 
 
-def weekly(said: frozenset[str]) -> bool:
+def weekly(words: frozenset[str]) -> bool:
     """Return whether the words of a time name a weekday in general, and not the last one."""
-    return not said.isdisjoint(_DAYS) and said.isdisjoint(_PAST)
+    return not words.isdisjoint(_DAYS) and words.isdisjoint(_PAST)
 
 
 def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
@@ -94,10 +94,10 @@ def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None
 
 
 def _period(
-    start: datetime | None, end: datetime | None, midnight: datetime, said: str
+    start: datetime | None, end: datetime | None, midnight: datetime, words: str
 ) -> tuple[str, str, frozenset[str]]:
     until = "" if end is None or end >= midnight + timedelta(days=1) else _moment(end)
-    return _moment(start) if start else "", until, frozenset(said.split())
+    return _moment(start) if start else "", until, frozenset(words.split())
 
 
 def _weak(match: re.Match[str]) -> bool:
@@ -216,10 +216,10 @@ def _back(midnight: datetime, days: int) -> datetime:
     return midnight - timedelta(days=min(days, (midnight - EARLIEST).days))
 
 
-def _count(said: str) -> int:
-    if said.endswith(("couple of", "par de")):
+def _count(word: str) -> int:
+    if word.endswith(("couple of", "par de")):
         return 2
-    return int(said) if said.isdigit() else _VALUES[said.split()[-1]]
+    return int(word) if word.isdigit() else _VALUES[word.split()[-1]]
 
 
 def _moment(local: datetime) -> str:

@@ -40,8 +40,8 @@ def _in_words(text: str, now: str) -> str | None:
 
     settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first"}
     parser = DateDataParser(languages=["en", "es"], settings=settings)
-    for said in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
-        found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in said))
+    for variant in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
+        found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in variant))
         if found.date_obj is not None:
             break
     else:

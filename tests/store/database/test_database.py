@@ -20,7 +20,8 @@ from store.database import connection as recipe
 from store.database import database as write
 from store.database import files
 from store.database.schema import migrations, tables
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]

@@ -11,7 +11,8 @@ from conftest import NOON, Clock
 from store.base.errors import DamagedFile
 from store.database import invalid_text
 from store.database.sql_functions import text_of
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.memory import Memory
 from store.search.corpus import rebuild
 

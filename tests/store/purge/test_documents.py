@@ -10,7 +10,7 @@ from support.traces import traces
 
 from store.documents import atomic_write
 from store.documents.paths import Root
-from store.exchange import backup
+from store.exchange.backups import backup
 from store.memory import Memory
 from store.purge.documents import stretches
 from store.purge.purge import PurgePlan

@@ -20,7 +20,8 @@ from store.database.erasure.tombstones import times
 from store.database.values import Verbatim
 from store.database.writing import change_capture
 from store.embedding.input_text import digest, form
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.history import compression

@@ -9,7 +9,8 @@ import pytest
 
 from store.base import installation
 from store.conversations.turns import NewTurn
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.memory import Memory
 from store.purge import registry
 from store.purge.proof import trace

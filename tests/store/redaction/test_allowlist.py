@@ -23,7 +23,8 @@ from store.conversations import hook_spool
 from store.conversations.turns import NewTurn
 from store.database.erasure.tombstones import times
 from store.database.values import Verbatim
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
 from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.history import compression

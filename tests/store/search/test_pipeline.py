@@ -135,6 +135,8 @@ def test_an_answer_follows_the_question_it_answers(meant: Memory) -> None:
     answer = meant.search("where did Bruno spend the holidays", kinds=["turn"])
     assert first(answer) == "I walked along the coast of Galicia with my sister"
     assert {"speaker", "beside"} <= set(answer.hits[0].why)
+    others = [hit for hit in answer.hits if getattr(hit.record, "speaker", "Bruno") != "Bruno"]
+    assert others and not any("speaker" in hit.why for hit in others)
 
 
 def test_what_is_forgotten_is_not_found_by_meaning_either(memory: Memory) -> None:

@@ -38,8 +38,6 @@ months = ['janvier', 'fevrier', 'mars', 'avril', 'mai', 'juin', 'juillet', 'aout
 7 = 'sept'
 [opposites]
 before = ['avant', 'apres']
-[synonyms]
-invoice = 'facture'
 [clauses]
 abbreviations = 'mme'
 """
@@ -48,7 +46,7 @@ import sys
 from store.text import vocabulary
 vocabulary.FOLDER = sys.argv[1]
 from store.text import clauses, language
-from store.text.similarity import contradiction, question_similarity, synonyms
+from store.text.similarity import contradiction, question_similarity
 from store.text.times import dates
 from store.text.similarity.contradiction import compare, taken_apart
 one, other = taken_apart("Les factures partent lundi"), taken_apart("Les factures partent mardi")
@@ -60,7 +58,6 @@ print(
     dates.weekly(frozenset({"mardi"})), language.NamedDate("en mars").months,
     contradiction.contrary("avant le release", "apres le release"),
     question_similarity.may_be_same("qui valide la facture", "qui ne valide pas la facture"),
-    synonyms.same("facture", "factura"),
     list(clauses.spans("Elle voit Mme. Noor ici.")),
 )
 """
@@ -72,7 +69,7 @@ def test_a_third_language_is_a_file(tmp_path: Path) -> None:
     (folder / "fr.toml").write_text(FRENCH, encoding="utf-8")
     command = [sys.executable, "-c", READS, str(folder)]
     told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
-    assert told == "('en', 'es', 'fr') fr [] contradicts True {3} True False True [(0, 24)]"
+    assert told == "('en', 'es', 'fr') fr [] contradicts True {3} True False [(0, 24)]"
 
 
 @pytest.mark.parametrize(("name", "table"), [(path.name, table) for path, table in zip(FILES, TABLES, strict=True)])
@@ -128,7 +125,7 @@ ELSEWHERE = {
 
 def test_stop_words_stand_in_the_data_alone() -> None:
     """A list in the code that is half stop words of one language is a list that exists twice."""
-    stop = vocabulary.words("stop", "core", "search", "comparison", "evidence", "grounding")
+    stop = vocabulary.words("stop", "core", "search", "comparison", "grounding")
     found = []
     for path in sorted((ROOT / "store").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()

@@ -22,7 +22,7 @@ from textual.app import App
 
 import tui
 from bench.terminal import Terminal
-from tui.desktop.editor import DEFAULTS, NoEditor, edit, editor
+from tui.desktop.editor import DEFAULTS, NoEditor, at_line, edit, editor
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
@@ -137,6 +137,20 @@ def test_which_editor(script: Script, tmp_path: Path, monkeypatch: pytest.Monkey
     for name in reversed(DEFAULTS):
         script("", name)
         assert editor("", {}) == [name]
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (["/usr/bin/vim", "-R"], ["/usr/bin/vim", "-R", "+7", "a.md"]),
+        (["code", "--wait"], ["code", "--wait", "--goto", "a.md:7"]),
+        (["cursor", "-g"], ["cursor", "-g", "a.md:7"]),
+        (["subl"], ["subl", "a.md:7"]),
+        (["notepad"], ["notepad", "a.md"]),
+    ],
+)
+def test_a_file_is_opened_at_a_line_as_each_editor_takes_it(words: list[str], command: list[str]) -> None:
+    assert at_line(words, "a.md", 7) == command
 
 
 def test_an_editor_gets_its_own_arguments_first(app: Any, script: Script, tmp_path: Path) -> None:

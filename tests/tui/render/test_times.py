@@ -13,7 +13,7 @@ from support.stories import NOON, Story, copy
 import store
 import tui
 from store.base.clock import DAY_MS, from_ms, how_long_ago, to_ms
-from store.exchange import backup
+from store.exchange.backups import backup
 from tui import cli
 
 # a short word of `ago` inside a sentence that was made for a number and a unit

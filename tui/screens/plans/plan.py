@@ -114,7 +114,6 @@ class PlanScreen(ChoosingScreen):
     def draw(self) -> None:
         rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking)
         self.rows.set_rows(rows)
-        self.rows.refresh_rows()
         right: list[Piece] = []
         if self._kind == "checkpoint":
             right = [("strategy ", "$dim", "strategy")]

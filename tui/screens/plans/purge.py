@@ -73,7 +73,6 @@ class PurgeScreen(ChoosingScreen):
 
     def draw(self) -> None:
         self.rows.set_rows(PurgeRows(self._plan, self.chosen))
-        self.rows.refresh_rows()
         going, places = self._plan.going, self._plan.places
         named = f" {going[0].citation}" if len(going) == 1 else ""
         self.query_one("#purge-title", Split).put_both(

@@ -17,7 +17,8 @@ from store.database.values import Verbatim
 from store.database.writing import wal, writer_queue
 from store.embedding import binary_index, vector_backends
 from store.embedding.vectors import Vectors
-from store.exchange import backup, exporter, importer, markdown_export, merge, staging
+from store.exchange import exporter, importer, markdown_export, merge, staging
+from store.exchange.backups import backup
 from store.memory import Memory
 
 WAIT = 20.0

@@ -472,3 +472,20 @@ def test_a_line_that_is_longer_than_the_room_is_cut() -> None:
     first, second = answer.data["text"].split("\n")
     assert len(first) == ROOM - 200 and first.endswith("…") and second == "y"
     assert (answer.data["lines"], answer.data["total"]) == (2, 2)
+
+
+def test_an_internal_error_is_logged_and_answered(
+    memory: Memory, call: Call, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> ToolAnswer:
+        raise RuntimeError("of a library")
+
+    monkeypatch.setitem(TOOLS, "memory_search", broken)
+    memory.facts.remember("The cache is flushed every night")
+    answer = call("search", query="cache")
+    assert answer.failed and "of a library" not in answer.text
+    (record,) = [one for one in caplog.records if one.exc_info]
+    assert record.getMessage() == "memory_search failed" and "of a library" in str(
+        record.exc_info and record.exc_info[1]
+    )
+    assert [one.problem for one in calls.newest(memory.database)] == ["defect"]

@@ -14,7 +14,7 @@ from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy, noon
 
 from store.base.clock import from_ms, to_ms
-from store.exchange import backup
+from store.exchange.backups import backup
 from tui import cli
 
 

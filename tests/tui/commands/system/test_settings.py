@@ -117,6 +117,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
         (("themes",), 2, "There is no setting “themes”. Did you mean theme?"),
         (("keys.record.forgte", "F"), 2, "There is no key “record.forgte”. Did you mean record.forget?"),
         (("keys.zzzz",), 2, "There is no key “zzzz”. There are step.undo, "),
+        (("keys.list.open", "o"), 2, "list.open cannot have other keys: every list needs it as it is."),
         (("badges", "emoji"), 2, "badges takes unicode or ascii."),
         (("theme", "x", "--unset"), 2, "given a value or taken out, not both"),
         (("theme", "--project"), 2, "there is nothing to write"),

@@ -21,9 +21,10 @@ from store.database import sql_functions
 from store.database.lease import Lease
 from store.database.schema.tables import RECORDED
 from store.database.values import Verbatim
-from store.exchange import backup, exporter
+from store.exchange import exporter
+from store.exchange.backups import backup
+from store.exchange.backups.retention import DAILY, MONTHLY, WEEKLY, kept
 from store.exchange.importer import Import
-from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept
 from store.memory import Memory
 from store.services import maintenance
 

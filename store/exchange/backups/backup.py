@@ -19,12 +19,13 @@ from store.database.database import Database
 from store.database.files import plain_name
 from store.database.schema.version import APPLICATION_ID
 from store.database.values import Verbatim
-from store.exchange import export_check, scratch_dir
-from store.exchange.backup_manifest import contents
+from store.exchange import scratch_dir
+from store.exchange.backups import export_check
+from store.exchange.backups.manifest import contents
+from store.exchange.backups.retention import kept
 from store.exchange.export_reader import is_document
 from store.exchange.export_schema import TABLES
 from store.exchange.exporter import moment, put, section_of
-from store.exchange.retention import kept
 from store.exchange.scratch_dir import Scratch
 from store.trust.ownership import made_of
 
@@ -197,8 +198,8 @@ class _Restored:
 
 def _examined(database: Database) -> str:
     """Return what SQLite finds wrong with a restored store; empty if nothing."""
-    said = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
-    if said != ["ok"]:
+    messages = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
+    if messages != ["ok"]:
         return "SQLite finds damage in it"
     return "a record refers to one that is not there" if database.rows("PRAGMA foreign_key_check") else ""
 

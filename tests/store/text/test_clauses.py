@@ -1,0 +1,18 @@
+"""Sentences of a text, without what stands in fences of code."""
+
+import pytest
+
+from store.text.clauses import statements
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Before it.\n```\ncode = 1\n```\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n```\n~~~\ncode = 1\n```\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n~~~\n```\ncode = 1\n```\n~~~\nAfter it.", ["Before it.", "After it."]),
+        ("Before it.\n```\nnever closed.", ["Before it."]),
+    ],
+)
+def test_a_fence_ends_at_its_own_mark(text: str, found: list[str]) -> None:
+    assert statements(text) == found
