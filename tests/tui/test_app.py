@@ -87,10 +87,7 @@ class TestFacts:
             assert person.sees("billing-api", "10 facts", "1 aging", "2 low", "2 stale")
             row = next(row for row in person.rows if "Deploy" in row)
             assert row.endswith("94 d")
-            assert person.preview[:2] == [
-                "F#2  fact · projects · ▲ stale",
-                "Releases are cut from main, never from a branch",
-            ]
+            assert person.preview[0] == "F#2  fact · projects · ▲ stale" and person.preview[1].startswith("Releases")
             headings = [line for line in person.lines if "──" in line and ("too old" in line or "weak" in line)]
             assert [line.split()[:2] for line in headings[:2]] == [["Stale", "2"], ["Low", "2"]]
 
