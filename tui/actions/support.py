@@ -63,7 +63,12 @@ def write(
             screen.refresh_records(back)
             return
         words, key = (said, None) if isinstance(said, str) else said(result)
-        if onward and screen.focused is (current := screen.list_of(screen.place)) and not current.marks:
+        if (
+            onward
+            and screen.place == "facts"
+            and screen.focused is (current := screen.list_of("facts"))
+            and not current.marks
+        ):
             current.action_move(1)
         screen.unmark()
         if cut:

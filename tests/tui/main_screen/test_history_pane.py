@@ -40,7 +40,7 @@ class TestRows:
             assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
             assert numbers(person) == list(range(30, 30 - len(person.history), -1))
             assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
-            assert size == NARROW or len(person.history) > 20
+            assert size == NARROW or len(person.history) > 15
 
     async def test_what_a_step_changed_before_and_after(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
