@@ -93,18 +93,6 @@ class Heard:
             lambda: self._chat.answer(messages, schema=schema, predict=predict, seconds=SECONDS),
         )
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """Return the answer in one piece: scores do not depend on chunks."""
-
-        def whole() -> str:
-            said = []
-            with contextlib.suppress(ModelFailed):
-                for piece in self._chat.stream(messages, predict=predict, seconds=SECONDS):
-                    said.append(piece)
-            return "".join(said)
-
-        yield self._heard(messages, None, predict, whole)
-
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """Measure it separately, as `judge`: one answer needs several."""
         task, self.task = self.task, "judge"
@@ -204,19 +192,18 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
     from store.learning.model_pass import added
 
     turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
-    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _nothing_known())]
+    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _empty_database())]
     return [*ruled, *((one.text, one.domain) for one in found)]
 
 
 @cache
-def _nothing_known() -> Any:
-    """Return the context of an empty memory, which lives as long as the bench."""
-    from store.learning.fact_index import FactIndex
+def _empty_database() -> Any:
+    """Return the database of an empty memory, which lives as long as the bench."""
     from store.memory import Memory
 
     folder = tempfile.mkdtemp(prefix="memoranda-bench-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return FactIndex(Memory.open(os.path.join(folder, "memory.db")).database)
+    return Memory.open(os.path.join(folder, "memory.db")).database
 
 
 def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:

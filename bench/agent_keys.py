@@ -9,7 +9,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bench.agent_asking import Heard
 from bench.ingest import frame
@@ -21,6 +21,7 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.conversations.turns import NewTurn
 from store.llm import usage_stats
+from store.llm.clients.chat_client import ChatClient
 from store.llm.model_selection import found
 from store.memory import Memory
 
@@ -56,7 +57,7 @@ def beside(heard: Heard | None) -> int:
                 mine.turns.add("bench", [NewTurn("user", _told(number)) for number in range(TURNS)])
             _asked(own)
             asking = _pressed(terminal)
-            with _working() as pieces:
+            with _working() as tokens:
                 working = _pressed(terminal)
         print(f"\n{'a key, ms':40} median     p95  slower (median)")
         for what, times in (
@@ -70,7 +71,7 @@ def beside(heard: Heard | None) -> int:
                     f"{what + ': ' + name:40}{statistics.median(times[name]):7.2f}{quantile(times[name], 0.95):8.2f}"
                     f"{slower:8.2f}  {verdict(slower, None if what == 'alone' else SLOWER_MS, ' ms')}"
                 )
-        print(f"the application had {_asked(own)} answers, and the bench {len(pieces):,} pieces meanwhile")
+        print(f"the application had {_asked(own)} answers, and the bench {tokens():,} tokens in its last answer")
     return 0
 
 
@@ -95,25 +96,24 @@ def _told(number: int) -> str:
 
 
 @contextlib.contextmanager
-def _working() -> Iterator[list[float]]:
-    """Keep the model generating a story, from its first piece until this context ends; yield the times of the
-    pieces."""
-    pieces: list[float] = []
+def _working() -> Iterator[Callable[[], int]]:
+    """Keep the model generating from its first token until this context ends; yield the tokens of its last answer."""
+    chats: list[ChatClient] = []
     ended = threading.Event()
 
     def listen() -> None:
         chat = found(Config(), cancelled=ended.is_set)
+        chats.extend([chat] if chat else [])
         while chat and not ended.is_set():
             with contextlib.suppress(ModelFailed):
-                for _ in chat.stream(ENDLESS, predict=3_000, seconds=600.0):
-                    pieces.append(time.perf_counter())
+                chat.answer(ENDLESS, schema=None, predict=3_000, seconds=600.0)
 
     thread = threading.Thread(target=listen)
     thread.start()
     try:
-        while not pieces and thread.is_alive():
+        while not any(chat.tokens for chat in chats) and thread.is_alive():
             time.sleep(0.1)
-        yield pieces
+        yield lambda: sum(chat.tokens for chat in chats)
     finally:
         ended.set()
         thread.join()

@@ -18,6 +18,7 @@ import statistics
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 
 from bench.agent import served
 from bench.agent_answers import answers, remembered
@@ -26,7 +27,6 @@ from store.base.citations import parse
 from store.base.clock import utc_now
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
-from store.librarian.sources import sources
 from store.memory import Memory
 from store.search import lookup
 from store.services import background_embedding
@@ -120,7 +120,7 @@ def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
     if ANY in wanted:
         return str(case["says"]) in answer.text
     found = [lookup.lookup(memory.database, parse(text)) for text in answer.citations]
-    texts = [source.text for source in sources(memory.database, found, utc_now())]
+    texts = [" ".join(str(getattr(one, field.name)) for field in fields(one)) for one in found]
     return any(part in text for part in wanted for text in texts)
 
 

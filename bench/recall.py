@@ -16,13 +16,13 @@ import os
 import statistics
 import tempfile
 import time
+from dataclasses import fields
 from typing import Any
 
 from store.base.citations import parse
 from store.base.clock import utc_now
 from store.doors.session.pack import Pack, prompt_pack
 from store.librarian.librarian import Librarian
-from store.librarian.sources import sources
 from store.memory import Memory
 from store.search import lookup
 from store.services import background_embedding
@@ -74,12 +74,8 @@ def _row(memory: Memory, cases: list[dict[str, Any]], meaning: bool, show: bool)
         start = time.perf_counter()
         made = _made(memory, case["ask"], meaning)
         times.append((time.perf_counter() - start) * 1000)
-        texts = [
-            source.text
-            for source in sources(
-                memory.database, lookup.there(memory.database, map(parse, made.citations)), memory.now
-            )
-        ]
+        records = lookup.there(memory.database, map(parse, made.citations))
+        texts = [" ".join(str(getattr(one, field.name)) for field in fields(one)) for one in records]
         if not case["on"]:
             silent += 1
             nothing += bool(made.text)

@@ -19,10 +19,10 @@ from store.history.history import History
 from store.inbox.inbox import Inbox
 from store.inbox.proposal_basis import ProposalQuestion
 from store.ingest.runner import ORIGIN
-from store.learning.fact_index import FactIndex
+from store.learning import known_facts
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText
 from store.learning.rules.sentences import Sentence, fold, sentences
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
@@ -62,11 +62,11 @@ def origin(turn: Turn) -> str:
     return TALK + turn.session
 
 
-def plan_actions(task: str, turn: Turn, known: FactIndex) -> list[LearningAction]:
+def plan_actions(task: str, turn: Turn, database: Database) -> list[LearningAction]:
     """What a task finds in a turn. Writes nothing."""
     if turn.role != "user":
         return []
-    found = _extracted(turn, known) if task == "extract_facts" else _said_again(turn, known)
+    found = _extracted(turn, database) if task == "extract_facts" else _repeated(turn, database)
     return list(found) if is_own(turn) else [_as_question(lesson) for lesson in found]
 
 
@@ -83,58 +83,42 @@ def _as_question(lesson: LearningAction) -> LearningAction:
     return LearningAction("ask", lesson.found, lesson.target, kind, "it came with a conversation that was brought in")
 
 
-def _extracted(turn: Turn, known: FactIndex) -> Iterator[LearningAction]:
+def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
-        if (still := known.goes_on(fold(found.text))) and not found.explicit:
-            yield (
-                LearningAction("confirm", found, still)
-                if found.own
-                else LearningAction("ask", found, still, "confirm", found.why)
-            )
-            continue
-        words = ComparedText(fold(found.text))
-        verdict, target = judged(words, known)
+        known = known_facts.near(database, found.text)
+        verdict, target = known_facts.judged(ComparedText(fold(found.text)), known)
+        if not found.explicit and (still := known_facts.still_holds(found.text, known)):
+            verdict, target = CONFIRM, still
         if verdict == CONFIRM and found.own:
             yield LearningAction("confirm", found, target)
         elif verdict == CONFIRM:
             yield LearningAction("ask", found, target, "confirm", found.why)
         elif verdict == SUPERSEDE:
             yield LearningAction("ask", found, target, "supersede", disagrees(target))
-        elif (alike := known.alike(found.text)) is not None:
-            yield LearningAction("ask", found, alike, "correct", f"it is much like {cite('fact', alike)}")
+        elif alike := known_facts.alike(found.text, known):
+            yield LearningAction("ask", found, alike[0], "correct", f"it is much like {cite('fact', alike[0])}")
         elif found.explicit:
             yield LearningAction("remember", found)
         else:
             yield LearningAction("ask", found, None, "add", found.why)
 
 
-def _said_again(turn: Turn, known: FactIndex) -> Iterator[LearningAction]:
+def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
     taken = {found.quote for found in extract(turn.role, turn.text).facts}  # the other task's
     touched = set[int]()
     for sentence in sentences(turn.text):
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
-        verdict, target = judged(reconfirm_rules.said(sentence), known)
+        known = known_facts.near(database, sentence.text)
+        verdict, target = known_facts.judged(reconfirm_rules.said(sentence), known)
         if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)
-        found = _as_found(sentence)
+        found = as_found(sentence)
         if sentence.later:
             yield LearningAction("ask", found, target, "confirm", f"it says the same as {cite('fact', target)}")
         else:
             yield LearningAction("confirm", found, target)
-
-
-def judged(words: ComparedText, known: FactIndex) -> tuple[str, int | None]:
-    """What a sentence does to the fact that it speaks of: the first that it confirms, else the first it touches."""
-    best: tuple[str, int | None] = (NONE, None)
-    for number in known.touched(words):
-        verdict = reconfirm_rules.judge(words, known.words(number))
-        if verdict == CONFIRM:
-            return verdict, number
-        if verdict != NONE and (best[0] == NONE or (best[0], verdict) == (PROPOSE, SUPERSEDE)):
-            best = verdict, number
-    return best
 
 
 def disagrees(target: int | None) -> str:
@@ -142,9 +126,10 @@ def disagrees(target: int | None) -> str:
     return f"it does not agree with {cite('fact', target or 0)}"
 
 
-def _as_found(sentence: Sentence) -> ExtractedFact:
+def as_found(sentence: Sentence, own: bool = True) -> ExtractedFact:
+    """Return a sentence as what was found in it; `own`: the person surely said it themselves."""
     text = sentence.text.rstrip(".!;,… ")
-    return ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, True, "")
+    return ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, own, "")
 
 
 def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningAction], inbox: Inbox) -> LearningResult:

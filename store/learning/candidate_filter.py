@@ -7,13 +7,14 @@ of the person and theirs, of their project, of how they work. What it then says 
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
-from store.learning.grammar import either, sign
+from store.learning.grammar import either, pattern, sign
 from store.learning.rules import small_talk as passing
 from store.learning.rules.requests import requests
 from store.learning.rules.sentences import READ, WORDS, Sentence, fold, sentences
-from store.learning.rules.statements import FIGURE, NAME, states
+from store.learning.rules.statements import states
 from store.text.prompt_injection import suspicious
 from store.text.small_talk import small_talk
 
@@ -43,20 +44,31 @@ def worth(role: str, text: str) -> list[Sentence]:
     ][:SHOWN]
 
 
-def tellings(role: str, text: str) -> list[Sentence]:
-    """Those of them that tell something lasting, by their form."""
-    return [sentence for sentence in worth(role, text) if any(states(*clause) for clause in _clauses(sentence))]
+def lasting(role: str, text: str) -> list[Sentence]:
+    """Return those of them that state something lasting, by their form, and nothing of the moment, weighed or
+    supposed; each without the asides at its ends."""
+    found = []
+    for sentence in worth(role, text):
+        clauses = list(_clauses(sentence))
+        if passing.hostile(sentence.folded) or _undecided(sentence.folded):
+            continue
+        if any(states(folded, written) for folded, written, _, _ in clauses):
+            kept = [clause for clause in clauses if not passing.refused(clause[0])]
+            end = len(sentence.text) if kept[-1] == clauses[-1] else kept[-1][3]
+            start = kept[0][2]
+            found.append(replace(sentence, text=sentence.text[start:end], folded=sentence.folded[start:end]))
+    return found
 
 
-def stands(told: str, said: str) -> bool:
-    """Whether what a model makes of a sentence is a statement: neither a request nor of this moment, and no scrap of
-    it, "once a day", that says neither what nor who."""
-    folded = fold(told)
-    if passing.refused(folded) or passing.hostile(folded):
-        return False
-    if not sign("scrap").match(folded) or sign("any_verb").search(folded) or FIGURE.search(folded) or NAME.search(told):
-        return True
-    return 2 * len(folded.split()) >= len(said.split())
+def decided(text: str) -> bool:
+    """Return whether a sentence states something that is neither of the moment nor weighed, supposed or asked."""
+    folded = fold(text)
+    return not (text.endswith("?") or _undecided(folded) or sign("hypothetical").match(folded))
+
+
+def _undecided(folded: str) -> bool:
+    rest = sign("lasting_time").sub("", folded)
+    return bool(pattern("passing").search(rest)) or any(sign(name).search(folded) for name in ("weighed", "supposed"))
 
 
 def hostile(text: str) -> bool:
@@ -77,15 +89,16 @@ def _worth(sentence: Sentence) -> bool:
         return False
     if passing.asks(sentence.folded.lstrip("¡!¿ ")):
         return False
-    return any(not passing.refused(folded) for folded, _ in _clauses(sentence))
+    return any(not passing.refused(folded) for folded, *_ in _clauses(sentence))
 
 
-def _clauses(sentence: Sentence) -> Iterator[tuple[str, str]]:
-    """The parts of a sentence that say something of their own: folded, and as they were written."""
+def _clauses(sentence: Sentence) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the parts of a sentence that say something of their own: folded, as written, start, end."""
     start = 0
     for match in [*_joints().finditer(sentence.folded), None]:
         end = match.start() if match else len(sentence.folded)
         folded = sentence.folded[start:end]
         if len(folded.split()) >= WORDS:
-            yield folded.strip(" ¡¿"), sentence.text[start:end].strip(" ¡¿")
+            first = start + len(folded) - len(folded.lstrip(" ¡¿"))
+            yield folded.strip(" ¡¿"), sentence.text[start:end].strip(" ¡¿"), first, end
         start = match.end() if match else end

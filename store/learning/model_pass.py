@@ -19,22 +19,22 @@ from store.conversations.rule_summary import decides
 from store.database.database import Database
 from store.database.erasure.tombstones import normal
 from store.database.lease import Lease, LeaseLost
-from store.inbox import duplicates
-from store.learning.actions import LearningAction, apply_actions, disagrees, is_own, judged
+from store.learning import known_facts
+from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own
 from store.learning.candidate_filter import worth
 from store.learning.dismissed import DismissedTexts
-from store.learning.fact_index import ALIKE, FactIndex
-from store.learning.grounding import Ground
+from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
 from store.learning.rule_pass import RENEW_SECONDS, stands
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, kin, said
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, kin, said, share
 from store.learning.rules.requests import REVISES
-from store.learning.rules.sentences import Sentence, fold
+from store.learning.rules.sentences import fold
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.text.similarity import contradiction
+from store.text.tokens import WORD
 
 if TYPE_CHECKING:
     from store.base.models import Turn
@@ -107,7 +107,6 @@ class _Reading:
         self._until = until
         self._renewed = time.monotonic()
         self._lost = False
-        self._known = FactIndex(memory.database)
         self._settled = DismissedTexts(memory.database)
         self._asked = list[int]()
         self._read = self._failed = 0
@@ -161,11 +160,10 @@ class _Reading:
         turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
         planned = list[LearningAction]()
         if turn is not None and is_own(turn):
-            self._known.refresh()
             if entry.task == extraction_queue.MODEL + "extract_facts":
-                planned = added(asking, turn, self._known)
+                planned = added(asking, turn, memory.database)
             else:
-                planned = said_again(asking, turn, self._known, memory.database)
+                planned = repeated(asking, turn, memory.database)
             planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
@@ -197,25 +195,25 @@ class _Reading:
         return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
 
-def added(asking: ModelSession, turn: "Turn", known: FactIndex) -> list[LearningAction]:
+def added(asking: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
     """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
     from store.learning.tasks import extract_facts
 
-    rules = [(one.quote, ComparedText(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
+    taken = {one.quote for one in extract(turn.role, turn.text).facts}
     decided = list(_decisions(asking, turn))
     planned = list(decided)
     for found in extract_facts.ask(asking, turn.role, turn.text).facts:
-        words = ComparedText(fold(found.text))
-        if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
+        if found.quote in taken:
             continue
-        verdict, target = judged(words, known)
+        known = known_facts.near(database, found.text)
+        verdict, target = known_facts.judged(ComparedText(fold(found.text)), known)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
         if any(found.quote == one.found.quote for one in decided):
             continue  # it is proposed as a decision
-        alike = known.alike(found.text)
-        if verdict != CONFIRM and (alike is None or not _same(normal(found.text), known.text(alike))):
+        alike = known_facts.alike(found.text, known)
+        if verdict != CONFIRM and (alike is None or not _same(normal(found.text), normal(alike[1]))):
             planned.append(LearningAction("ask", found, None, "add", found.why))
     return planned
 
@@ -232,8 +230,8 @@ def _decisions(asking: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
             yield LearningAction("ask", found, None, "add", f"it was decided, as {asking.name} reads it", draft)
 
 
-def said_again(asking: ModelSession, turn: "Turn", known: FactIndex, database: Database) -> list[LearningAction]:
-    """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
+def repeated(asking: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
+    """Return which facts a model says that a turn repeats or speaks against, where rules left it open. Writes nothing.
     Raises ModelFailed."""
     from store.learning.tasks import reconfirm
 
@@ -241,26 +239,19 @@ def said_again(asking: ModelSession, turn: "Turn", known: FactIndex, database: D
     taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
     planned, touched = list[LearningAction](), set[int]()
     for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
-        words = said(sentence)
-        if judged(words, known)[0] == CONFIRM:
+        words, known = said(sentence), known_facts.near(database, sentence.text)
+        if known_facts.judged(words, known)[0] == CONFIRM:
             continue  # the rule has heard it
-        sharing = duplicates.sharing(database, contradiction.taken_apart(sentence.text))
-        near = [number for number in sharing if number not in touched and known.share(words, number) >= NEAR]
-        verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])
+        near = [one for one in known if one[0] not in touched and share(words, ComparedText(fold(one[1]))) >= NEAR]
+        verdicts = reconfirm.ask(asking, sentence.text, near[:FACTS])
         for number, verdict in verdicts.facts.items():
             touched.add(number)
-            planned.append(_asked_again(sentence, number, verdict, verdicts.by))
+            supersedes = verdict == SUPERSEDE
+            why = disagrees(number) if supersedes else f"it says the same as {cite('fact', number)}"
+            kind = "supersede" if supersedes else "confirm"
+            found = as_found(sentence, own=False)
+            planned.append(LearningAction("ask", found, number, kind, f"{why}, as {verdicts.by} reads it"))
     return planned
-
-
-def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> LearningAction:
-    text = sentence.text.rstrip(".!;,… ")
-    found = ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
-    if verdict == SUPERSEDE:
-        return LearningAction("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
-    return LearningAction(
-        "ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it"
-    )
 
 
 def _within(words: Sequence[str], others: Sequence[str]) -> bool:
@@ -309,11 +300,15 @@ def _same(one: str, other: str) -> bool:
 
 
 def _reworded(one: str, other: str) -> bool:
-    """Whether each of two texts says the other, with its words in other forms or places."""
-    words, others = ComparedText(fold(one)).words, ComparedText(fold(other)).words
-    if not (_within(words, others) and _within(others, words)):
-        return False
-    return Ground(one).holds(other) and Ground(other).holds(one)
+    """Return whether two texts have the same words in other forms or places, and no two of them changed places."""
+    words, others = ComparedText(fold(one)), ComparedText(fold(other))
+    alike = _within(words.words, others.words) and _within(others.words, words.words) and not against(words, others)
+    return alike and _names(one, other) == _names(other, one)
+
+
+def _names(text: str, other: str) -> list[str]:
+    """Return the capitalised words of a text that another text has too, in order."""
+    return [word for word in WORD.findall(text) if word[0].isupper() and word in WORD.findall(other)]
 
 
 def _left(memory: Memory) -> int:

@@ -19,7 +19,6 @@ from store.learning import request_counts
 from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, origin, plan_actions
 from store.learning.candidate_filter import worth
 from store.learning.dismissed import DismissedTexts
-from store.learning.fact_index import FactIndex
 from store.memory import Memory
 
 BATCH = 50  # entries that are taken at once
@@ -68,7 +67,6 @@ class _Reading:
     def __init__(self, memory: Memory, lease: Lease) -> None:
         self._memory = memory
         self._lease = lease
-        self._known = FactIndex(memory.database)
         self._settled = DismissedTexts(memory.database)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
@@ -92,8 +90,7 @@ class _Reading:
             self._stay()
             turn = turns.get(entry.turn)
             try:
-                self._known.refresh()
-                planned = plan_actions(entry.task, turn, self._known) if turn else []
+                planned = plan_actions(entry.task, turn, memory.database) if turn else []
                 if turn and planned:
                     planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and self._for_model(turn):
@@ -135,7 +132,6 @@ class _Reading:
                 request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
             if for_model:
                 extraction_queue.put_for_model(write, entry)
-        self._known.changed(learned.facts)
         self._read += 1
         self._learned = LearningResult(
             self._learned.facts + learned.facts,

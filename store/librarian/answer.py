@@ -28,12 +28,13 @@ class Quote(NamedTuple):
 
 
 class CitedSentence(NamedTuple):
-    """A sentence of an answer, the citations that it makes itself, not those that stand in what it quotes, and what it
-    quotes."""
+    """A sentence of an answer, the citations that it makes itself, not those that stand in what it quotes, what it
+    quotes, and whether the record reads like an order to an agent."""
 
     text: str
     citations: tuple[str, ...]
     quotes: tuple[Quote, ...] = ()
+    hostile: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,11 @@ class _Writer:
 
     def end(self, sentence: str, citation: str = "", hostile: bool = False) -> CitedSentence:
         """A sentence with its citation, marked where the record carries instructions."""
-        mark = f" {self.say('hostile')}" if hostile or (not citation and self.source.hostile) else ""
+        hostile = hostile or (not citation and self.source.hostile)
+        mark = f" {self.say('hostile')}" if hostile else ""
         quotes, self.quotes = tuple(self.quotes), []
         citation = citation or self.source.citation
-        return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes)
+        return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes, hostile)
 
     def quote(self, field: str, text: str, most: int = QUOTED) -> str:
         """The part of a field that answers, as it is written."""

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -44,25 +44,19 @@ class Judge(Protocol):
         ...
 
 
-class Readable(Protocol):
+class Readable(NamedTuple):
     """What is judged: a text, and a name for it."""
 
-    @property
-    def citation(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-
-Item = TypeVar("Item", bound=Readable)
+    citation: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Generic[Item]):
-    """The sources in their order, with the odds of those that were judged; `answers`: one of them does. `trouble` is
+class Judgement:
+    """The names in their order, with the odds of those that were judged; `answers`: one of them does. `trouble` is
     why not all were judged."""
 
-    order: tuple[Item, ...]
+    order: tuple[str, ...]
     odds: dict[str, float]
     answers: bool
     trouble: ModelFailed | None = None
@@ -72,37 +66,33 @@ def judged(
     judge: Judge,
     question: str,
     language: str,
-    sources: Sequence[Item],
+    texts: Sequence[Readable],
     seconds: float,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Judgement[Item]:
-    """Judge each of these sources, all within the `seconds`, and order them by their odds, the place that the search
+) -> Judgement:
+    """Judge each of these texts, all within the `seconds`, and order them by their odds, the place that the search
     gave them as a weak second voice. Where the time is too short for all, those that answer come first and the rest
     stay in their order; where not one was judged, raises ModelFailed."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
-    for place, source in enumerate(sources):
-        progress(place, len(sources))
+    for place, one in enumerate(texts):
+        progress(place, len(texts))
         try:
             left = until - time.monotonic()
             if left <= 0:
-                raise ModelFailed("slow", f"Only {place} of {len(sources)} records were read in {seconds:.0f} s.")
-            odds[source.citation] = judge.leaning(messages(question, language, source), yes=YES, no=NO, seconds=left)
+                raise ModelFailed("slow", f"Only {place} of {len(texts)} records were read in {seconds:.0f} s.")
+            odds[one.citation] = judge.leaning(messages(question, language, one), yes=YES, no=NO, seconds=left)
         except ModelFailed as failed:
             if not odds or failed.kind == "stopped":
                 raise
             trouble = failed
             break
-    worth = {
-        source.citation: odds[source.citation] + PLACE / place
-        for place, source in enumerate(sources, 1)
-        if source.citation in odds
-    }
-    first = [one for one in sources if one.citation in odds and _mark(one.citation, odds) >= ANSWERS]
-    ahead = first if trouble else [one for one in sources if one.citation in odds]
-    rest = [one for one in sources if one not in ahead]
-    return Judgement((*sorted(ahead, key=lambda one: -worth[one.citation]), *rest), odds, bool(first), trouble)
+    names = [one.citation for one in texts]
+    worth = {name: odds[name] + PLACE / place for place, name in enumerate(names, 1) if name in odds}
+    answering = [name for name in odds if _mark(name, odds) >= ANSWERS]
+    ahead = sorted(answering if trouble else odds, key=lambda name: -worth[name])
+    return Judgement((*ahead, *(name for name in names if name not in ahead)), odds, bool(answering), trouble)
 
 
 def _mark(name: str, odds: dict[str, float]) -> float:

@@ -17,6 +17,7 @@ from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import LISTED, NEAREST, SHOWN, compose, counted, in_order, left_out, nearest, nothing, span
+from store.librarian.judge import Readable
 from store.librarian.question import DataFilter, ParsedQuestion, read
 from store.librarian.sources import Source, sources
 from store.llm import usage_stats
@@ -106,7 +107,7 @@ class Librarian:
         wanted = asked.data or DataFilter()
         query = asked.typed or wanted.text
         found = self._search(query, ALL, meaning=bool(asked.typed))
-        those = sources(self._memory.database, [hit.record for hit in found.hits], self._memory.now)
+        those = sources(self._memory.database, [hit.record for hit in found.hits])
         if not asked.typed:
             those = in_order(those)[:: 1 if wanted.first == "oldest" or wanted.counts else -1]
         if wanted.first:
@@ -162,10 +163,12 @@ class Librarian:
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
-            ordered = judge.judged(chat, about, asked.language, readable, seconds, waiting)
+            texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
+            ordered = judge.judged(chat, about, asked.language, texts, seconds, waiting)
             kind = ordered.trouble.kind if ordered.trouble else ""
             note = str(ordered.trouble) if ordered.trouble else ""
-            order = [*ordered.order, *(one for one in those if one not in readable)]
+            named = {one.citation: one for one in readable}
+            order = [named[name] for name in ordered.order] + [one for one in those if one not in readable]
             refused = not ordered.answers and those[0] in readable and not ordered.trouble
             if not refused:
                 left = seconds - (time.monotonic() - began)
@@ -192,7 +195,7 @@ class Librarian:
         if found is None or not found.hits:
             found = self._search(query, judge.LOOKED)
         hits = (found.hits or found.nearest)[: judge.LOOKED]
-        return sources(self._memory.database, [hit.record for hit in hits], self._memory.now), found
+        return sources(self._memory.database, [hit.record for hit in hits]), found
 
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
         """The records in the order in which this model put them for the same question, while none of them changed."""
@@ -235,9 +238,14 @@ class Librarian:
 
         return [source for source in those if not source.hostile and may(source.record)]
 
+    def _text(self, asked: ParsedQuestion, source: Source) -> str:
+        """A record as a model reads it: as it is quoted, without citations."""
+        parts = [one for one in compose(asked, [source], self._memory.now) if not one.hostile]
+        return " ".join(one.text.replace(f" [{one.citations[0]}]", "") for one in parts)
+
     def _cited(self, citations: Sequence[str]) -> list[Source]:
         found = lookup.there(self._memory.database, map(parse, citations))
-        return sources(self._memory.database, found, self._memory.now)
+        return sources(self._memory.database, found)
 
     def _count(self, name: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
         """Count and log the answer of the model; without one, the order of the search was used. A question that was

@@ -5,14 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from store.librarian import words as vocabulary
-from store.librarian.judge import Judge, judged
-
-
-class Record(NamedTuple):
-    """A record of a question: its place, and its text."""
-
-    citation: str
-    text: str
+from store.librarian.judge import Judge, Readable, judged
 
 
 class Worth(NamedTuple):
@@ -29,9 +22,9 @@ def worth(judge: Judge, seconds: float, progress: Callable[[Worth], None] = lamb
     for language in vocabulary.LANGUAGES:
         for one in vocabulary.table(language)["trial"]:
             begin = time.monotonic()
-            records = [Record(str(place), text) for place, text in enumerate(one["records"], 1)]
+            records = [Readable(str(place), text) for place, text in enumerate(one["records"], 1)]
             ordered = judged(judge, one["question"], language, records, seconds)
-            first = int(ordered.order[0].citation) if ordered.answers else 0
+            first = int(ordered.order[0]) if ordered.answers else 0
             found.append(Worth(one["question"], first == one["right"], time.monotonic() - begin))
             progress(found[-1])
     return found

@@ -1,6 +1,6 @@
 """What a model is asked with, whoever serves it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 Message = tuple[str, str]
@@ -8,12 +8,13 @@ Message = tuple[str, str]
 
 CONTEXT = 4_096
 """Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
+HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
 WORD_ONLY = 2.0
 """Logarithm of the odds of a word, where the server returns the word alone."""
 
 
 class Chat(Protocol):
-    """A model that may be asked, by one thread. All raise ModelFailed, `stream` at any piece."""
+    """A model that may be asked, by one thread. All raise ModelFailed."""
 
     name: str
 
@@ -23,11 +24,12 @@ class Chat(Protocol):
         """The whole answer, `predict` tokens at most, in JSON of this `schema` if one is given."""
         ...
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """The answer piece by piece; whoever closes the iterator ends it on the server too."""
-        ...
-
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
         of the odds. Where the server returns no likelihoods, WORD_ONLY or less WORD_ONLY by its first word."""
         ...
+
+
+def figure(value: object) -> int:
+    """Return a number of a server's reply, 0 where there is none."""
+    return min(value, HUGE) if isinstance(value, int) and value > 0 else 0

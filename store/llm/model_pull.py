@@ -1,17 +1,21 @@
 """Pull a model: the server does it, reports the progress, and continues where it stopped when it is asked
 again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING, cast
 
 from store.base.errors import ModelFailed
+from store.llm.chat import figure
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.llm.endpoint import short
 from store.llm.model_selection import USUAL
-from store.llm.server_info import figure
+
+if TYPE_CHECKING:
+    from ollama import ProgressResponse
 
 SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
 RESUMES = "Pull it again: it continues where it stopped."
@@ -87,8 +91,8 @@ class ModelPuller(OllamaChat):
         layers: dict[str, tuple[int, int]] = {}  # digest → bytes that are there, of so many
         try:
             self._call.begin(silence)
-            lines = self._client.pull(name, stream=True)
-            with closing(lines):  # type: ignore[type-var]
+            lines = self._call.each(lambda: self._client.pull(name, stream=True), self._connection.abort)
+            with closing(cast("Generator[ProgressResponse, None, None]", lines)):
                 for line in lines:
                     self._call.begin(silence)
                     if line.status == "success":

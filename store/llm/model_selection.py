@@ -73,7 +73,7 @@ def found(
         name, steps = choose(config, server_info.models(where, call))
         if not name:
             raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-        return _client(where, call, loading, name)
+        return client(where, call, loading, name)
     except ModelFailed as failed:
         asked.record_failure(failed)
         return None
@@ -89,17 +89,19 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
     chosen, steps = choose(config, server_info.models(where, call))
     if not (name or chosen):
         raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-    return _client(where, call, _quietly, name or chosen)
+    return client(where, call, _quietly, name or chosen)
 
 
-def _client(where: str, call: "Call", loading: Callable[[], None] | None, name: str) -> "ChatClient":
+def client(where: str, call: "Call", loading: Callable[[], None] | None, name: str, warm: bool = True) -> "ChatClient":
+    """Return the model of this name at an address; with `warm` a cold one is loaded before it is asked. Raises
+    ModelFailed."""
     if endpoint.openai(where):
         from store.llm.clients.openai_client import OpenAIChat
 
         return OpenAIChat(where, call, name)
     from store.llm.clients.ollama_client import OllamaChat
 
-    return OllamaChat(where, call, loading, name)
+    return OllamaChat(where, call, loading, name, warm)
 
 
 def why_none(config: "Config") -> str:

@@ -8,26 +8,18 @@ address that was set. What comes back is data, and believed only where it has th
 import json
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
+from store.llm.chat import figure
 from store.llm.clients import server_errors
-from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection
+from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, break_off
 
 LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
 LARGEST = 4 << 20  # bytes of an answer
 NAME, FEW = 200, 40  # characters of a model's name, and of what else is shown of it
-HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
 _NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
-
-
-def figure(value: object) -> int:
-    """Return a number of a server's reply, 0 where there is none."""
-    return min(value, HUGE) if isinstance(value, int) and value > 0 else 0
 
 
 def cloud(name: str) -> bool:
@@ -122,16 +114,13 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
 
     parts = addresses.split(address)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    over = False
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
 
     def talk() -> bytes:
         try:
             connection.connect()
         except UnicodeError:
             raise addresses.none(address) from None
-        if over:
-            connection.close()
-            raise TimeoutError
         connection.request("GET", parts.path + path, headers=_headers(address))
         answer = connection.getresponse()
         body = answer.read(LARGEST)
@@ -141,10 +130,14 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
             raise server_errors.truncated(address)
         return body
 
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    def abort() -> None:
+        if connection.sock is not None:
+            break_off(connection.sock)
+        connection.close()
+
     call.begin(seconds)
     try:
-        found = json.loads(call.beside(talk))
+        found = json.loads(call.beside(talk, abort))
     except Cancelled:
         raise server_errors.stopped() from None
     except (DeadlineExceeded, TimeoutError):
@@ -155,24 +148,9 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
         raise server_errors.server_unreachable(address) from None
     except (HTTPException, ValueError, RecursionError):
         raise server_errors.unexpected_reply(address) from None
-    finally:
-        over = True
-        _break_off(connection)
     if not isinstance(found, dict):
         raise server_errors.unexpected_reply(address)
     return found
-
-
-def _break_off(connection: "HTTPConnection") -> None:
-    """End a connection: whoever still reads it, in its thread, ends at once."""
-    from socket import SHUT_RDWR, socket
-
-    try:
-        if connection.sock is not None:
-            socket.shutdown(connection.sock, SHUT_RDWR)
-    except OSError:
-        pass  # it is closed already
-    connection.close()
 
 
 def _headers(address: str) -> dict[str, str]:

@@ -1,8 +1,7 @@
-"""How a task asks a model: what it says, what comes back, and what of it may be used.
+"""How a task asks a model, and reads its answer.
 
-Turns and records go into a question as data, numbered by us, with nothing in it that ends a message. What a
-model answers is data too: it is read as JSON of one form, and whatever a task makes of it is held against what the
-model was shown (`grounding`). Nothing it says is ever called, opened or obeyed.
+Turns and records go into a question as data, numbered by us, with nothing in it that ends a message. An answer is JSON
+of one form, and names what was shown by its number or quotes it. Nothing in it is called, opened or obeyed.
 """
 
 import json

@@ -32,7 +32,7 @@ def words(table: str, *names: str, language: str = "") -> frozenset[str]:
 
 
 def stop_words(use: str) -> frozenset[str]:
-    """Return the stop words for one use: `search`, `comparison`, `grounding`, `slug`."""
+    """Return the stop words for one use: `search`, `comparison`, `slug`."""
     return words("stop", "core", use)
 
 
@@ -63,12 +63,6 @@ def groups(table: str) -> dict[str, tuple[frozenset[str], ...]]:
             frozenset(word for sides in held for word in sides[at].split()) for at in range(max(map(len, held)))
         )
     return found
-
-
-def endings(name: str) -> tuple[frozenset[str], ...]:
-    """Return the groups of endings of that name; the empty string is no ending."""
-    lines = [line for value in _held("endings", name) for line in ([value] if isinstance(value, str) else value)]
-    return tuple(frozenset("" if ending == "-" else ending for ending in line.split()) for line in lines)
 
 
 def alternatives(words: Iterable[str]) -> str:

@@ -5,6 +5,8 @@ Structure, and never quality: the small model answers wrongly as often as not. T
 
 import json
 import math
+import threading
+import time
 
 import ollama
 import pytest
@@ -15,6 +17,7 @@ from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint
 from store.llm.chat import CONTEXT, WORD_ONLY
+from store.llm.clients.chat_client import ChatClient
 from store.llm.model_selection import found
 from store.llm.status import standing
 
@@ -160,13 +163,13 @@ def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:
     chat.close()
 
 
-def test_the_application_is_answered_whole_in_pieces_and_in_a_shape(chosen: Served) -> None:
+def test_the_application_is_answered_whole_and_in_a_shape(chosen: Served) -> None:
     loads: list[int] = []
     chat = found(Config(), loading=lambda: loads.append(1))
     assert chat
     asked = [(one["role"], one["content"]) for one in COLOURS]
     try:
-        said = "".join(chat.stream([*asked[:1], ("user", "Say yes.")], predict=200, seconds=SECONDS))
+        said = chat.answer([*asked[:1], ("user", "Say yes.")], schema=None, predict=200, seconds=SECONDS)
         assert said.strip()
         shape = Found.model_json_schema()
         Found.model_validate_json(chat.answer(asked, schema=shape, predict=200, seconds=SECONDS))
@@ -204,14 +207,17 @@ def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, clien
 
 def test_the_application_stops_waiting_as_soon_as_nobody_wants_the_answer(chosen: Served) -> None:
     wanted = [True]
-    chat = found(Config(), cancelled=lambda: not wanted[0])
+    chat = found(Config(), cancelled=lambda: not wanted)
+
+    def begun(one: ChatClient) -> None:
+        while not one.tokens:
+            time.sleep(0.02)
+
     assert chat
     try:
-        stream = chat.stream([("user", "Tell a story of a thousand words.")], predict=2_000, seconds=SECONDS)
-        assert next(stream)
-        wanted[0] = False
+        threading.Thread(target=lambda: (begun(chat), wanted.clear()), daemon=True).start()
         with pytest.raises(ModelFailed) as stopped:
-            list(stream)
+            chat.answer([("user", "Tell a story of a thousand words.")], schema=None, predict=2_000, seconds=SECONDS)
         assert stopped.value.kind == "stopped"
     finally:
         chat.close()

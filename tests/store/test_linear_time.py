@@ -15,7 +15,6 @@ CHILD = (
     + """
 import resource, sys, time
 from store.learning.rules.extract_rules import extract
-from store.learning.grounding import Ground
 from store.learning.rules import reconfirm_rules as confirming
 from store.learning.rules.sentences import sentences
 from store.learning.rules.quoted_text import QuotedSpans
@@ -56,7 +55,6 @@ READERS = {
     "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),
-    "grounds": lambda text: Ground(text).holds("We use uv here"),
     "notes": notes, "topic": lambda text: shift(text, "The test of the function fails."),
     "small talk and roles": short_ones,
 }

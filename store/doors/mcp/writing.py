@@ -14,6 +14,8 @@ from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller
 from store.doors.trust import BELIEVE_QUOTED, HOOK, OFF, policy
 from store.memory import Memory
+from store.text.clauses import statements
+from store.text.similarity.contradiction import taken_apart
 
 SHORTEST = 3  # words of a quote that may be believed
 WAITS = "It waits for the person's yes: do not count on it."
@@ -71,13 +73,13 @@ def _words(text: str) -> str:
 
 
 def _believed(memory: Memory, caller: Caller, given: dict[str, Any], quoted_turn: int) -> ToolAnswer:
-    from store.learning.grounding import Ground
+    from store.learning.candidate_filter import decided
 
-    source = memory.turns.get(quoted_turn)
-    if not Ground(source.text).holds(given["text"]):
-        raise Conflict(
-            "The fact says more than the words that are quoted.", "Say it as the person did, or without a quote."
-        )
+    source, words = memory.turns.get(quoted_turn), _words(given["text"])
+    negations = taken_apart(given["text"]).negations
+    stated = [one for one in statements(source.text) if f" {words} " in f" {_words(one)} "]
+    if not any(taken_apart(one).negations == negations and decided(one) for one in stated):
+        raise Conflict("The fact says more than the words that are quoted.", "Quote the person's words as the fact.")
     number, new = memory.facts.remember(
         given["text"],
         actor=caller.origin,

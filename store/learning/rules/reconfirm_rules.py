@@ -72,9 +72,8 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
         return CONFIRM
     if sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text):
         return NONE
-    shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
-    share = len(shared) / len(fact.words)
-    if share < TOUCHED or len(shared) < 2:
+    common = share(one, fact)
+    if common < TOUCHED or common * len(fact.words) < 2:
         return NONE
     if against(one, fact):
         return SUPERSEDE
@@ -82,7 +81,7 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
         differing = sum(not (_alike(*pair) or _exchanged(*pair)) for pair in zip(one.words, fact.words, strict=True))
         if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
             return SUPERSEDE
-    return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
+    return PROPOSE if common >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
 
 
 def goes_on(folded: str, fact: ComparedText) -> bool:
@@ -118,6 +117,12 @@ def against(one: ComparedText, fact: ComparedText) -> bool:
         return True
     mine, theirs = _numbers(one.words), _numbers(fact.words)
     return bool(mine and theirs and mine != theirs)
+
+
+def share(one: ComparedText, fact: ComparedText) -> float:
+    """Return how many of a fact's words a text has in any form, from 0 to 1."""
+    shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
+    return len(shared) / len(fact.words) if fact.words else 0.0
 
 
 def kin(one: str, other: str) -> bool:

@@ -1,50 +1,36 @@
-"""Task `consolidate`: several facts about one thing in one sentence that says all of them and nothing else."""
+"""Task `consolidate`: which of several facts about one thing states all of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.inbox.merge_text import LONGEST, Summed, summed_up
-from store.learning.grounding import Ground
+from store.inbox.merge_text import Summed, summed_up
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession, numbered, spanish
 from store.text.similarity import contradiction
 
 TASK = "consolidate"
-PREDICT = 200
-SAID = 0.5  # of the words of each fact, at least, that the sentence must have
+PREDICT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    sentence: str
+    fact: int
 
 
 def ask(asking: ModelSession, texts: Sequence[str]) -> Summed:
-    """One sentence for several facts, as a model says it; the rule's where it says more or less than they do. Raises
-    ModelFailed."""
-    told = prompt(TASK, spanish(" ".join(texts)))
-    form = asking.ask(TASK, Form, [*told, ("user", numbered(texts))], PREDICT)
-    sentence = " ".join(form.sentence.split()).rstrip(".!;,… ")
-    whole = Ground("; ".join(texts))
-    if not sentence or len(sentence) > LONGEST or not whole.holds(sentence) or not _all_of(sentence, texts):
-        asking.drop(TASK, "It says more or less than the facts.")
+    """Return the fact that states all of the others, as a model names it; all of them where none does, or where it has
+    not every number and negation. Raises ModelFailed."""
+    messages = [*prompt(TASK, spanish(" ".join(texts))), ("user", numbered(texts))]
+    number = asking.ask(TASK, Form, messages, PREDICT).fact
+    if not 0 < number <= len(texts):
+        return Summed(summed_up(texts), asking.name)
+    chosen, *others = map(contradiction.taken_apart, [texts[number - 1], *texts])
+    if any(not one.values <= chosen.values or one.negations != chosen.negations for one in others):
+        asking.drop(TASK, "A number or a negation of the others is not in the fact that it names.")
         return Summed(summed_up(texts))
-    return Summed(whole.mended(sentence), asking.name)
+    return Summed(texts[number - 1], asking.name)
 
 
 def answer(asking: ModelSession, texts: Sequence[str]) -> Summed:
-    """The same; where the model fails, as the rule says it."""
+    """Return the same; where the model fails, all of the facts."""
     return asking.or_rule(TASK, lambda: ask(asking, texts), lambda: Summed(summed_up(texts)))
-
-
-def _all_of(sentence: str, texts: Sequence[str]) -> bool:
-    """Whether a sentence has the figures, the negations and most words of every fact, and turns none round."""
-    said = contradiction.taken_apart(sentence)
-    ground = Ground(sentence)
-    for text in texts:
-        one = contradiction.taken_apart(text)
-        if not one.values <= said.values or (one.negations and not said.negations) or not ground.agrees(text):
-            return False
-        if one.words and sum(ground.has(word) for word in one.words) < SAID * len(one.words):
-            return False
-    return True

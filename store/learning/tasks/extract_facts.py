@@ -1,91 +1,61 @@
-"""Task `extract_facts`: what a person told that will still hold next month, and did not ask to have remembered.
+"""Task `extract_facts`: which sentences of a turn state something that will still hold next month.
 
-Only sentences in the person's own voice are shown, so what they quoted, pasted or passed on never reaches the model.
+The model names sentences by their numbers; what is proposed is the sentence as it was written. Only sentences in the
+person's own voice are shown, so what they quoted, pasted or passed on never reaches the model.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
-from store.base.vocabulary import CONFIDENCES, DOMAINS
-from store.learning.candidate_filter import stands, tellings
-from store.learning.grammar import either
-from store.learning.grounding import Ground, best, open_ended
+from store.base.vocabulary import DOMAINS
+from store.learning.candidate_filter import lasting
 from store.learning.rules.extract_rules import ExtractedFact, Extraction
-from store.learning.rules.sentences import WORDS, Sentence, fold
+from store.learning.rules.sentences import Sentence
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
 
 TASK = "extract_facts"
 EACH = 6  # sentences of one question: of more a small model takes too long
-PLACED = 2  # of them, that are asked about once more where nothing tells what they are about
-PREDICT = 400
+CLASSIFIED = 2  # facts of a turn without a domain that are asked about once more
+PREDICT = 200
 OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
 
 @dataclass(frozen=True, slots=True)
-class One:
+class NumberedFact:
     sentence: int
-    fact: str
     domain: Annotated[str, ModelChoice(OWN_DOMAINS)] = "general"
-    confidence: Annotated[str, ModelChoice(CONFIDENCES)] = "medium"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    facts: list[One]
+    facts: list[NumberedFact]
 
 
 def ask(asking: ModelSession, role: str, text: str) -> Extraction:
-    """What a model finds in a turn beside what the rule does. Raises ModelFailed."""
-    shown = tellings(role, text)
-    if not shown:
-        return Extraction((), asking.name)
-    said = "\n".join(sentence.text for sentence in shown)
-    told = prompt(TASK, spanish(said))
-    held: dict[str, ExtractedFact] = {}
+    """Return the sentences that a model names. Raises ModelFailed."""
+    shown = lasting(role, text)
+    found: dict[str, str] = {}  # the quote → its domain
     for start in range(0, len(shown), EACH):
         some = shown[start : start + EACH]
-        question = ("user", numbered([sentence.text for sentence in some]))
-        form = asking.ask(TASK, Form, [*told, question], PREDICT)
-        mine = _held(form.facts, some, asking.name)
-        if len(mine) < len(form.facts):
-            left = len(form.facts) - len(mine)
-            asking.drop(TASK, f"{left} of {len(form.facts)} do not rest on what was said, or do not last.")
-        held = {**held, **mine}
-    return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
+        question = numbered([sentence.text for sentence in some])
+        messages = [*prompt(TASK, spanish(" ".join(one.text for one in shown))), ("user", question)]
+        for one in asking.ask(TASK, Form, messages, PREDICT).facts:
+            if 0 < one.sentence <= len(some):
+                domain = one.domain if one.domain in OWN_DOMAINS else "general"
+                found.setdefault(some[one.sentence - 1].quote, domain)
+    return Extraction(tuple(_facts(asking, shown, found)), asking.name)
 
 
-def _placed(asking: ModelSession, held: Sequence[ExtractedFact]) -> Iterator[ExtractedFact]:
-    """These facts, the first few that no word and no reading put anywhere asked about on their own."""
-    left = PLACED
-    for one in held:
-        if one.domain == "general" and left:
+def _facts(asking: ModelSession, shown: Sequence[Sentence], found: dict[str, str]) -> Iterator[ExtractedFact]:
+    left = CLASSIFIED
+    for sentence in shown:
+        domain = found.pop(sentence.quote, "")
+        if domain == "general" and left:
             left -= 1
-            yield replace(one, domain=classify_domain.answer(asking, one.text).name)
-        else:
-            yield one
-
-
-def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str, ExtractedFact]:
-    """What of an answer rests on the sentences that were shown, by its text, folded."""
-    grounds = [Ground(sentence.text) for sentence in shown]
-    found: dict[str, ExtractedFact] = {}
-    for one in told[: 2 * EACH]:
-        text = " ".join(re.sub(either("subject_of_user"), "", one.fact.strip(), flags=re.IGNORECASE).split()).rstrip(
-            ".!;,… "
-        )
-        place = best(text, grounds, one.sentence - 1)
-        if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
-            continue
-        if not stands(text, shown[place].text):
-            continue
-        text = grounds[place].mended(text)
-        text = text[0].upper() + text[1:]
-        domain = one.domain if one.domain in OWN_DOMAINS else "general"
-        confidence = "low" if one.confidence == "low" else "medium"
-        why = f"it is what {name} makes of it"
-        found.setdefault(fold(text), ExtractedFact(text, domain, confidence, shown[place].quote, False, False, why))
-    return found
+            domain = classify_domain.answer(asking, sentence.text).name
+        if domain:
+            why = f"it states something lasting, as {asking.name} reads it"
+            yield ExtractedFact(sentence.text.rstrip(".!;,… "), domain, "medium", sentence.quote, False, False, why)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from store.learning.grammar import sign
 from store.learning.rules import reconfirm_rules
-from store.learning.rules.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText
+from store.learning.rules.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText, share
 from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
@@ -71,18 +71,12 @@ def ask(asking: ModelSession, said: str, facts: Sequence[tuple[int, str]]) -> Ve
 def _held(says: str, said: str, fact: ComparedText) -> str:
     """What of a model's answer may be asked of a person. What a number or a denial says is believed before the model;
     and a model sees the same in two sentences that have no more than a name in common."""
-    share = _share(ComparedText(said), fact)
-    nearest = max((ComparedText(part) for part in _PART.split(said)), key=lambda part: _share(part, fact))
+    common = share(ComparedText(said), fact)
+    nearest = max((ComparedText(part) for part in _PART.split(said)), key=lambda part: share(part, fact))
     contrary = reconfirm_rules.against(nearest, fact)
-    if not share:
+    if not common:
         return NONE
     if says == "against" or contrary:
         changed = contrary or sign("changed").search(said)
-        return SUPERSEDE if changed and share >= LEAST else NONE
-    return PROPOSE if share >= HALF or (share >= LEAST and sign("holds_still").search(said)) else NONE
-
-
-def _share(words: ComparedText, fact: ComparedText) -> float:
-    """How many of a fact's words some words have."""
-    shared = [word for word in fact.words if any(reconfirm_rules.kin(word, other) for other in words.words)]
-    return len(shared) / len(fact.words) if fact.words else 0.0
+        return SUPERSEDE if changed and common >= LEAST else NONE
+    return PROPOSE if common >= HALF or (common >= LEAST and sign("holds_still").search(said)) else NONE

@@ -3,8 +3,9 @@ in time. What differs is how a server is spoken to (`ollama_client`, `openai_cli
 
 import math
 import re
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -35,45 +36,49 @@ class ChatClient(ABC):
         self._address = addresses.whole(address)
         self._call = call
         self._first: dict[str, float] = {}  # likelihoods of the words that the last answer might have begun with
+        self._ended = ""  # why the server ended the last answer
+        # of the last answer: its tokens, the seconds in which they were written, and in which the model was loaded
+        self.tokens, self.writing, self.loading = 0, 0.0, 0.0
         addresses.split(address)
 
     def answer(
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
-        """The whole answer, in JSON of this schema if one is given. It is streamed on the way, so that it ends with
-        whoever wants it. Raises ModelFailed."""
-        found = "".join(self._asked(messages, schema, predict, seconds, whole=True))
+        """The whole answer, in JSON of this schema if one is given. Raises ModelFailed."""
+        found = self._ask(messages, schema, predict, seconds)
         if not found.strip():
             raise ModelFailed("broken", f"{self.name} said nothing.", server_errors.LOOK)
         return found
 
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """The answer piece by piece. Raises ModelFailed at any piece."""
-        return self._asked(messages, None, predict, seconds, whole=False)
+    def sample(self, question: str, predict: int, seconds: float) -> str:
+        """The beginning of an answer; `tokens`, `writing` and `loading` are its figures then. Raises ModelFailed."""
+        found = self._ask([("user", question)], None, predict, seconds, early=True)
+        if not found.strip():
+            raise ModelFailed("broken", f"{self.name} said nothing.", "Choose another model.")
+        return found
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """How much likelier a word of `yes` begins the answer than one of `no`, as the logarithm of the odds; 0 where
         it begins with neither. Of a server that returns no likelihoods by the word that it answers (WORD_ONLY). Raises
         ModelFailed."""
-        word = "".join(self._asked(messages, None, 1, seconds, whole=True, first=True))
+        word = self._ask(messages, None, 1, seconds, first=True, early=True)
         likely = self._first or {folded(word): 1.0}
         odds = [sum(likely.get(folded(one), 0.0) for one in words) for words in (yes, no)]
         if not self._first:
             return WORD_ONLY * (odds[0] - odds[1])
         return math.log(max(odds[0], LEAST) / max(odds[1], LEAST))
 
-    def _asked(
+    def _ask(
         self,
         messages: Sequence[Message],
         schema: dict[str, Any] | None,
         predict: int,
         seconds: float,
-        *,
-        whole: bool,
         first: bool = False,
-    ) -> Iterator[str]:
-        """The pieces of an answer, or the whole as one; asked for again where the server failed in a way that may pass,
-        before the first of them. All of it within the seconds. With `first` its first word is all that is wanted."""
+        early: bool = False,
+    ) -> str:
+        """The answer, within the seconds; asked for again where the server failed in a way that may pass. `first`: with
+        the likelihoods of its first word; `early`: it may end before it is complete."""
         server = circuit_breaker.of(self._address)
         if tripped := server.why_open():
             raise tripped
@@ -82,17 +87,22 @@ class ChatClient(ABC):
         self._warm()
         self._call.begin(seconds)
         for pause in (*BACKOFF, 0.0):
-            begun = False
-            self._first = {}
+            self._first, self._ended, self.tokens, self.writing = {}, "", 0, 0.0
+            began = time.monotonic()
+            answer = ""
             try:
                 with closing(self._pieces(messages, schema, predict, first)) as pieces:
-                    for piece in ["".join(pieces)] if whole else pieces:
-                        begun = True
-                        yield piece
+                    for piece in pieces:
+                        answer += piece
+                        self.tokens += 1
+                        if len(answer) > predict * LONGEST + 200:
+                            raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
+                if not self._ended:
+                    raise ModelFailed("cut", "The server broke off its answer.", server_errors.LOOK)
                 break
-            except ModelFailed as failed:
-                failure = failed
-            if not begun and failure.kind in AGAIN and pause:
+            except Exception as error:
+                failure = self._failure(error)
+            if failure.kind in AGAIN and pause:
                 try:
                     self._call.wait(pause)
                     continue
@@ -101,7 +111,10 @@ class ChatClient(ABC):
             server.record_failure(failure)
             raise failure
         server.record_answer()
-        self._look_at_end(predict, first)
+        self.writing = self.writing or time.monotonic() - began
+        if self._ended == "length" and not early:
+            raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
+        return answer
 
     @abstractmethod
     def close(self) -> None:
@@ -115,15 +128,10 @@ class ChatClient(ABC):
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
-        """Yield the pieces of one attempt. Raises ModelFailed."""
-
-    @abstractmethod
-    def _look_at_end(self, predict: int, first: bool) -> None:
-        """Raise ModelFailed unless the whole question was read, and the whole answer given."""
+        """Yield the pieces of one attempt; at its end `_ended` is why the server ended it."""
 
     def _failure(self, error: Exception) -> ModelFailed:
         """Return what went wrong, in a sentence without the server's words. Raises an error that is not known."""
-        import httpcore
         import httpx
 
         match error:
@@ -133,9 +141,9 @@ class ChatClient(ABC):
                 return server_errors.stopped()
             case DeadlineExceeded():
                 return server_errors.timed_out(self.name or "Ollama")
-            case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout() | httpx.ConnectError():
+            case ConnectionError() | httpx.ConnectError() | httpx.ConnectTimeout():
                 return server_errors.server_unreachable(self._address)
-            case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
+            case httpx.NetworkError() | httpx.RemoteProtocolError() | httpx.TimeoutException():
                 return server_errors.truncated(self._address)
             case (
                 ValueError()
@@ -144,8 +152,6 @@ class ChatClient(ABC):
                 | KeyError()
                 | RecursionError()
                 | ResponseTooLarge()
-                | httpcore.UnsupportedProtocol()
-                | httpcore.LocalProtocolError()
                 | httpx.HTTPError()
                 | httpx.InvalidURL()
             ):

@@ -1,6 +1,7 @@
 """A model that Ollama serves, through its own client. The server may be down, cold, full, slow, without the model, or
 talk nonsense: each of it ends in time, as a ModelFailed that says so."""
 
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
 from store.llm import endpoint as addresses
-from store.llm.chat import CONTEXT, Message
+from store.llm.chat import CONTEXT, Message, figure
 from store.llm.clients import server_errors
-from store.llm.clients.chat_client import FIRST, LONGEST, ChatClient, likelihoods
+from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
 from store.llm.clients.deadline_transport import Call
 
 if TYPE_CHECKING:
@@ -20,28 +21,31 @@ if TYPE_CHECKING:
 KEEP = "5m"  # that a model stays loaded after an answer
 KEEP_SECONDS = 240.0  # for so long nobody looks whether it is
 LOADING = 120.0  # seconds in which a cold model has to be loaded
+NANO = 1e9
 RUNNING = 2.0  # seconds in which a server says what it has in memory
 
 
 class OllamaChat(ChatClient):
     """One model of an Ollama."""
 
-    def __init__(self, address: str, call: Call, loading: Callable[[], None] | None, name: str = "") -> None:
-        """All that is asked goes by this `call`. Raises ModelFailed: no client is installed, or that is no address."""
+    def __init__(
+        self, address: str, call: Call, loading: Callable[[], None] | None, name: str = "", warm: bool = True
+    ) -> None:
+        """All that is asked goes by this `call`; `warm`: a cold model is loaded before it is asked. Raises ModelFailed:
+        no client is installed, or that is no address."""
         super().__init__(address, call, name)
         self._loading = loading
-        self._warm_until = 0.0
-        self._end: ChatResponse | None = None
+        self._warm_until = 0.0 if warm else math.inf
         try:
             import httpx
             import ollama
 
-            from store.llm.clients.deadline_transport import transport
+            from store.llm.clients.deadline_transport import Connection
         except ImportError:
             raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
+        self._connection = Connection()
         try:
-            # no redirects and no proxies: texts go to the address that was written down, and to no other
-            self._client = ollama.Client(self._address, transport=transport(self._call), follow_redirects=False)
+            self._client = ollama.Client(self._address, **self._connection.options)
         except (ValueError, httpx.InvalidURL):
             raise addresses.none(address) from None
 
@@ -52,11 +56,8 @@ class OllamaChat(ChatClient):
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
-        """The pieces of one attempt; `_end` is then the last line of the server."""
-        left = predict * LONGEST + 200
-        self._end = None
-        try:
-            parts = self._client.chat(
+        parts = self._call.each(
+            lambda: self._client.chat(
                 self.name,
                 [{"role": role, "content": text} for role, text in messages],
                 stream=True,
@@ -65,33 +66,23 @@ class OllamaChat(ChatClient):
                 top_logprobs=FIRST if first else None,
                 options={"temperature": 0, "seed": 1, "num_ctx": CONTEXT, "num_predict": predict},
                 keep_alive=KEEP,
-            )
-            with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
-                for line in lines:
-                    if first and not self._first:
-                        self._first = _likely(line)
-                    if piece := line.message.content:
-                        left -= len(piece)
-                        if left < 0:
-                            break
-                        yield piece
-                    if line.done:
-                        self._end = line
-                        return
-        except Exception as error:
-            raise self._failure(error) from None
-        if left < 0:
-            raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
-        raise ModelFailed("cut", "Ollama broke off its answer.", server_errors.LOOK)
-
-    def _look_at_end(self, predict: int, first: bool) -> None:
-        """Whether the whole question was read, and the whole answer given."""
-        assert self._end is not None
-        self._warm_until = time.monotonic() + KEEP_SECONDS
-        if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
-            raise server_errors.prompt_too_long(self.name)
-        if self._end.done_reason == "length" and not first:
-            raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
+            ),
+            self._connection.abort,
+        )
+        with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
+            for line in lines:
+                if first and not self._first:
+                    self._first = _likely(line)
+                if line.message.content:
+                    yield line.message.content
+                if line.done:
+                    self._ended = line.done_reason or "stop"
+                    self._warm_until = max(self._warm_until, time.monotonic() + KEEP_SECONDS)
+                    self.tokens = figure(line.eval_count)
+                    self.writing, self.loading = figure(line.eval_duration) / NANO, figure(line.load_duration) / NANO
+                    if (line.prompt_eval_count or 0) + predict > CONTEXT:
+                        raise server_errors.prompt_too_long(self.name)
+                    return
 
     def _warm(self) -> None:
         """Load the model if it is cold; it has more seconds for that than for an answer."""
@@ -99,7 +90,7 @@ class OllamaChat(ChatClient):
             return
         self._call.begin(RUNNING)
         try:
-            running = self._client.ps().models
+            running = self._call.beside(self._client.ps, self._connection.abort).models
         except Exception as error:
             failure = self._failure(error)
             if failure.kind in ("absent", "stopped"):
@@ -115,7 +106,10 @@ class OllamaChat(ChatClient):
         self._loading()
         self._call.begin(LOADING)
         try:
-            self._client.chat(self.name, [], options={"num_ctx": CONTEXT}, keep_alive=KEEP)
+            self._call.beside(
+                lambda: self._client.chat(self.name, [], options={"num_ctx": CONTEXT}, keep_alive=KEEP),
+                self._connection.abort,
+            )
         except Exception as error:
             failure = server_errors.unloaded(self._failure(error), self.name)
             circuit_breaker.of(self._address).record_failure(failure)

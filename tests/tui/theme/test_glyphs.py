@@ -24,7 +24,6 @@ ROOT = Path(tui.__file__).parent.parent
 OTHERS = (
     "tui/demo/",
     "store/text/",
-    "store/learning/grounding.py",
     "store/learning/rules/request_markers.py",
     "store/learning/rules/request_clauses.py",
     "store/learning/rules/request_content.py",

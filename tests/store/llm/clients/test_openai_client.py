@@ -127,11 +127,10 @@ def chat(served: Any, configured: Callable[[str], Config]) -> Iterator[ChatClien
 # the contract of a chat: the same for every client
 
 
-def test_a_chat_answers_streams_and_leans(chat: ChatClient, served: Any) -> None:
+def test_a_chat_answers_and_leans(chat: ChatClient, served: Any) -> None:
     kept: Chat = chat
     assert kept.name == MODEL
     assert kept.answer(ASKED, schema=None, predict=40, seconds=5) == "Yes, it is."
-    assert "".join(kept.stream(ASKED, predict=40, seconds=5)) == "Yes, it is."
     assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == 0.0, "of several words"
     served.say, served.says = (lambda _: "Yes"), "Yes"
     assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY, "of a server that tells no likelihoods"
