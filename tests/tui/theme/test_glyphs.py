@@ -69,7 +69,7 @@ def shown() -> dict[str, str]:
 
 def test_every_glyph_that_is_shown_has_its_letter() -> None:
     glyphs = shown()
-    assert {"●", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
+    assert {"•", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
     missing = {char: place for char, place in glyphs.items() if ord(char) not in ASCII}
     assert not missing, f"give these a letter in tui.theme.glyphs: {missing}"
 
