@@ -51,8 +51,8 @@ def spanish(text: str) -> bool | None:
 def _whenever(rest: str) -> bool | None:
     """ "siempre que …": whether you do something, or it happens."""
     first = fold(rest).split(maxsplit=1)[:1]
-    told = words("told") | words("plain")
-    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in told else PERHAPS
+    telling = words("told") | words("plain")
+    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in telling else PERHAPS
 
 
 def _orders(word: str) -> bool | None:

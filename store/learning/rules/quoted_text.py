@@ -154,13 +154,13 @@ class QuotedSpans:
 
     def _announced(self, start: int, end: int, line: str) -> bool:
         """Mark what a line announces; whether that is the paragraph behind it."""
-        said = fold(line.strip())
+        folded = fold(line.strip())
         colon = _COLON.search(line)
-        if sign("asks_for_work_on").search(said) and (colon or sign("points_at_text").search(said)):
+        if sign("asks_for_work_on").search(folded) and (colon or sign("points_at_text").search(folded)):
             self._rest(start + colon.end() if colon else end, PASSED)
             return False
         if colon is None:
-            if any(sign(name).search(said) for name in ("announces_other", "shows_text", "asks_for_work_on")):
+            if any(sign(name).search(folded) for name in ("announces_other", "shows_text", "asks_for_work_on")):
                 self._rest(end, DOUBTED)
             return False
         before = line[: colon.start()]

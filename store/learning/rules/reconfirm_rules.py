@@ -48,7 +48,7 @@ class ComparedText:
         self.words = [word for word in every if word not in words("hollow") and word not in words("negation")]
 
 
-def said(sentence: Sentence) -> ComparedText:
+def compared(sentence: Sentence) -> ComparedText:
     """What a sentence says, without what stands before it and without the asking to remember it."""
     folded = sentence.folded
     start = leads().match(folded).end()  # type: ignore[union-attr]
@@ -60,7 +60,7 @@ def compare(sentence: Sentence, fact: str) -> str:
     """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
     if sentence.question:
         return NONE
-    verdict = judge(said(sentence), ComparedText(fold(fact)))
+    verdict = judge(compared(sentence), ComparedText(fold(fact)))
     return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
 
 

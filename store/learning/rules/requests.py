@@ -59,14 +59,14 @@ class Request(NamedTuple):
     sure: bool
 
 
-def requests(said: Sequence[Sentence]) -> Iterator[Request]:
+def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
     """What the sentences of a turn ask for, in order."""
     taken = set[int]()
-    for number, sentence in enumerate(said):
+    for number, sentence in enumerate(turn):
         marker = _marker(sentence)
         if marker is None:
             continue
-        for where, start, end in content(said, number, marker, taken):
+        for where, start, end in content(turn, number, marker, taken):
             taken.add(where)
             sure = marker.kind == "asked" or (
                 marker.kind == "pointing" and (where, start) != (number, _behind(marker, sentence))
@@ -75,16 +75,16 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
             if under < start:  # with its condition it is kept whole, and asked about
                 yield Request(where, under, end, marker.kind, False)
                 continue
-            for first, last in parted(said[where], start, end, marker):
-                sure = sure and first < max(said[where].own, 1)
-                text = said[where].text
+            for first, last in parted(turn[where], start, end, marker):
+                sure = sure and first < max(turn[where].own, 1)
+                text = turn[where].text
                 announces = text.endswith(":") and last >= len(text) - 1
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
                     continue  # it goes on in the next sentence: half of it may say the opposite
-                asking = pattern("asking").match(said[where].folded, first)
+                asking = pattern("asking").match(turn[where].folded, first)
                 if asking and marker.kind not in (*REQUESTS, "lasting"):
                     continue
-                if pattern("conditions").match(said[where].folded, first, last) and "," not in text[first:last]:
+                if pattern("conditions").match(turn[where].folded, first, last) and "," not in text[first:last]:
                     last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
                 yield Request(where, first, last, marker.kind, sure)
 
