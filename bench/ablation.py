@@ -17,16 +17,16 @@ from typing import Any
 from unittest.mock import patch
 
 from bench.questions import CASES, NAMES, answered, remembered, scored
-from store.database.erasure.tombstones import normal
+from bench.requests import judged
 from store.learning.rules.extract_rules import extract
 from store.memory import Memory
 
 # rule → its replacement
 LEARNING: dict[str, tuple[str, Any]] = {
-    "requests": ("store.learning.rules.extract_rules.requests", lambda said: iter(())),
-    "rules set in words": ("store.learning.rules.extract_rules._told", lambda sentence: None),
-    "requests without a marker": ("store.learning.rules.extract_rules.unmarked", lambda said: iter(())),
-    "corrections of an agent": ("store.learning.rules.extract_rules._corrections", lambda said: iter(())),
+    "requests": ("store.learning.rules.extract_rules.requests", lambda turn: iter(())),
+    "rules set in words": ("store.learning.rules.extract_rules._standing_rule", lambda sentence: None),
+    "requests without a marker": ("store.learning.rules.extract_rules.unmarked", lambda turn: iter(())),
+    "corrections of an agent": ("store.learning.rules.extract_rules._corrections", lambda turn: iter(())),
     "what follows a denial": ("store.learning.rules.extract_rules._instead", lambda sentence: None),
     "numbered steps": ("store.learning.rules.extract_rules.how_to", lambda text: None),
     "statements by form": ("store.learning.rules.unmarked_requests.states", lambda folded, written: False),
@@ -39,7 +39,7 @@ LEARNING: dict[str, tuple[str, Any]] = {
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {
     "questions of the data": ("store.librarian.question.DataFilter.narrows", property(lambda filter: False)),
-    "kinds that are named": ("store.librarian.question._nouns", lambda told: ()),
+    "kinds that are named": ("store.librarian.question._nouns", lambda terms: ()),
     "authors": ("store.librarian.question._author", lambda rest, database: None),
     "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
 }
@@ -97,9 +97,8 @@ def _heard() -> set[str]:
     """Return the turns from which exactly the expected items are kept."""
     right = set()
     for case in _requests():
-        texts = [normal(one.text) for one in extract("user", case["text"]).facts]
-        kept = all(any(normal(item) in text for text in texts) for item in case["keep"])
-        if kept and bool(texts) == bool(case["keep"]):
+        count = judged(case, [], [one.text for one in extract("user", case["text"]).facts])
+        if count["covered"] == count["items"] and not count["false"]:
             right.add(case["text"])
     for case in _turns():
         believed = [one for one in extract(case.get("role", "user"), case["text"]).facts if one.explicit]

@@ -53,6 +53,10 @@ class LearningResult:
     confirmed: tuple[int, ...] = ()
     proposed: tuple[int, ...] = ()
 
+    def __add__(self, other: "LearningResult") -> "LearningResult":
+        facts, confirmed = self.facts + other.facts, self.confirmed + other.confirmed
+        return LearningResult(facts, confirmed, self.proposed + other.proposed)
+
     def __bool__(self) -> bool:
         return bool(self.facts or self.confirmed or self.proposed)
 
@@ -110,7 +114,7 @@ def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
         known = known_facts.near(database, sentence.text)
-        verdict, target = known_facts.judged(reconfirm_rules.said(sentence), known)
+        verdict, target = known_facts.judged(reconfirm_rules.compared(sentence), known)
         if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)
@@ -246,12 +250,12 @@ def _dated(write: Transaction, turn: Turn, lesson: LearningAction) -> LearningAc
 
 def _reason(turn: Turn, learned: LearningResult) -> str:
     """The step of history, in verbs and citations."""
-    said = []
+    parts = []
     for verb, kind, numbers in (
         ("remember", "fact", learned.facts),
         ("confirm", "fact", learned.confirmed),
         ("propose", "proposal", learned.proposed),
     ):
         if numbers:
-            said.append(f"{verb} {' '.join(cite(kind, number) for number in numbers)}")
-    return f"{', '.join(said)}: {turn.citation}"
+            parts.append(f"{verb} {' '.join(cite(kind, number) for number in numbers)}")
+    return f"{', '.join(parts)}: {turn.citation}"

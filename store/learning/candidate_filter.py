@@ -32,15 +32,15 @@ def worth(role: str, text: str) -> list[Sentence]:
     for memory; none else of a turn that tells an agent what to remember."""
     if role != "user" or small_talk(text):
         return []
-    said = sentences(text)
+    turn = sentences(text)
     asked = {
-        one.sentence for one in requests(said) if not passing.hostile(said[one.sentence].folded[one.start : one.end])
+        one.sentence for one in requests(turn) if not passing.hostile(turn[one.sentence].folded[one.start : one.end])
     }
-    told = not hostile(text)
+    friendly = not hostile(text)
     return [
         sentence
-        for number, sentence in enumerate(said)
-        if (told and _worth(sentence)) or (number in asked and _own(sentence))
+        for number, sentence in enumerate(turn)
+        if (friendly and _worth(sentence)) or (number in asked and _own(sentence))
     ][:SHOWN]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.base.citations import cite
-from store.base.errors import MemorandaError, ModelFailed
+from store.base.errors import ModelFailed
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
@@ -22,12 +22,11 @@ from store.database.lease import Lease, LeaseLost
 from store.learning import known_facts
 from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own
 from store.learning.candidate_filter import worth
-from store.learning.dismissed import DismissedTexts
 from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
-from store.learning.rule_pass import RENEW_SECONDS, stands
+from store.learning.rule_pass import QueueReader, stands
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, kin, said, share
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, kin, share
 from store.learning.rules.requests import REVISES
 from store.learning.rules.sentences import fold
 from store.llm import model_selection
@@ -92,39 +91,31 @@ def run(
         finally:
             chat.close()
     except LeaseLost:
-        return reading.told("")
+        return reading.result("")
     finally:
         lease.release()
 
 
-class _Reading:
+class _Reading(QueueReader):
     """One run."""
 
     def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool], until: float | None) -> None:
-        self._memory = memory
-        self._lease = lease
+        super().__init__(memory, lease)
         self._cancelled = cancelled
         self._until = until
-        self._renewed = time.monotonic()
         self._lost = False
-        self._settled = DismissedTexts(memory.database)
         self._asked = list[int]()
-        self._read = self._failed = 0
         self._name = ""
 
     def ends(self) -> bool:
         """Whether to stop; asked twenty times a second while the model thinks, and keeps the lease meanwhile."""
         if self._cancelled() or self._lost or (self._until is not None and time.monotonic() >= self._until):
             return True
-        if time.monotonic() - self._renewed > RENEW_SECONDS:
-            try:
-                with self._memory.database.write("agent", "lease") as write:
-                    self._lease.renew(write)
-            except LeaseLost:
-                self._lost = True
-                return True
-            self._renewed = time.monotonic()
-        return False
+        try:
+            self._renew()
+        except LeaseLost:
+            self._lost = True
+        return self._lost
 
     def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
         """Read one entry after the other, `most` of them."""
@@ -145,14 +136,14 @@ class _Reading:
             except ModelFailed as failed:
                 if failed.kind == "stopped":
                     self._give_back(entry, 0)
-                    return self.told("", broken_off=True)
+                    return self.result("", broken_off=True)
                 if failed.kind in (*PASSING, *LATER):
                     self._give_back(entry, extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0)
-                    return self.told(str(failed))
-                self._fail(entry, failed.kind)
+                    return self.result(str(failed))
+                self._fail(entry, failed)
             except Exception as error:  # one turn that cannot be read keeps no other from being read
-                self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
-        return self.told("")
+                self._fail(entry, error)
+        return self.result("")
 
     def _one(self, asking: ModelSession, entry: QueueEntry) -> None:
         """Read one entry, and write what came of it in the transaction that takes it off."""
@@ -184,13 +175,7 @@ class _Reading:
         with self._memory.database.write("agent", "extraction") as write:
             extraction_queue.untouched(write, [entry], later_ms)
 
-    def _fail(self, entry: QueueEntry, why: str) -> None:
-        self._failed += 1
-        with self._memory.database.write("agent", "extraction") as write:
-            self._lease.renew(write)
-            extraction_queue.failed(write, entry, why)
-
-    def told(self, trouble: str, broken_off: bool = False) -> ModelPassResult:
+    def result(self, trouble: str, broken_off: bool = False) -> ModelPassResult:
         left = _left(self._memory)
         return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
@@ -239,7 +224,7 @@ def repeated(asking: ModelSession, turn: "Turn", database: Database) -> list[Lea
     taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
     planned, touched = list[LearningAction](), set[int]()
     for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
-        words, known = said(sentence), known_facts.near(database, sentence.text)
+        words, known = compared(sentence), known_facts.near(database, sentence.text)
         if known_facts.judged(words, known)[0] == CONFIRM:
             continue  # the rule has heard it
         near = [one for one in known if one[0] not in touched and share(words, ComparedText(fold(one[1]))) >= NEAR]

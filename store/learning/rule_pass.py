@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from store.base.clock import days_before
-from store.base.errors import MemorandaError
+from store.base.errors import MemorandaError, ModelFailed
 from store.base.models import Turn
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
@@ -55,14 +55,14 @@ def run(
         while not cancelled() and (ends is None or time.monotonic() < ends) and reading.some(cancelled, ends):
             pass
     except LeaseLost:
-        return reading.told(busy=True)
+        return reading.result(busy=True)
     finally:
         lease.release()
-    return reading.told()
+    return reading.result()
 
 
-class _Reading:
-    """One run."""
+class QueueReader:
+    """Reads entries of the queue while it holds a lease, and counts them."""
 
     def __init__(self, memory: Memory, lease: Lease) -> None:
         self._memory = memory
@@ -70,6 +70,29 @@ class _Reading:
         self._settled = DismissedTexts(memory.database)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
+
+    def _renew(self) -> None:
+        """Keep the lease while nothing is written."""
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            with self._memory.database.write("agent", "lease") as write:
+                self._lease.renew(write)
+            self._renewed = time.monotonic()
+
+    def _fail(self, entry: QueueEntry, error: Exception) -> None:
+        """Leave an entry for later, with the kind of the error: its message may hold what was written."""
+        self._failed += 1
+        name = error.code if isinstance(error, MemorandaError) else type(error).__name__
+        why = error.kind if isinstance(error, ModelFailed) else name
+        with self._memory.database.write("agent", "extraction") as write:
+            self._lease.renew(write)
+            extraction_queue.failed(write, entry, why)
+
+
+class _Reading(QueueReader):
+    """One run."""
+
+    def __init__(self, memory: Memory, lease: Lease) -> None:
+        super().__init__(memory, lease)
         self._learned = LearningResult()
         self._last = (0, False)
         off = memory.config["agent.mode"] == "off"
@@ -87,7 +110,7 @@ class _Reading:
             if cancelled() or (ends is not None and time.monotonic() >= ends):
                 untouched.append(entry)
                 continue
-            self._stay()
+            self._renew()
             turn = turns.get(entry.turn)
             try:
                 planned = plan_actions(entry.task, turn, memory.database) if turn else []
@@ -115,13 +138,6 @@ class _Reading:
                 extraction_queue.untouched(write, untouched)
         return bool(entries) and not untouched
 
-    def _stay(self) -> None:
-        """Keep the lease while turns are read that leave nothing to be written."""
-        if time.monotonic() - self._renewed > RENEW_SECONDS:
-            with self._memory.database.write("agent", "lease") as write:
-                self._lease.renew(write)
-            self._renewed = time.monotonic()
-
     def _keep(self, entry: QueueEntry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
@@ -133,11 +149,7 @@ class _Reading:
             if for_model:
                 extraction_queue.put_for_model(write, entry)
         self._read += 1
-        self._learned = LearningResult(
-            self._learned.facts + learned.facts,
-            self._learned.confirmed + learned.confirmed,
-            self._learned.proposed + learned.proposed,
-        )
+        self._learned += learned
 
     def _for_model(self, turn: Turn) -> bool:
         """Whether a model is to read what rules have read: it was said lately, and may tell something. Looked at once
@@ -148,15 +160,7 @@ class _Reading:
             self._last = (turn.id, is_own(turn) and bool(worth(turn.role, turn.text)))
         return self._last[1]
 
-    def _fail(self, entry: QueueEntry, error: Exception) -> None:
-        """Leave an entry for later, with why: the kind of error, for its message may hold what was said."""
-        self._failed += 1
-        why = error.code if isinstance(error, MemorandaError) else type(error).__name__
-        with self._memory.database.write("agent", "extraction") as write:
-            self._lease.renew(write)
-            extraction_queue.failed(write, entry, why)
-
-    def told(self, busy: bool = False) -> RulePassResult:
+    def result(self, busy: bool = False) -> RulePassResult:
         return RulePassResult(self._read, self._learned, self._failed, _left(self._memory), busy)
 
 

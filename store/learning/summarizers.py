@@ -59,14 +59,14 @@ def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
     began = time.monotonic()
     with before_an_answer(memory) as asking:
 
-        def said(texts: Sequence[str]) -> str:
+        def summarize_facts(texts: Sequence[str]) -> str:
             if asking is None or time.monotonic() - began > asking.seconds * BEGUN:
                 return summed_up(texts)
             from store.learning.tasks import consolidate
 
             return consolidate.answer(asking, texts).sentence
 
-        yield said
+        yield summarize_facts
 
 
 def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -29,11 +29,11 @@ OTHERS = 3  # records that are taken for the others, at least
 ANSWERS = -0.6
 PLACE = 1.0  # of the odds, that the first place of the search is worth; the second half of it, the third a third …
 PREDICT = 20  # tokens of the number of a sentence
-SPAN: dict[str, Any] = {
-    "type": "object",
-    "properties": {"sentence": {"type": "integer"}},
-    "required": ["sentence"],
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    sentence: int
 
 
 class Judge(Protocol):
@@ -116,10 +116,9 @@ def sentence(
 ) -> int | None:
     """The place of the sentence that answers, as a model names it by its number; None where it names none of them.
     Raises ModelFailed."""
-    from store.llm.structured_output import numbered, read_number
+    from store.llm.structured_output import numbered, read, schema
 
-    listed = numbered(sentences)
     system = vocabulary.table(language)["judge"]["span"]
-    asked = [("system", system), ("user", f"{harmless(question)}\n{listed}")]
-    number = read_number(answer(asked, schema=SPAN, predict=PREDICT, seconds=seconds), "sentence")
-    return number - 1 if number is not None and 1 <= number <= len(sentences) else None
+    asked = [("system", system), ("user", f"{harmless(question)}\n{numbered(sentences)}")]
+    number = read(answer(asked, schema=schema(Form), predict=PREDICT, seconds=seconds), Form).sentence
+    return number - 1 if 1 <= number <= len(sentences) else None

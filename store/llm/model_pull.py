@@ -115,20 +115,20 @@ class ModelPuller(OllamaChat):
             return ModelFailed("cut", f"The connection to {short(self._address)} broke.", RESUMES)
         return failed
 
-    def _refusal(self, status: int, said: str) -> ModelFailed:
+    def _refusal(self, status: int, text: str) -> ModelFailed:
         """What kept a model from being fetched, in our own words where we know them."""
-        lower = said.lower()
+        lower = text.lower()
         for signs, kind, message, next in _TROUBLES:
             if any(sign in lower for sign in signs):
                 return ModelFailed(kind, message.format(name=self.name), next)
         if status in (502, 503, 504):
             return ModelFailed("busy", f"Ollama is too busy (status {status}).", RESUMES)
-        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_brief(said)}.", RESUMES)
+        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_brief(text)}.", RESUMES)
 
 
-def _brief(said: str) -> str:
+def _brief(text: str) -> str:
     """Return the beginning of a message, on one line."""
-    line = " ".join(said.split()).rstrip(".")
+    line = " ".join(text.split()).rstrip(".")
     return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
 
 

@@ -145,8 +145,11 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
     steps.append(SelectionStep(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
     if talkers:
         return talkers[0], [*steps, SelectionStep("any", True, f"{talkers[0]}, the first model that Ollama has.")]
-    said = "Ollama has no model that answers here" if installed else "Ollama has no model"
-    return "", [*steps, SelectionStep("rules", True, f"{said}; answers come from the records.", f"ollama pull {USUAL}")]
+    reason = "Ollama has no model that answers here" if installed else "Ollama has no model"
+    return "", [
+        *steps,
+        SelectionStep("rules", True, f"{reason}; answers come from the records.", f"ollama pull {USUAL}"),
+    ]
 
 
 def named(config: "Config") -> dict[str, str]:

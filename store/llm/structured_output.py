@@ -40,10 +40,10 @@ class ModelSession:
         """An answer of this form, whose schema the first message states. Raises ModelFailed."""
         shape = schema(form)
         (role, system), *rest = messages
-        said = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
+        instructions = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
         began, raw = time.monotonic(), ""
         try:
-            raw = self.chat.answer([(role, said), *rest], schema=shape, predict=predict, seconds=self.seconds)
+            raw = self.chat.answer([(role, instructions), *rest], schema=shape, predict=predict, seconds=self.seconds)
             found = read(raw, form)
         except ModelFailed as failed:
             if failed.kind != "stopped":
@@ -136,17 +136,6 @@ def read(raw: str, form: type[Form]) -> Form:
         return TypeAdapter(form).validate_python(_seen(value))
     except (ValueError, RecursionError, ValidationError):
         raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None
-
-
-def read_number(raw: str, name: str) -> int | None:
-    """The whole number of that name in an answer, whatever stands around its JSON; None where there is none."""
-    start = raw.find("{")
-    try:
-        value, _ = json.JSONDecoder().raw_decode(raw, max(start, 0))
-    except (ValueError, RecursionError):
-        return None
-    number = value.get(name) if isinstance(value, dict) else None
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def _seen(value: Any) -> Any:

@@ -62,52 +62,52 @@ def extract(role: str, text: str) -> Extraction:
     """What is to be remembered of a turn. Nothing that the assistant says is."""
     if role != "user":
         return Extraction(())
-    said = sentences(text)
-    found = _whole(text, said, list(_every(said)))
+    turn = sentences(text)
+    found = _whole(text, turn, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
     return Extraction(tuple(found[:MOST]))
 
 
-def _every(said: Sequence[Sentence]) -> Iterable[ExtractedFact]:
+def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     """All that a turn asks for, corrects or sets as a rule."""
-    corrected = dict(_corrections(said))
-    marked = [request for request in requests(said) if request.sentence not in corrected]
+    corrected = dict(_corrections(turn))
+    marked = [request for request in requests(turn) if request.sentence not in corrected]
     held = {request.sentence for request in marked} | set(corrected)
-    everything = [(request.sentence, _marked(said[request.sentence], request)) for request in marked]
-    for number, sentence in enumerate(said):
+    everything = [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
+    for number, sentence in enumerate(turn):
         if number not in held:
-            found = _told(sentence) or (_instead(sentence) if number and _denies(said[number - 1]) else None)
+            found = _standing_rule(sentence) or (_instead(sentence) if number and _denies(turn[number - 1]) else None)
             everything.append((number, found))
     everything += list(corrected.items())
     if not any(found for _, found in everything):
-        everything = [(number, _found(said[number], start, "", ALONE, False)) for number, start in unmarked(said)]
+        everything = [(number, _found(turn[number], start, "", ALONE, False)) for number, start in unmarked(turn)]
     seen = set[str]()
     for number, found in sorted(everything, key=lambda one: one[0]):
         if found is None or found.text.casefold() in seen:
             continue
         seen.add(found.text.casefold())
-        doubt = said[number].doubt
+        doubt = turn[number].doubt
         if found.explicit and doubt:
             found = _asked(found, doubt)
-        elif found.explicit and suspicious(said[number].quote):
+        elif found.explicit and suspicious(turn[number].quote):
             found = _asked(found, "it looks like an instruction to an agent")
         elif doubt and number not in held:
             continue  # weak and in doubt
         yield found
 
 
-def _corrections(said: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]]:
+def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]]:
     """What a person corrects in what an agent did, each the whole sentence, and of a short one the next too."""
-    for number, sentence in enumerate(said):
+    for number, sentence in enumerate(turn):
         if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
             continue
         places = request_markers.starts(sentence.folded, 0, len(sentence.folded))
         if not any(pattern("corrects_agent").match(sentence.folded, place) for place in (0, *places)):
             continue
         text = sentence.text
-        if len(text.split()) <= SHORT and number + 1 < len(said) and not said[number + 1].question:
-            text = f"{text} {said[number + 1].text}"
+        if len(text.split()) <= SHORT and number + 1 < len(turn) and not turn[number + 1].question:
+            text = f"{text} {turn[number + 1].text}"
         if len(text.split()) > SHORT:
             yield number, ExtractedFact(text, "self_correction", "medium", sentence.quote, False, True, CORRECTS)
 
@@ -130,14 +130,14 @@ def how_to(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _whole(text: str, said: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """What was found, the parts of numbered steps that are asked for as one how-to."""
     span = how_to(text)
     if span is None:
         return list(found)
     block = text[span[0] : span[1]].strip()
     parts = [one for one in found if one.quote in block or block in one.quote]
-    if not (parts or any(_asks(sentence) for sentence in said)):
+    if not (parts or any(_asks(sentence) for sentence in turn)):
         return list(found)
     steps = " ".join(block.split()).rstrip(".;, ")
     explicit = any(one.explicit for one in parts)
@@ -158,7 +158,7 @@ def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     found = _found(sentence, request.start, "", why, request.sure, request.end)
     if found is None or request.kind in REQUESTS:
         return found
-    rule = _told(sentence)
+    rule = _standing_rule(sentence)
     if found.explicit or rule is None or not rule.explicit:
         return found
     if rule.text.casefold().endswith(found.text.casefold()):
@@ -172,20 +172,20 @@ def _asked(found: ExtractedFact, why: str) -> ExtractedFact:
     )
 
 
-def _told(sentence: Sentence) -> ExtractedFact | None:
+def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     """What one sentence tells without asking for memory."""
     if sentence.question or sentence.passed:
         return None
     folded = sentence.folded
     start = leads().match(folded).end()  # type: ignore[union-attr]
-    said = folded[start:]
+    rest = folded[start:]
     for trigger in (*triggers("kept"), *triggers("every")):
-        if match := _tells(trigger, said):
+        if match := _tells(trigger, rest):
             sure = _SURE[trigger.sure](sentence.text[start:]) if trigger.sure else True
             if sure is False:
                 return None
-            said_so = f"you said “{match[0]}”"
-            found = _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
+            why = f"you said “{match[0]}”"
+            found = _found(sentence, start, trigger.domain, why, explicit=bool(sure))
             return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
     return None
 
@@ -199,17 +199,17 @@ def _denies(sentence: Sentence) -> bool:
 def _instead(sentence: Sentence) -> ExtractedFact | None:
     """What a sentence tells in the place of what was denied before it."""
     start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
-    said = sentence.folded[start:]
-    if sentence.question or sentence.passed or pattern("passing").search(said):
+    rest = sentence.folded[start:]
+    if sentence.question or sentence.passed or pattern("passing").search(rest):
         return None
-    told = next((trigger for trigger in triggers("weak") if _tells(trigger, said)), None)
-    return _found(sentence, start, told.domain, WHY["denies"], explicit=False) if told else None
+    weak = next((trigger for trigger in triggers("weak") if _tells(trigger, rest)), None)
+    return _found(sentence, start, weak.domain, WHY["denies"], explicit=False) if weak else None
 
 
-def _tells(trigger: Trigger, said: str) -> re.Match[str] | None:
-    if trigger.unless and trigger.unless.match(said):
+def _tells(trigger: Trigger, rest: str) -> re.Match[str] | None:
+    if trigger.unless and trigger.unless.match(rest):
         return None
-    return trigger.phrase.match(said)
+    return trigger.phrase.match(rest)
 
 
 def _found(

@@ -51,8 +51,8 @@ def spanish(text: str) -> bool | None:
 def _whenever(rest: str) -> bool | None:
     """ "siempre que …": whether you do something, or it happens."""
     first = fold(rest).split(maxsplit=1)[:1]
-    told = words("told") | words("plain")
-    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in told else PERHAPS
+    telling = words("told") | words("plain")
+    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in telling else PERHAPS
 
 
 def _orders(word: str) -> bool | None:
@@ -121,11 +121,6 @@ def from_now(text: str) -> bool | None:
 def goes_wrong(folded: str) -> bool:
     """Whether a clause tells what fails or happens to the person, and not how it is to be done."""
     return bool(sign("happens").match(folded))
-
-
-def depends(folded: str) -> bool:
-    """Whether the beginning of a rule names the case that it is for."""
-    return bool(sign("depends").match(folded))
 
 
 _NAME = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?\s*(?:[,.!;(]|$| (?:y|and|pero|but|aunque)\b)", re.I)

@@ -7,25 +7,35 @@ is in doubt. Every pattern here takes time in proportion to the text (`tests/sto
 
 import re
 from bisect import bisect
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from store.learning.grammar import WINDOW, leads, pattern, sign, triggers
+from store.learning.grammar import pattern, sign
 from store.learning.rules.request_markers import heads
 from store.text.folding import fold
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # whose a character is; see above
 HEAD = 300  # characters of a line that tell what kind of line it is
 
-_FENCE = re.compile(r"```|~~~")
 _CODE = re.compile(r"`[^`\n]*+`")
-# begins, ends; a pair without its end goes on to the end of the text
-_PAIRS = (
-    *(("“", "”"), ("«", "»"), ("‹", "›"), ("「", "」"), ("『", "』"), ("＂", "＂"), ("<!--", "-->")),
-    *(("'''", "'''"), ('"""', '"""'), ("\\begin{", "\\end{"), ("[quote", "[/quote]"), ("{{quote", "{{/quote")),
+# what begins an enclosed part, what ends it (None: the same), and whose what stands between two such parts is at most
+_ENCLOSED = (
+    (re.compile("```|~~~"), None, 2),
+    *((re.compile(re.escape(mark)), None, 3) for mark in ("'''", '"""', "＂")),
+    *(
+        (re.compile(begins), re.compile(ends), 3)
+        for begins, ends in (
+            *(("“", "”"), ("«", "»"), ("‹", "›"), ("「", "」"), ("『", "』"), ("„", "[“”]"), ("<!--", "-->")),
+            *(
+                (r"\\begin\{", r"\\end\{"),
+                (r"\[quote", r"\[/quote\]"),
+                (r"\{\{quote", r"\{\{/quote"),
+                (r"(?<!\S)/\*", r"\*/"),
+            ),
+            (r"(?<!\w)<[A-Za-z][\w:-]{0,40}+(?:\s[^<>]{0,300}+)?(?<!/)>", r"</[A-Za-z][\w:-]{0,40}+>"),
+        )
+    ),
 )
-_COMMENT = re.compile(r"(?<!\S)/\*")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40}+)(?:\s[^<>]{0,300}+|/)?>")
+_QUOTES = re.compile(r'(?<!\d)"|"(?=[^\W\d])')
 _OPENS = re.compile(r"(?<!\w)['‘](?=\S)")
 _CLOSES = re.compile(r"(?<=\S)['’](?!\w)")
 # lines that a program or a mail program wrote
@@ -92,17 +102,15 @@ class QuotedSpans:
     def _spans(self) -> None:
         """What stands between two marks, wherever they stand."""
         text = self._text
-        fences = [match.start() for match in _FENCE.finditer(text)]
-        for first, second in zip(fences[::2], fences[1::2], strict=False):
-            self._mark(first, second + 3, STRUCK)
-        if len(fences) % 2:  # one of them has no end, and nobody knows which
-            self._mark(fences[0], fences[-1], STRUCK)
-            self._rest(fences[0], PASSED)
-        elif len(fences) > 2:  # what was pasted between two may hold some itself
-            self._mark(fences[0], fences[-1], DOUBTED)
         for match in _CODE.finditer(text):
             self._mark(*match.span(), STRUCK)
-        for found in (*_paired(text), *_tagged(text), *_single(text), *_quoted(text)):
+        for begins, ends, between in _ENCLOSED:
+            opens = list(begins.finditer(text))
+            closes = list(ends.finditer(text)) if ends else opens[1::2]
+            for found in _enclosed(opens if ends else opens[::2], closes, len(text), between):
+                self._mark(*found)
+        marks = list(_QUOTES.finditer(text))
+        for found in (*_single(text), *_enclosed(marks[::2], marks[1::2], len(text), OWN), *_crowded(text, marks)):
             self._mark(*found)
         if entity := _ENTITY.search(text):
             self._rest(entity.start(), DOUBTED)
@@ -146,15 +154,13 @@ class QuotedSpans:
 
     def _announced(self, start: int, end: int, line: str) -> bool:
         """Mark what a line announces; whether that is the paragraph behind it."""
-        said = fold(line.strip())
+        folded = fold(line.strip())
         colon = _COLON.search(line)
-        if sign("asks_for_work_on").search(said) and (colon or sign("points_at_text").search(said)):
+        if sign("asks_for_work_on").search(folded) and (colon or sign("points_at_text").search(folded)):
             self._rest(start + colon.end() if colon else end, PASSED)
             return False
         if colon is None:
-            if not _is_order(said[:HEAD]) and any(
-                sign(name).search(said) for name in ("announces_other", "shows_text", "asks_for_work_on")
-            ):
+            if any(sign(name).search(folded) for name in ("announces_other", "shows_text", "asks_for_work_on")):
                 self._rest(end, DOUBTED)
             return False
         before = line[: colon.start()]
@@ -186,15 +192,6 @@ _LOWERED = [bytes(min(one, level) for one in range(256)) for level in range(OWN 
 Part = tuple[int, int, int]  # from, to, how much of it is the person's own at most
 
 
-def _is_order(folded: str) -> bool:
-    """Whether a line itself asks for something to be remembered."""
-    start = leads().match(folded).end()  # type: ignore[union-attr]
-    return bool(pattern("asked").match(folded, start, start + WINDOW)) or any(
-        trigger.phrase.match(folded, start) and not (trigger.unless and trigger.unless.match(folded, start))
-        for trigger in triggers("kept")
-    )
-
-
 def _odd(head: str) -> bool:
     """Whether a line begins as people at a keyboard do not begin: with a bullet, a number, a sign."""
     first = head[0]
@@ -207,70 +204,25 @@ def _blank_after(text: str, place: int) -> bool:
     return not text[place : end if end >= 0 else len(text)].strip()
 
 
-def _paired(text: str) -> Iterator[Part]:
-    """What stands between the two marks of a pair. Where more end than begin, something within it holds them too: all
-    up to the last is struck, and an end alone makes all of the text doubtful."""
-    for begins, ends in _PAIRS:
-        place = text.find(begins)
-        if begins != ends and (last := text.rfind(ends)) >= 0:
-            if place < 0 or last < place:
-                yield 0, len(text), DOUBTED
-            elif text.count(ends) > text.count(begins):
-                yield place, last + len(ends), STRUCK
-                place = text.find(begins, last)
-        while place >= 0:
-            end = text.find(ends, place + len(begins))
-            if end < 0:
-                yield place, len(text), PASSED
-                break
-            yield place, end + len(ends), STRUCK
-            place = text.find(begins, end + len(ends))
-    closed = -1
-    for comment in _COMMENT.finditer(text):
-        if comment.start() < closed:
-            continue
-        closed = text.find("*/", comment.end())
-        yield comment.start(), closed + 2 if closed >= 0 else len(text), STRUCK if closed >= 0 else PASSED
-        if closed < 0:
-            return
-    low = text.find("„")  # ends with either of two marks
-    while low >= 0:
-        end = min((at for at in (text.find("“", low), text.find("”", low)) if at >= 0), default=-1)
-        yield low, end + 1 if end >= 0 else len(text), STRUCK if end >= 0 else PASSED
-        low = text.find("„", end) if end >= 0 else -1
-
-
-def _tagged(text: str) -> Iterator[Part]:
-    """What stands in tags. What is written right behind a word and never ends is no tag: `Vec<String>`."""
-    tags = [tag for tag in _TAG.finditer(text) if not tag[0].endswith("/>")]
-    if not tags:
-        return
-    begun, ended = Counter(tag[2] for tag in tags if not tag[1]), Counter(tag[2] for tag in tags if tag[1])
-    last = {tag[2]: tag.end() for tag in tags if tag[1]}
-    waiting: dict[str, list[int]] = {}
-    ends: dict[int, int] = {}
-    for tag in tags:
-        if not tag[1]:
-            waiting.setdefault(tag[2], []).append(tag.start())
-        elif waiting.get(tag[2]):
-            ends[waiting[tag[2]].pop()] = tag.end()
-    place = 0
-    for tag in tags:
-        start = tag.start()
-        if start < place:
-            continue
-        if tag[1]:
-            yield 0, len(text), DOUBTED  # an end without a beginning
-            continue
-        if ended[tag[2]] > begun[tag[2]] and last[tag[2]] > start:
-            place = last[tag[2]]
-            yield start, place, STRUCK
-        elif start in ends:
-            place = ends[start]
-            yield start, place, STRUCK
-        elif not (start and (text[start - 1].isalnum() or text[start - 1] == "_")):
-            yield start, len(text), PASSED
-            return
+def _enclosed(
+    opens: Sequence[re.Match[str]], closes: Sequence[re.Match[str]], length: int, between: int
+) -> Iterator[Part]:
+    """What stands between marks that begin and end it: each part of them by itself where they alternate, else all from
+    the first to the last. An end without a beginning makes all of the text doubtful; a beginning without an end goes on
+    to the end of it."""
+    first = opens[0].start() if opens else length
+    ends = [mark.end() for mark in closes if mark.end() > first]
+    if len(ends) < len(closes):
+        yield 0, length, DOUBTED
+    places = [place for pair in zip((mark.start() for mark in opens), ends, strict=False) for place in pair]
+    if places == sorted(places) and len(opens) - len(ends) in (0, 1):
+        yield from ((start, end, STRUCK) for start, end in zip(places[::2], places[1::2], strict=True))
+        if len(ends) > 1:
+            yield first, ends[-1], between
+    elif ends:
+        yield first, ends[-1], STRUCK
+    if len(opens) > len(ends):
+        yield opens[-1].start(), length, PASSED
 
 
 def _single(text: str) -> Iterator[Part]:
@@ -286,18 +238,14 @@ def _single(text: str) -> Iterator[Part]:
         yield start, place, DOUBTED if "\n" in text[start:place] else STRUCK
 
 
-def _quoted(text: str) -> Iterator[Part]:
-    """The spans between straight quotation marks. Of a paragraph with more than one pair, all from the first mark to
-    the last: what was pasted between quotation marks may hold some itself. One without an end goes to the end."""
-    marks = [match.start() for match in re.finditer(r'(?<!\d)"|"(?=[^\W\d])', text)]
-    for first, second in zip(marks[::2], marks[1::2], strict=False):
-        yield first, second + 1, STRUCK
-    if len(marks) % 2:
-        yield marks[-1], len(text), PASSED
+def _crowded(text: str, marks: Sequence[re.Match[str]]) -> Iterator[Part]:
+    """Of a paragraph with more than one pair of quotation marks all from the first to the last: what was pasted between
+    them may hold some itself."""
+    starts = [mark.start() for mark in marks]
     place = begins = 0
     for line in [*text.splitlines(keepends=True), "\n"]:
         if not line.strip():
-            within = marks[bisect(marks, begins - 1) : bisect(marks, place - 1)]
+            within = starts[bisect(starts, begins - 1) : bisect(starts, place - 1)]
             if len(within) > 2:
                 yield within[0], within[-1] + 1, STRUCK
             begins = place + len(line)

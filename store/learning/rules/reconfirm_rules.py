@@ -14,8 +14,8 @@ from store.learning.rules.sentences import Sentence, fold
 
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
 TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
-LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
 SLIPS = 6  # letters of a word in which a typo is told from another word
+LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
 
 _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 
@@ -48,7 +48,7 @@ class ComparedText:
         self.words = [word for word in every if word not in words("hollow") and word not in words("negation")]
 
 
-def said(sentence: Sentence) -> ComparedText:
+def compared(sentence: Sentence) -> ComparedText:
     """What a sentence says, without what stands before it and without the asking to remember it."""
     folded = sentence.folded
     start = leads().match(folded).end()  # type: ignore[union-attr]
@@ -60,7 +60,7 @@ def compare(sentence: Sentence, fact: str) -> str:
     """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
     if sentence.question:
         return NONE
-    verdict = judge(said(sentence), ComparedText(fold(fact)))
+    verdict = judge(compared(sentence), ComparedText(fold(fact)))
     return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
 
 
@@ -146,16 +146,11 @@ def _alike(one: str, other: str) -> bool:
 
 def _exchanged(one: str, other: str) -> bool:
     """Whether one word is the other with two letters exchanged, and not another word for that."""
-    if len(one) != len(other) or len(one) < SLIPS or one[0] != other[0] or any(char.isdigit() for char in one + other):
+    from rapidfuzz.distance import OSA
+
+    if len(one) < SLIPS or not one.isalpha() or sorted(one) != sorted(other) or OSA.distance(one, other) != 1:
         return False
-    apart = [at for at in range(len(one)) if one[at] != other[at]]
-    return (
-        len(apart) == 2
-        and apart[1] == apart[0] + 1
-        and one[apart[0]] == other[apart[1]]
-        and one[apart[1]] == other[apart[0]]
-        and not {one, one.removesuffix("s")} & words("exchanged_words")
-    )
+    return one[0] == other[0] and not {one, one.removesuffix("s")} & words("exchanged_words")
 
 
 def _numbers(words: Sequence[str]) -> list[str]:

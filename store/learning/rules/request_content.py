@@ -34,9 +34,9 @@ def _behind_words(folded: str, marker: Marker) -> int:
     return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
 
 
-def content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[int]) -> Iterator[tuple[int, int, int]]:
+def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[int]) -> Iterator[tuple[int, int, int]]:
     """(number of a sentence, start, end) of what a marker speaks of."""
-    sentence = said[number]
+    sentence = turn[number]
     folded = sentence.folded
     parts = request_markers.clauses(folded)
     part = parts[marker.clause]
@@ -75,14 +75,14 @@ def content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[in
         yield number, *after
     elif fits_before:
         yield number, *before
-    elif not back and marker.kind != "lasts" and last < len(said) and _usable(said, last, taken, marker):
-        yield from _following(said, last, taken, marker)
-    elif number and _usable(said, number - 1, taken, marker):
-        yield number - 1, 0, len(said[number - 1].text)
+    elif not back and marker.kind != "lasts" and last < len(turn) and _usable(turn, last, taken, marker):
+        yield from _following(turn, last, taken, marker)
+    elif number and _usable(turn, number - 1, taken, marker):
+        yield number - 1, 0, len(turn[number - 1].text)
     elif fits_after:
         yield number, *after
-    elif last < len(said) and _usable(said, last, taken, marker):
-        yield from _following(said, last, taken, marker)
+    elif last < len(turn) and _usable(turn, last, taken, marker):
+        yield from _following(turn, last, taken, marker)
     elif marker.kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken:
         yield number, 0, len(sentence.text)  # never nothing: what it speaks of stands elsewhere
 
@@ -112,25 +112,25 @@ def _tells(sentence: Sentence, start: int, end: int) -> bool:
     return len(rest.split()) >= LONG and stated(rest, sentence.text[start:end]) and not passing.refused(rest)
 
 
-def _usable(said: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:
+def _usable(turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:
     """Whether a sentence beside the one with the marker can be what it speaks of."""
-    sentence = said[number]
+    sentence = turn[number]
     if number in taken or sentence.question or sentence.passed or len(sentence.text.split()) < WORDS:
         return False
     return marker.kind not in ("storing", "announces", "corrects", "hints") or stated(sentence.folded, sentence.text)
 
 
 def _following(
-    said: Sequence[Sentence], number: int, taken: set[int], marker: Marker
+    turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker
 ) -> Iterator[tuple[int, int, int]]:
     """The sentence behind an announcement, or the list."""
-    several = pattern("both").search(said[number - 1].folded)
-    for place in range(number, min(number + ITEMS, len(said))):
-        goes_on = said[place].bullet or (several and _tells(said[place], 0, len(said[place].text)))
+    several = pattern("both").search(turn[number - 1].folded)
+    for place in range(number, min(number + ITEMS, len(turn))):
+        goes_on = turn[place].bullet or (several and _tells(turn[place], 0, len(turn[place].text)))
         if place > number and not goes_on:
             return
-        if _usable(said, place, taken, marker):
-            yield place, 0, len(said[place].text)
+        if _usable(turn, place, taken, marker):
+            yield place, 0, len(turn[place].text)
 
 
 def parted(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterator[tuple[int, int]]:
@@ -162,25 +162,25 @@ def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
         ends = [match.end() for match in found]
         spans = [(one, two) for one, two in zip([start, *ends], [*cuts, end], strict=True) if two > one]
         spans = [span for span in spans if len(folded[span[0] : span[1]].split()) >= WORDS]
-        if len(spans) > 2 and all(_begins(folded[one:two]) for one, two in spans):
+        if len(spans) > 2:
             return spans  # "A is at 1; B at 2; C is not there"
         loose = sign is _ENUMERATED and any(match[0][0] == ";" for match in found)
         if loose and not all(_subject_and_verb(folded[one:two]) for one, two in spans):
             continue
         if len(spans) > 1 and all(_stands(folded[one:two]) for one, two in spans):
             return [piece for span in spans for piece in _several(folded, *span)]
-    told = [part for part in request_markers.clauses(folded[start:end]) if part.end > part.start]
+    found_clauses = [part for part in request_markers.clauses(folded[start:end]) if part.end > part.start]
     counted = bool(pattern("both").search(folded, 0, start))
     if (
-        len(told) > 1
-        and all(one.mark in ",;" for one in told)
+        len(found_clauses) > 1
+        and all(one.mark in ",;" for one in found_clauses)
         and all(
-            _subject_and_verb(said) or (counted and place and verb(said))
-            for place, one in enumerate(told)
-            if (said := folded[start + one.start : start + one.end]) is not None
+            _subject_and_verb(clause) or (counted and place and verb(clause))
+            for place, one in enumerate(found_clauses)
+            if (clause := folded[start + one.start : start + one.end]) is not None
         )
-    ) and not any(pattern("adverbs").match(folded[start + one.start : end].lstrip()) for one in told[1:]):
-        return [piece for one in told for piece in _several(folded, start + one.start, start + one.end)]
+    ) and not any(pattern("adverbs").match(folded[start + one.start : end].lstrip()) for one in found_clauses[1:]):
+        return [piece for one in found_clauses for piece in _several(folded, start + one.start, start + one.end)]
     for conjunction in list(pattern("and").finditer(folded, start, end))[:ITEMS]:
         left, right = folded[start : conjunction.start()], folded[conjunction.end() : end]
         listed = [clause for clause in request_markers.clauses(left) if left[clause.start : clause.end].strip(TRIM)]
@@ -208,12 +208,6 @@ def _subject_and_verb(folded: str) -> bool:
         return False  # "never on Fridays"
     rest = right[subject.end() : subject.end() + WINDOW]
     return verb(" ".join(rest.split()[:6]), strict=True)
-
-
-def _begins(folded: str) -> bool:
-    """Whether words begin like a statement of their own, with a verb or in the place of one a figure."""
-    right = folded.strip(TRIM)
-    return bool(pattern("subject").match(right)) and bool(_subject_and_verb(right) or FIGURE.search(right))
 
 
 def _stands(folded: str) -> bool:

@@ -94,8 +94,8 @@ def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
     for number in looked_at(parts):
         part = parts[number]
         place = _SPACE.match(folded, part.start, part.end).end()  # type: ignore[union-attr]
-        said = folded[place : min(part.end, place + WINDOW)]
-        if match := pattern(kind).search(said):
+        clause = folded[place : min(part.end, place + WINDOW)]
+        if match := pattern(kind).search(clause):
             return Marker(kind, number, place + match.start(), place + match.end())
     return None
 

@@ -59,14 +59,14 @@ class Request(NamedTuple):
     sure: bool
 
 
-def requests(said: Sequence[Sentence]) -> Iterator[Request]:
+def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
     """What the sentences of a turn ask for, in order."""
     taken = set[int]()
-    for number, sentence in enumerate(said):
+    for number, sentence in enumerate(turn):
         marker = _marker(sentence)
         if marker is None:
             continue
-        for where, start, end in content(said, number, marker, taken):
+        for where, start, end in content(turn, number, marker, taken):
             taken.add(where)
             sure = marker.kind == "asked" or (
                 marker.kind == "pointing" and (where, start) != (number, _behind(marker, sentence))
@@ -75,16 +75,16 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
             if under < start:  # with its condition it is kept whole, and asked about
                 yield Request(where, under, end, marker.kind, False)
                 continue
-            for first, last in parted(said[where], start, end, marker):
-                sure = sure and first < max(said[where].own, 1)
-                text = said[where].text
+            for first, last in parted(turn[where], start, end, marker):
+                sure = sure and first < max(turn[where].own, 1)
+                text = turn[where].text
                 announces = text.endswith(":") and last >= len(text) - 1
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
                     continue  # it goes on in the next sentence: half of it may say the opposite
-                asking = pattern("asking").match(said[where].folded, first)
+                asking = pattern("asking").match(turn[where].folded, first)
                 if asking and marker.kind not in (*REQUESTS, "lasting"):
                     continue
-                if pattern("conditions").match(said[where].folded, first, last) and "," not in text[first:last]:
+                if pattern("conditions").match(turn[where].folded, first, last) and "," not in text[first:last]:
                     last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
                 yield Request(where, first, last, marker.kind, sure)
 
@@ -177,10 +177,6 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
         return marker if folded.endswith(":") or integral(folded, marker) else None
-    if imperatives.depends(folded[marker.start : marker.end]):  # what is to be done in that case has to follow
-        main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
-        inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
-        return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
     if imperatives.goes_wrong(rest):
         return None
     return marker if ordered(rest) or stated(rest, text) or len(rest.split()) >= LONG else None
@@ -203,8 +199,6 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
     if colon := behind_colon(folded, parts, marker):
         start = colon
     rest, text = folded[start:].strip(TRIM), sentence.text[start:].strip(TRIM)
-    if folded[marker.end : parts[marker.clause].end].strip() and not _goes_on(folded[marker.start : marker.end], kind):
-        return False  # "yes", "update" as the first word of something else
     if not rest:
         return kind == "corrects"
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
@@ -225,13 +219,3 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
 def _firm(text: str) -> bool:
     """Whether a name, a figure or something in quotation marks stands in it."""
     return bool(FIGURE.search(text) or NAME.search(text) or _QUOTE.search(text))
-
-
-def _goes_on(marker: str, kind: str) -> bool:
-    """Whether what is said may follow these words without a sign between."""
-    return kind in ("corrected", "confirmed", "denies") or bool(pattern("goes_on").search(marker))
-
-
-def _bare(rest: str) -> bool:
-    """Whether words may begin with a verb that orders: neither with who does it nor with a question."""
-    return not (pattern("subject").match(rest) or pattern("asking").match(rest) or pattern("finite").match(rest))

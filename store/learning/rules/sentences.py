@@ -69,9 +69,9 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
         level = marks.own[start]
         if level == STRUCK:
             continue
-        said = " ".join(text[start:end].split())
+        flat = " ".join(text[start:end].split())
         quote = turn[places[start] : places[end - 1] + 1]
-        passed = level == PASSED or len(said) > MOST
+        passed = level == PASSED or len(flat) > MOST
         doubt = ""
         if hidden and _HIDDEN.search(quote):
             doubt = "something in it was hidden"
@@ -79,13 +79,13 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
             doubt = "it stands in a long text"
         elif level == PASSED:
             doubt = "it may be somebody else's words"
-        elif len(said) > MOST:
+        elif len(flat) > MOST:
             doubt = "it is long for one thing to remember"
         elif level == DOUBTED:
             doubt = "it may have been pasted"
         bullet = bool(_LISTED.search(text, max(0, start - BULLET), start))
         yield Sentence(
-            said, fold(said), quote, doubt, passed, start >= marks.later, bullet, _own(marks, text, start, end)
+            flat, fold(flat), quote, doubt, passed, start >= marks.later, bullet, _own(marks, text, start, end)
         )
 
 

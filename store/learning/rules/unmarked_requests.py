@@ -19,12 +19,12 @@ REST = 9  # words of what may be a marker
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
 
 
-def unmarked(said: Sequence[Sentence]) -> list[tuple[int, int]]:
+def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
     """(number of a sentence, where in it what is stated begins) of a turn that states beside words that may mark it."""
-    if len(said) > SENTENCES or any(sentence.doubt or sentence.passed for sentence in said):
+    if len(turn) > SENTENCES or any(sentence.doubt or sentence.passed for sentence in turn):
         return []
     found, marked = list[tuple[int, int]](), False
-    for number, sentence in enumerate(said):
+    for number, sentence in enumerate(turn):
         folded = sentence.folded
         start = request_markers.starts(folded, 0, len(folded))[-1]
         rest = folded[start:]
@@ -34,13 +34,13 @@ def unmarked(said: Sequence[Sentence]) -> list[tuple[int, int]]:
             return []
         if not rest.strip(" .,!?¿¡"):
             continue
-        heard = pattern("heard").search(folded)
-        if not heard and (sentence.text.endswith("?") or pattern("questions").match(rest)):
+        asks_if_heard = pattern("heard").search(folded)
+        if not asks_if_heard and (sentence.text.endswith("?") or pattern("questions").match(rest)):
             if _points(rest):
                 marked = True
             elif len(folded.split()) > SHORT:
                 return []
-        elif _told(folded, sentence.text):
+        elif _reported(folded, sentence.text):
             return []
         elif passing.requests(rest) or pattern("orders_now").match(rest):
             if not _points(rest):
@@ -59,7 +59,7 @@ def _points(folded: str) -> bool:
     return len(folded.split()) <= REST and bool(pattern("points").search(folded))
 
 
-def _told(folded: str, text: str) -> bool:
+def _reported(folded: str, text: str) -> bool:
     """Whether somebody else says it, or another rule has judged it."""
     places = request_markers.starts(folded, 0, len(folded))
     if request_markers.reported(folded, len(folded)) or _QUOTED.search(text):

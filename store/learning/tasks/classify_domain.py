@@ -37,9 +37,9 @@ def ask(asking: ModelSession, text: str) -> Domain:
 
     It is believed only where it says one of BELIEVED: of 26 sentences the 1.5B called none general, and put whatever it
     did not place into projects and preferences."""
-    said = token_count.cut(" ".join(harmless(text).split()), LONGEST)
-    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(said)), ("user", said)], PREDICT)
-    folded = fold(said)
+    shown = token_count.cut(" ".join(harmless(text).split()), LONGEST)
+    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(shown)), ("user", shown)], PREDICT)
+    folded = fold(shown)
     words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
     if form.domain not in BELIEVED:
         asking.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")

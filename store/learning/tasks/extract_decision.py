@@ -32,8 +32,8 @@ class Form:
 def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     """The decision of a sentence; None where what the model names as chosen does not stand in it. What else does not is
     left out. Raises ModelFailed."""
-    said = " ".join(harmless(sentence.text).split())
-    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(said)), ("user", said)], PREDICT)
+    text = " ".join(harmless(sentence.text).split())
+    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(text)), ("user", text)], PREDICT)
     chosen = _quoted(form.chosen, sentence.text)
     if not chosen:
         asking.drop(TASK, "What it names as chosen does not occur in the sentence.")
@@ -44,8 +44,8 @@ def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     return DecisionDraft(title, chosen, left, _quoted(form.rationale, sentence.text))
 
 
-def _quoted(told: str, said: str) -> str:
+def _quoted(quote: str, text: str) -> str:
     """What was told, as the sentence has it; empty where it does not stand there."""
-    part = " ".join(told.split()).strip(" .,;:\"'“”«»")
-    at = said.casefold().find(part.casefold()) if part else -1
-    return said[at : at + len(part)] if at >= 0 else ""
+    part = " ".join(quote.split()).strip(" .,;:\"'“”«»")
+    at = text.casefold().find(part.casefold()) if part else -1
+    return text[at : at + len(part)] if at >= 0 else ""

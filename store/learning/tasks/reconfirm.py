@@ -46,37 +46,37 @@ class Form:
     answers: list[One]
 
 
-def ask(asking: ModelSession, said: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
+def ask(asking: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
     """What a model says a sentence does to these facts, (id, text) each. Raises ModelFailed."""
     facts = facts[:SHOWN]
     if not facts:
         return Verdicts({}, asking.name)
-    es = spanish(said)
-    question = f"{'Mensaje' if es else 'Message'}: {' '.join(harmless(said).split())}"
+    es = spanish(message)
+    question = f"{'Mensaje' if es else 'Message'}: {' '.join(harmless(message).split())}"
     listed = numbered([text for _, text in facts])
     form = asking.ask(TASK, Form, [*prompt(TASK, es), ("user", f"{question}\n{listed}")], PREDICT)
     found: dict[int, str] = {}
     for one in form.answers:
         if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
             number, text = facts[one.fact - 1]
-            verdict = _held(one.says, fold(said), ComparedText(fold(text)))
+            verdict = _held(one.says, fold(message), ComparedText(fold(text)))
             if verdict != NONE:
                 found.setdefault(number, verdict)
-    told = sum(one.says in ("again", "against") for one in form.answers)
-    if len(found) < told:
-        asking.drop(TASK, f"{told - len(found)} of {told} do not rest on what was said.")
+    named = sum(one.says in ("again", "against") for one in form.answers)
+    if len(found) < named:
+        asking.drop(TASK, f"{named - len(found)} of {named} do not rest on what was said.")
     return Verdicts(found, asking.name)
 
 
-def _held(says: str, said: str, fact: ComparedText) -> str:
+def _held(says: str, message: str, fact: ComparedText) -> str:
     """What of a model's answer may be asked of a person. What a number or a denial says is believed before the model;
     and a model sees the same in two sentences that have no more than a name in common."""
-    common = share(ComparedText(said), fact)
-    nearest = max((ComparedText(part) for part in _PART.split(said)), key=lambda part: share(part, fact))
+    common = share(ComparedText(message), fact)
+    nearest = max((ComparedText(part) for part in _PART.split(message)), key=lambda part: share(part, fact))
     contrary = reconfirm_rules.against(nearest, fact)
     if not common:
         return NONE
     if says == "against" or contrary:
-        changed = contrary or sign("changed").search(said)
+        changed = contrary or sign("changed").search(message)
         return SUPERSEDE if changed and common >= LEAST else NONE
-    return PROPOSE if common >= HALF or (common >= LEAST and sign("holds_still").search(said)) else NONE
+    return PROPOSE if common >= HALF or (common >= LEAST and sign("holds_still").search(message)) else NONE

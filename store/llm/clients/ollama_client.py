@@ -126,8 +126,8 @@ class OllamaChat(ChatClient):
                 return server_errors.unexpected_reply(self._address)
         return super()._failure(error)
 
-    def _refusal(self, status: int, said: str) -> ModelFailed:
-        return server_errors.status(self._address, status, said, self.name)
+    def _refusal(self, status: int, text: str) -> ModelFailed:
+        return server_errors.status(self._address, status, text, self.name)
 
 
 def _likely(line: "ChatResponse") -> dict[str, float]:

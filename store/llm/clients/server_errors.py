@@ -41,10 +41,10 @@ def unloaded(failed: ModelFailed, name: str) -> ModelFailed:
     return ModelFailed("unloaded", f"{name} could not be loaded. {failed.message}", SMALLER)
 
 
-def status(address: str, number: int, said: str = "", name: str = "") -> ModelFailed:
+def status(address: str, number: int, text: str = "", name: str = "") -> ModelFailed:
     """What a status other than 200 means; `name` is the model that was asked, if one was."""
     where = f"Ollama at {short(address)}"
-    if "memory" in said and number not in (404, 503):
+    if "memory" in text and number not in (404, 503):
         return ModelFailed("refused", f"Ollama has not enough memory for {name}.", SMALLER)
     if number == 404:
         if not name:
