@@ -11,7 +11,19 @@ from collections.abc import Sequence
 UNMEASURED = 3  # exit status: a part of a bench lacks its data, as reported
 NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
-    *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "requests"),
+    *(
+        "screen_floor",
+        "screen_text",
+        "keys",
+        "typing",
+        "ingest",
+        "purge",
+        "damage",
+        "history",
+        "duplicates",
+        "extraction",
+        "requests",
+    ),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
     *("mcp", "recall", "hooks", "scan", "source_import", "mutations"),
 )

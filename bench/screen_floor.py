@@ -32,9 +32,9 @@ class DemoRows:
     def __len__(self) -> int:
         return ROWS
 
-    def segments(self, index: int, width: int) -> list[tuple[str, str]]:
+    def lines(self, index: int, width: int) -> list[list[tuple[str, str]]]:
         text = f" F#{index} the deployment may not depend on an external service"
-        return [("●", "glyph-fresh"), (" decisions  ", "dim"), (text, ""), (f"  {index % 300} d", "dim")]
+        return [[("●", "glyph-fresh"), (" decisions  ", "dim"), (text, ""), (f"  {index % 300} d", "dim")]]
 
     def selectable(self, index: int) -> bool:
         return True

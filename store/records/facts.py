@@ -244,6 +244,7 @@ class Facts:
         origin: str | None = None,
         tag: str | None = None,
         state: int | None = None,
+        pinned: bool | None = None,
         words: str = "",
         sort: str = "oldest",
         limit: int = -1,
@@ -251,7 +252,7 @@ class Facts:
     ) -> "array[int]":
         """Return the ids of the facts that match the filters, in the order `sort` (a key of SORTS), packed. `words` is
         a substring, `tag` a whole tag in any capitals, `state` an index of ageing.STATES."""
-        from store.records.ageing import state_sql
+        from store.records.ageing import grown_sql, state_sql
 
         _one_of("order", sort, tuple(SORTS))
         for status in statuses:
@@ -259,7 +260,14 @@ class Facts:
         expression = state_sql(now)
         clauses = [f"status IN ({', '.join('?' * len(statuses))})"]
         parameters: list[object] = list(statuses)
-        for clause, value in (("domain = ?", domain), ("origin = ?", origin), (f"{expression} = ?", state)):
+        if state:
+            clauses.append(grown_sql(now))  # a range of the index: most facts are fresh
+        for clause, value in (
+            ("domain = ?", domain),
+            ("origin = ?", origin),
+            (f"{expression} = ?", state),
+            ("pinned = ?", pinned),
+        ):
             if value is not None:
                 clauses.append(clause)
                 parameters.append(value)

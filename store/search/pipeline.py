@@ -153,6 +153,11 @@ class Search:
             look.vector()
         most = max(1, settings.multiplier) * limit if settings.plain else max(POOL, limit)
         found = self._find(words, filters, most, asked.notes)
+        if not found.scores and asked.quotes_in_part:
+            quoted = "”, “".join(words.phrases)
+            asked.notes.append(f"No record contains “{quoted}”: searched without the quotation marks.")
+            words.phrases = []
+            found = self._find(words, filters, most, asked.notes)
         only = found.scores if words.phrases else None  # what stands in quotes must be in it
         cosines = look.near(filters, list(found.scores), most, only) if look else {}
         notes = [*asked.notes, *(look.notes if look else ())]

@@ -65,8 +65,8 @@ class Person:
 
     @property
     def rows(self) -> list[str]:
-        """Return the rows of the facts' list, one string a row. A list that was never shown has none."""
-        return self._rows("facts")
+        """Return the visible facts, one string each, without the headings. A list that was never shown has none."""
+        return [row for row in self._rows("facts") if not row.endswith("─")]
 
     @property
     def timeline(self) -> list[str]:
@@ -269,8 +269,11 @@ async def opened(
 
 
 def _shown(found: RecordList) -> list[str]:
-    count = min(len(found.rows or ()), found.size.height)
-    return [found.render_line(y).text.rstrip() for y in range(count)]
+    """Return the visible rows, each as one line: a text that goes on below is put together."""
+    rows: dict[int, list[str]] = {}
+    for y, (index, _) in enumerate(found._layout()):
+        rows.setdefault(index, []).append(found.render_line(y).text.rstrip())
+    return [" ".join([lines[0], *(line.strip() for line in lines[1:])]) for lines in rows.values()]
 
 
 def _texts(preview: Preview) -> list[str]:

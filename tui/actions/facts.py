@@ -88,7 +88,7 @@ def _confirm(
         screen,
         f"Confirm {named}?",
         len(records),
-        lambda: write(screen, lambda memory: work(memory, numbers), f"Confirmed {named}{undoes()}"),
+        lambda: write(screen, lambda memory: work(memory, numbers), f"Confirmed {named}{undoes()}", onward=True),
     )
 
 

@@ -38,10 +38,11 @@ def write(
     said: str | Callable[[object], tuple[str, int | None]],
     back: int | None = None,
     again: Callable[[Memory], object] | None = None,
+    onward: bool = False,
 ) -> None:
     """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
-    result names, or to that of `back` on failure. If the text was purged before, ask, and run `again` instead on a
-    yes."""
+    result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. If the text was
+    purged before, ask, and run `again` instead on a yes."""
 
     cut: list[Cut] = []
 
@@ -62,6 +63,13 @@ def write(
             screen.refresh_records(back)
             return
         words, key = (said, None) if isinstance(said, str) else said(result)
+        if (
+            onward
+            and screen.place == "facts"
+            and screen.focused is (current := screen.list_of("facts"))
+            and not current.marks
+        ):
+            current.action_move(1)
         screen.unmark()
         if cut:
             screen.say(f"{words}. {notice(cut)}", "warning", timeout=12, alone=True)

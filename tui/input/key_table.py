@@ -242,7 +242,12 @@ KEYS = (
     Key("memory.checkpoint", "b", "ask_for('history.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
     Key("memory.export", "x", "ask_for('copy_export.export')", "", verb="export"),
     Key(
-        "list.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text", panes=(FACTS,)
+        "list.sort",
+        "s",
+        "sort",
+        "",
+        "The next order of the facts: by need, oldest, by domain, newest, by text",
+        panes=(FACTS,),
     ),
     Key(
         "list.filter",

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from store import Fact, Record, token_count
 from store import pack_key as pack
 from tui.commands.records.context import bar
-from tui.lists.record_rows import BADGE_STYLES, WIDE, Pairs
+from tui.lists.record_rows import WIDE, badge_style
+from tui.lists.wrapping import Pairs, heading, row
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.details.proposal_detail import WARNING
 from tui.render.field_diff import Line
@@ -128,29 +129,20 @@ class ContextRows:
             ]
         return pairs
 
-    def segments(self, index: int, width: int) -> Pairs:
-        row = self._rows[index]
-        if row.key is None:
-            if row.costs:
-                return self._bars(row, width)
-            if row.look:
-                return [(fit(row.text, width), row.look)]
-            return [(f"{row.text} ", "dim"), ("─" * max(0, width - cell_len(row.text) - 2), "rule")]
-        citation = f"{visible(row.citation):<6} " if width >= 34 and row.citation else ""
-        if cell_len(citation) > width // 3:
-            citation = fit(citation.strip(), max(8, width // 3)) + " "
-        right = row.why if width >= WIDE else row.short
-        room = max(12, width // 2) if width >= WIDE else max(8, width // 3)
-        shown = fit(visible(right), min(cell_len(visible(right)), room))
-        warned = f"{WARNING} " if row.flagged else ""
-        body = max(4, width - 2 - cell_len(citation) - cell_len(warned) - cell_len(shown) - 1)
-        return [
-            (f"{row.glyph} ", row.look),
-            (citation, "dim"),
-            (warned, "warning"),
-            (fit(visible(row.text), body), "title" if row.key == WHOLE else "" if row.included else "dim"),
-            (f" {shown}", "accent" if row.included else "dim"),
-        ]
+    def lines(self, index: int, width: int) -> list[Pairs]:
+        one = self._rows[index]
+        if one.key is None:
+            if one.costs:
+                return [self._bars(one, width)]
+            if one.look:
+                return row([], one.text, one.look, [], width)
+            return [heading(one.text, "", width)]
+        right = visible(" · ".join(filter(None, (one.citation, one.why if width >= WIDE else one.short))))
+        head = [(f"{one.glyph} ", one.look), (f"{WARNING} " if one.flagged else "", "warning")]
+        look = "title" if one.key == WHOLE else "" if one.included else "dim"
+        if cell_len(right) > width // 3:  # below the text, where it has the room
+            return row(head, visible(one.text), look, [], width, second=[(right, "accent" if one.included else "dim")])
+        return row(head, visible(one.text), look, [(right, "accent" if one.included else "dim")], width)
 
 
 def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[ContextRow]:
@@ -216,7 +208,7 @@ def _fact(one: Considered, now: str) -> ContextRow:
         pack("fact", fact.id),
         fact,
         FACT_BADGES[badge][0],
-        BADGE_STYLES.get(badge, "glyph-gone"),
+        badge_style(badge),
         fact.citation,
         fact.fact,
         short,

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui.commands.records.context import bar
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs
+from tui.lists.wrapping import heading as heading_line
+from tui.lists.wrapping import row as laid_out
 from tui.render.field_diff import Line
 from tui.render.metrics.metric import POOR, UNKNOWN, Figure, Section, steps
 from tui.render.summary_line import summary
@@ -96,17 +98,21 @@ class HealthRows:
             lines += [[("enter", "label"), (f"  {row.to}", "dim")], []]
         return lines
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         row = self._rows[index]
         if isinstance(row, str):
-            return [(f"{row} ", "dim"), ("─" * max(0, width - cell_len(row) - 2), "rule")]
+            return [heading_line(row, "", width)]
+        if row.wide:
+            note: Pairs = [(visible(row.note), "dim")] if row.note else []
+            return laid_out([(f"{row.glyph} ", row.look)], visible(row.label), "", note, width)
+        return [self._figure(row, width)]
+
+    def _figure(self, row: Figure, width: int) -> Pairs:
         glyph, label = (f"{row.glyph} ", row.look), visible(row.label)
         name = LABEL if width >= NARROW else SHORT
         room = width - 2 - name - 1  # beside the name
         aside = min(self._notes.get(row.key, cell_len(row.note)), width // 2)
         note = (f" {fit(visible(row.note), min(aside, cell_len(row.note))):>{aside}}", "dim")
-        if row.wide:
-            return [glyph, (fit(label, max(4, width - 3 - aside)), ""), note]
         named = (fit(label, name) + " ", "dim")
         if row.state == UNKNOWN:
             return [glyph, named, (fit(visible(row.note), room), "dim")]

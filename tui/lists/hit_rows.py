@@ -7,11 +7,15 @@ from collections.abc import Hashable, Sequence, Set
 from rich.cells import cell_len
 
 from store import Fact, Hit, Record, ago
-from tui.lists.record_rows import BADGE_STYLES, Pairs, marked
+from tui.lists.record_rows import badge_style
+from tui.lists.wrapping import Pairs, spans
+from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.summary_line import moment
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
+
+MOST = 3  # lines of a hit
 
 Groups = Sequence[tuple[str, Sequence[Hit]]]
 
@@ -52,25 +56,63 @@ class HitRows:
         hit = self.hit(index)
         return None if hit is None else hit.record
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         hit = self._rows[index]
         if isinstance(hit, str):
-            return [(f"{fit(hit, min(len(hit), width))} ", "dim"), ("─" * max(0, width - len(hit) - 2), "rule")]
+            return [heading_line(fit(hit, min(cell_len(hit), width)), "", width)]
         record = hit.record
         if isinstance(record, Fact):
             badge = fact_badge(record, self._now)
-            glyph, style = FACT_BADGES[badge][0], BADGE_STYLES.get(badge, "glyph-gone")
+            glyph, style = FACT_BADGES[badge][0], badge_style(badge)
+            word, loud = FACT_BADGES[badge][1], badge == "stale"
         else:
-            glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "rule"
-        day = ago(self._now, moment(record)) if width >= 34 else ""
+            glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
+            word, loud = "", False
         citation = visible(hit.citation)
         if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
             citation = f"…{citation[1 - most :]}"
-        citation = fit(citation, max(9, cell_len(citation)))
-        body = max(4, width - 2 - cell_len(citation) - 1 - len(day) - 1)
-        return [
-            (f"{glyph} ", style),
-            (f"{citation} ", "dim"),
-            *marked(hit.snippet, hit.marks, body),
-            (f" {day}" if day else "", "dim"),
-        ]
+        note = " · ".join(filter(None, (word, citation, ago(self._now, moment(record)))))
+        aside = cell_len(note)
+        first, rest = max(4, width - aside - 3), max(4, width - 3)
+        pieces = _pieces(hit.snippet, hit.marks, first + rest * (MOST - 1), "title" if loud else "")
+        lines = _laid_out(pieces, first, rest)
+        lines[0] = [(f"{glyph} ", style), *_filled(lines[0], first), (" ", ""), (note, style if loud else "dim")]
+        lines[1:] = [[("  ", ""), *line] for line in lines[1:]]
+        return lines
+
+
+def _pieces(text: str, marks: Sequence[tuple[int, int]], room: int, look: str) -> Pairs:
+    """Return the escaped text with its marks highlighted, from its start, or from shortly before the first mark if that
+    would not fit in `room` cells."""
+    text = text.replace("\n", " ")
+    start = max(0, marks[0][0] - room // 3) if marks and marks[0][1] > room - 8 else 0
+    pieces: Pairs = [("…", "dim")] if start else []
+    at = start
+    for first, end in [*marks, (len(text), len(text))]:
+        for piece, name in ((text[at:first], look), (text[first:end], "match")):
+            if first >= at and piece:
+                pieces.append((visible(piece), name))
+        at = max(at, end)
+    return pieces
+
+
+def _laid_out(pieces: Pairs, first: int, rest: int) -> list[Pairs]:
+    """Wrap pieces into at most MOST lines."""
+    whole = "".join(text for text, _ in pieces)
+    places = spans(whole, first, rest, MOST)
+    lines: list[Pairs] = []
+    for begin, end in places:
+        line: Pairs = []
+        at = 0
+        for text, look in pieces:
+            if part := text[max(0, begin - at) : max(0, end - at)]:
+                line.append((part, look))
+            at += len(text)
+        lines.append(line)
+    if places[-1][1] < len(whole):
+        lines[-1].append(("…", "dim"))
+    return lines
+
+
+def _filled(line: Pairs, width: int) -> Pairs:
+    return [*line, (" " * max(0, width - sum(cell_len(text) for text, _ in line)), "")]

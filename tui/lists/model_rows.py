@@ -23,7 +23,8 @@ from tui.commands.system.model import (
     size,
 )
 from tui.lists.numbered_rows import NumberedRows
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs
+from tui.lists.wrapping import row as laid_out
 from tui.render.field_diff import Line
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
@@ -78,18 +79,14 @@ class ModelRows(NumberedRows):
         index = self.index_of(key)
         return None if index is None else self.rows[index]
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         row = self.rows[index]
         if row.key is None:
-            cells = len(row.name) + 2
-            return [(fit(row.name, cells), "heading"), (fit(visible(row.words), max(4, width - cells)), "dim")]
+            return laid_out([(f"{row.name}  ", "heading")], visible(row.words), "dim", [], width)
         cells = min(self._name, max(NAME, width // 2))
         quiet = "dim" if row.look == "dim" else ""
-        return [
-            (f"{row.sign} ", row.look),
-            (fit(visible(row.name), cells), quiet),
-            (fit(f"  {visible(row.words)}", max(4, width - 2 - cells)), "dim"),
-        ]
+        head = [(f"{row.sign} ", row.look), (fit(visible(row.name), cells) + "  ", quiet)]
+        return laid_out(head, visible(row.words), "dim", [], width)
 
 
 def rows(found: ModelStatus, fared: ModelStats, calls: Sequence[LoggedCall] = (), now: str = "") -> list[ModelRow]:

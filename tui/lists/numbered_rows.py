@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Sequence, Set
+
+from tui.lists.wrapping import Pairs
 
 
 class NumberedRows(ABC):
-    """The base of rows that are numbered from 0; a subclass renders them in `segments`."""
+    """The base of rows that are numbered from 0; a subclass renders them in `lines`."""
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    @abstractmethod
+    def lines(self, index: int, width: int) -> Sequence[Pairs]: ...
 
     def selectable(self, index: int) -> bool:
         return True

@@ -14,17 +14,18 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from rich.cells import cell_len
 from textual.cache import LRUCache
 
 from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, Record, ago, from_ms
+from store import Commit, Decision, Fact, Record, ago, from_ms, record_key
 from store import packed_ids as packed
 from store import unpack_key as unpack
+from tui.lists.wrapping import Pairs, row
+from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.line_parts import writer
 from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
 
 PAGE = 64
 PAGES = 24
@@ -33,16 +34,7 @@ WIDE = 64  # cells of a list from which on the timeline shows times, and the con
 ROOMY = 86  # … facts their domain and who wrote them, and other lists dates instead of ages
 
 Reader = Callable[[Sequence[int]], "Mapping[int, Any]"]
-Pairs = list[tuple[str, str]]
-
-# badge → class of RecordList
-BADGE_STYLES = {
-    "fresh": "glyph-fresh",
-    "pinned": "glyph-fresh",
-    "aging": "glyph-aging",
-    "low": "glyph-low",
-    "stale": "glyph-stale",
-}
+Heading = tuple[int, str, str]
 
 
 class Pages:
@@ -83,7 +75,8 @@ class Pages:
 
 
 class KeyedRows:
-    """Records in the order of `keys`, each rendered by `draw(record, width)`."""
+    """Records in the order of `keys`, each drawn by `draw(record, width)` as lines, below headings: (index among the
+    keys of its first record, its name, why it stands apart)."""
 
     near = 0
     """The cursor's index, here or in the rows that these replace: a key is first searched near it."""
@@ -92,202 +85,117 @@ class KeyedRows:
         self,
         keys: Sequence[int],
         read: Reader,
-        draw: Callable[[Any, int], Pairs],
+        draw: Callable[[Any, int], list[Pairs]],
+        headings: Sequence[Heading] = (),
     ) -> None:
         self._pages = Pages(keys, read)
         self._draw = draw
+        self.headings = headings
+        self._rows_of_headings = array("q", [first + number for number, (first, _, _) in enumerate(headings)])
+
+    @property
+    def keys(self) -> Sequence[int]:
+        return self._pages.keys
+
+    def anew(self, draw: Callable[[Any, int], list[Pairs]] | None = None) -> KeyedRows:
+        """Return the same order with its records to be read again, and drawn by `draw` if given."""
+        return KeyedRows(self.keys, self._pages.read, draw or self._draw, self.headings)
 
     def drop_pages(self) -> None:
         self._pages.drop()
 
     def __len__(self) -> int:
-        return len(self._pages.keys)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return self._pages.keys[index]
-
-    def index_of(self, key: Hashable) -> int | None:
-        return self._pages.find(key, self.near)
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return self._pages.among(keys)
-
-    def record(self, index: int) -> Any:
-        """Return the record of a row; None if it was deleted since the order was read."""
-        return self._pages.record(index)
-
-    def segments(self, index: int, width: int) -> Pairs:
-        record = self.record(index)
-        return [("  …", "dim")] if record is None else self._draw(record, width)
-
-    def _left(self, gone: Iterable[int]) -> Sequence[int]:
-        """Return the keys without these."""
-        keys = copy(self._pages.keys)
-        for index in sorted((at for key in gone if (at := self.index_of(key)) is not None), reverse=True):
-            del keys[index]  # type: ignore[attr-defined]
-        return keys
-
-    def without(self, gone: Iterable[int]) -> KeyedRows:
-        """Return the same list without the records of these keys."""
-        return KeyedRows(self._left(gone), self._pages.read, self._draw)
-
-
-class FactRows(KeyedRows):
-    """Facts, in the order given by `Facts.order`."""
-
-    def __init__(self, keys: Sequence[int], read: Reader, now: str) -> None:
-        super().__init__(keys, read, lambda fact, width: fact_segments(fact, now, width))
-        self._now = now
-
-    def anew(self, now: str) -> FactRows:
-        """Return the same order with its records to be reloaded; ages are relative to `now`."""
-        return FactRows(self._pages.keys, self._pages.read, now)
-
-    def without(self, numbers: Iterable[int]) -> FactRows:
-        """Return the same list without these facts."""
-        return FactRows(self._left(numbers), self._pages.read, self._now)
-
-
-def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
-    """Render a fact in one line: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands
-    out."""
-    badge = fact_badge(fact, now)
-    style = BADGE_STYLES.get(badge, "glyph-gone")
-    live = fact.status == "active"
-    about = f"  {fit(fact.domain, 11)}  {fit(visible(fact.origin), 8)}" if width >= ROOMY else ""
-    age = f"{ago(now, fact.last_confirmed_at):>7}"
-    text = "title" if badge == "stale" else "" if live else "dim"
-    return [
-        (f"{FACT_BADGES[badge][0]} ", style),
-        (fit(visible(fact.fact), max(4, width - 2 - len(age) - cell_len(about))), text),
-        (about, "dim"),
-        (age, style if badge == "stale" else "dim"),
-    ]
-
-
-class TimelineRows:
-    """The timeline, with a heading for each day in local time."""
-
-    near = 0
-    """See FactRows."""
-
-    def __init__(
-        self, keys: Sequence[int], days: Sequence[tuple[int, str]], read: Reader, links: Callable[[Record], str]
-    ) -> None:
-        """`days`: (index among the keys of a day's first entry, the day's name), in order."""
-        self._days = days
-        self._pages = Pages(keys, read)
-        self._links = links
-        self._names = [name for _, name in days]
-        self._headings = array("q", [first + number for number, (first, _) in enumerate(days)])  # their row indexes
-
-    def anew(self) -> TimelineRows:
-        """Return the same order with its records to be reloaded."""
-        return TimelineRows(self._pages.keys, self._days, self._pages.read, self._links)
-
-    def drop_pages(self) -> None:
-        self._pages.drop()
-
-    def __len__(self) -> int:
-        return len(self._pages.keys) + len(self._headings)
+        return len(self.keys) + len(self._rows_of_headings)
 
     def selectable(self, index: int) -> bool:
         return self._heading(index) is None
 
     def key(self, index: int) -> Hashable:
         heading = self._heading(index)
-        return ("day", self._names[heading]) if heading is not None else self._pages.keys[self._entry(index)]
+        return self.keys[self._entry(index)] if heading is None else ("heading", self.headings[heading][1])
 
     def index_of(self, key: Hashable) -> int | None:
         if isinstance(key, tuple):
-            return self._headings[self._names.index(key[1])] if key[1] in self._names else None
+            names = [name for _, name, _ in self.headings]
+            return self._rows_of_headings[names.index(key[1])] if key[1] in names else None
         found = self._pages.find(key, self._entry(self.near))
-        if found is None:
-            return None
-        # an entry's row is its index plus the number of headings above it
-        low, high = 0, len(self._headings)
-        while low < high:
-            middle = (low + high) // 2
-            if self._headings[middle] - middle <= found:
-                low = middle + 1
-            else:
-                high = middle
-        return found + low
+        return None if found is None else self._row(found)
+
+    def _row(self, entry: int) -> int:
+        """Return the row of an entry: its index plus the number of headings above it."""
+        return entry + bisect_right(self.headings, entry, key=lambda heading: heading[0])
 
     def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return self._pages.among(keys)
 
-    def record(self, index: int) -> Record | None:
+    def record(self, index: int) -> Any:
         """Return the record of a row; None for a heading, or if it was deleted since the order was read."""
         return None if self._heading(index) is not None else self._pages.record(self._entry(index))
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         heading = self._heading(index)
         if heading is not None:
-            name = self._names[heading]
-            return [(f"{name} ", "dim"), ("─" * max(0, width - len(name) - 2), "rule")]
-        key = self._pages.keys[self._entry(index)]
+            _, name, reason = self.headings[heading]
+            return [heading_line(name, reason, width)]
         record = self._pages.record(self._entry(index))
-        if record is None:
-            return [("  …", "dim")]
-        return entry_segments(unpack(key)[0], record, width, self._links(record))
+        return [[("  …", "dim")]] if record is None else self._draw(record, width)
 
     def _heading(self, index: int) -> int | None:
-        place = bisect_right(self._headings, index) - 1
-        return place if place >= 0 and self._headings[place] == index else None
+        place = bisect_right(self._rows_of_headings, index) - 1
+        return place if place >= 0 and self._rows_of_headings[place] == index else None
 
     def _entry(self, index: int) -> int:
-        return index - bisect_right(self._headings, index)
+        return index - bisect_right(self._rows_of_headings, index)
+
+    def without(self, gone: Iterable[int]) -> KeyedRows:
+        """Return the same list without the records of these keys, and without headings that have none left."""
+        keys, headings = copy(self.keys), list(self.headings)
+        for entry in sorted((at for key in gone if (at := self._pages.find(key, 0)) is not None), reverse=True):
+            del keys[entry]  # type: ignore[attr-defined]
+            headings = [(first - (first > entry), name, why) for first, name, why in headings]
+        ends = [*(first for first, _, _ in headings[1:]), len(keys)]
+        kept = [heading for heading, end in zip(headings, ends, strict=False) if heading[0] < end]
+        return KeyedRows(keys, self._pages.read, self._draw, kept)
 
 
-def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pairs:
-    """Render a timeline entry in one line: glyph, citation, text, and a label at the right edge."""
+def fact_lines(fact: Fact, now: str, width: int) -> list[Pairs]:
+    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands out."""
+    badge = fact_badge(fact, now)
+    style = badge_style(badge)
+    age = f"{ago(now, fact.last_confirmed_at):>5}"
+    about = f"{fact.domain.replace('_', ' ')} · {visible(writer(fact.origin))} · " if width >= ROOMY else ""
+    word = "" if fact.status == "active" else f"{FACT_BADGES[badge][1]} "
+    look = "title" if badge == "stale" else "" if fact.status == "active" else "dim"
+    note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
+    return row([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)
+
+
+def badge_style(badge: str) -> str:
+    """Return the look of a fact's badge."""
+    return f"glyph-{badge}"
+
+
+def entry_lines(record: Record, width: int, links: str = "") -> list[Pairs]:
+    """Draw an entry of the timeline: glyph, text, its citation and a label at the right edge; below, what a decision
+    chose and what a commit's message says."""
+    kind = unpack(record_key(record))[0]
     text, extra = summary(record)
     gone = (isinstance(record, Decision) and record.status != "active") or (
         isinstance(record, Commit) and not record.reachable
     )
-    if links:
-        extra = f"{links} {extra}" if width >= WIDE else links
-    time = datetime.fromisoformat(moment(record)).astimezone().strftime("%H:%M ") if width >= WIDE else ""
-    if width < 34:
-        extra = ""
-    citation = f"{record.citation:<9} " if width >= 34 else ""
-    body = max(4, width - 2 - len(time) - len(citation) - cell_len(extra) - 1)
-    strong = kind == "decision" and not gone
-    return [
-        (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "rule"),
-        (time, "dim"),
-        (citation, "dim"),
-        (fit(visible(text), body), "title" if strong else "dim" if gone or kind == "event" else ""),
-        (f" {extra}" if extra else "", "accent" if links else "dim"),
-    ]
+    time = datetime.fromisoformat(moment(record)).astimezone().strftime("%H:%M") if width >= ROOMY else ""
+    label = "" if isinstance(record, Decision) and not gone else extra
+    note = " · ".join(filter(None, (label if width >= WIDE or gone else "", links, record.citation, time)))
+    second = record.chosen if isinstance(record, Decision) else _body(record) if isinstance(record, Commit) else ""
+    look = "dim" if gone or kind == "event" else "title" if kind == "decision" else ""
+    glyph = (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "dim")
+    below = [] if gone else [(visible(second), "dim")]
+    return row([glyph], visible(text), look, [(visible(note), "accent" if links else "dim")], width, second=below)
 
 
-def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str = "") -> Pairs:
-    """Render `width` cells around the first match, with the matches highlighted."""
-    text = text.replace("\n", " ")
-    start = 0
-    if marks and marks[0][1] > width - 8:
-        start = max(0, marks[0][0] - width // 3)
-    pairs: Pairs = [("…", "dim")] if start else []
-    left = width - len(pairs)
-    at = start
-    for a, b in [*marks, (len(text), len(text))]:
-        for piece, name in ((text[at:a], style), (text[a:b], "match")):
-            if a < at or left <= 0 or not piece:
-                continue
-            shown = visible(piece)
-            if cell_len(shown) > left:
-                shown = fit(shown, left)
-            pairs.append((shown, name))
-            left -= cell_len(shown)
-        at = max(at, b)
-    if left > 0:
-        pairs.append((" " * left, ""))
-    return pairs
+def _body(commit: Commit) -> str:
+    """Return the first paragraph of a commit's message, without its subject."""
+    return " ".join(commit.message.partition("\n")[2].strip().partition("\n\n")[0].split())
 
 
 def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[int, str]]]:

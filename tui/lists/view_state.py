@@ -16,7 +16,7 @@ from tui.theme.pieces import Piece, width
 if TYPE_CHECKING:
     from store import PastState
 
-SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
+SORT_ORDER = ("need", "oldest", "domain", "newest", "text")
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which on the preview is beside the list, and wider still
@@ -26,11 +26,12 @@ DIM, STRONG = "$dim", "bold $text-accent"
 
 @dataclass(frozen=True)
 class View:
-    """The state of the lists: the facts' order and filters, the timeline's kind, the history's actor, the inbox's
-    `asker`, whether replaced, forgotten, done or automatic records are shown too, the question and the session of the
-    context (empty: the last ones), and the `past` if one is shown."""
+    """The state of the lists: the facts' order and filters (`state` is a key of `fact_groups.NEEDS`), the timeline's
+    kind, the history's actor, the inbox's `asker`, whether replaced, forgotten, done or automatic records are shown
+    too, the question and the session of the context (empty: the last ones), and the `past` if one is shown."""
 
-    sort: str = "oldest"
+    sort: str = "need"
+    state: str | None = None
     domain: str | None = None
     origin: str | None = None
     words: str = ""
@@ -45,7 +46,7 @@ class View:
     @property
     def shows_all(self) -> bool:
         """Return whether no filter is set, so that an empty list means that there are no facts."""
-        return self.domain is None and self.origin is None and not self.words
+        return self.state is None and self.domain is None and self.origin is None and not self.words
 
     @property
     def statuses(self) -> tuple[str, ...]:

@@ -34,12 +34,13 @@ MainScreen {
     ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
     &.-searching .list { display: none; }
     &.-searching #hits-pane { display: block; }
-    &.-wide .list, &.-wide #hits-pane { width: 58fr; }
-    &.-wide #preview-pane { width: 42fr; border-left: solid $line; }
+    &.-wide .list, &.-wide #hits-pane { width: 60fr; }
+    &.-wide #preview-pane { width: 40fr; border-left: solid $line; }
     &.-huge .list, &.-huge #hits-pane { width: 53fr; }
     &.-huge #preview-pane { width: 47fr; border-left: solid $line; }
     &.-narrow #body { layout: vertical; }
-    &.-narrow #preview-pane { border-top: solid $line; }
+    &.-narrow .list, &.-narrow #hits-pane { height: 4fr; }
+    &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
     /* an answer needs the room, until one of its records is opened */
     &.-narrow.-talking #preview-pane { display: none; }
     /* where the keys go can be told without colours */

@@ -14,7 +14,7 @@ from tui.widgets.record_list import RecordList
 if TYPE_CHECKING:
     from store import Record, Step
     from tui.lists.hit_rows import HitRows
-    from tui.lists.record_rows import KeyedRows, TimelineRows
+    from tui.lists.record_rows import KeyedRows
     from tui.panes.host import PaneController
 
 
@@ -44,7 +44,7 @@ class PreviewController:
         rows, index = source.rows, source.cursor_index
         if self.host.engine is None or rows is None or index is None:
             return None
-        return cast("KeyedRows | TimelineRows | HitRows", rows).record(index)
+        return cast("KeyedRows | HitRows", rows).record(index)
 
     def highlighted(self, event: RecordList.Highlighted) -> None:
         """Handle a cursor move. A reload of a list does not replace a text shown as output."""

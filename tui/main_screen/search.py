@@ -288,9 +288,11 @@ class SearchController:
         hits = self.host.found(HITS)
         if hits is None:
             return
-        count, height = len(hits.rows or ()), self.host.app.size.height
-        few = self.host.form == "-narrow" and 0 < count < height // 2 - 3
-        self.host.size_hits(count + 1 if few and self._entered else "1fr")
+        most = self.host.app.size.height // 2 - 2
+        if self.host.form == "-narrow" and self._entered and 0 < (lines := hits.height_of_rows(most)) < most:
+            self.host.size_hits(lines + 1)
+        else:
+            self.host.size_hits("4fr" if self.host.form == "-narrow" else "1fr")
 
     # focus
 

@@ -8,19 +8,19 @@ if TYPE_CHECKING:
 
 # badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
 FACT_BADGES = {
-    "fresh": ("●", "fresh"),
+    "fresh": ("•", "fresh"),
     "aging": ("◐", "aging"),
-    "low": ("◌", "low"),
-    "stale": ("○", "stale"),
+    "low": ("▽", "low"),
+    "stale": ("▲", "stale"),
     "pinned": ("★", "pinned"),
     "superseded": ("↷", "replaced"),
     "contradicted": ("≠", "contradicted"),
     "forgotten": ("✕", "forgotten"),
 }
 KIND_GLYPHS = {
-    "fact": "●",
+    "fact": "•",
     "decision": "◆",
-    "commit": "│",
+    "commit": "○",
     "event": "·",
     "iteration": "↻",
     "task": "☐",

@@ -1,6 +1,6 @@
 """The parts of a record's description: a heading, a label with its value, a text, a time."""
 
-from store import Record, how_long_ago, local_time
+from store import PERSON, Record, how_long_ago, local_time
 from tui.render.field_diff import LABEL, Line
 
 
@@ -21,3 +21,11 @@ def words(text: str, style: str) -> list[Line]:
     """Split a text into lines, all but the first indented, so that none can pass for a line of the interface."""
     first, *rest = text.split("\n")
     return [[(first, style)], *([("  " + line, style)] for line in rest)]
+
+
+def writer(origin: str) -> str:
+    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`."""
+    if origin == PERSON:
+        return "you"
+    door, _, name = origin.partition(":")
+    return f"import from {name}" if name and door == "import" else name or origin

@@ -31,13 +31,12 @@ from store import (
     unpack_key,
 )
 from tui.lists.numbered_rows import NumberedRows
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs, row
 from tui.render.details.agents import activity_lines, call_line, injection_line
 from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.screens.base_screen import ResponsiveScreen
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -79,20 +78,15 @@ class AgentRows(NumberedRows):
     def index_of(self, key_: Hashable) -> int | None:
         return next((place for place, row in enumerate(self._seen.rows) if key(row) == key_), None)
 
-    def segments(self, index: int, width: int) -> Pairs:
-        row, now = self._seen.rows[index], self._seen.now
-        if isinstance(row, AgentActivity):
-            return [
-                ("● " if row.at_work else "○ ", "added" if row.at_work else "dim"),
-                (_cut(activity_lines(row, now)[0], width), "bold"),
-            ]
-        if isinstance(row, AgentCall):
-            return [("  ", ""), (_cut(f"{row.client}  {call_line(row, now)}", width), "dim" if not row.writes else "")]
-        return [("→ ", "cite"), (_cut(f"{row.client}  {injection_line(row, now)}", width), "")]
-
-
-def _cut(text: str, width: int) -> str:
-    return fit(visible(text), max(4, width - 2))
+    def lines(self, index: int, width: int) -> list[Pairs]:
+        seen, now = self._seen.rows[index], self._seen.now
+        if isinstance(seen, AgentActivity):
+            head = ("● ", "added") if seen.at_work else ("○ ", "dim")
+            return row([head], visible(activity_lines(seen, now)[0]), "bold", [], width)
+        if isinstance(seen, AgentCall):
+            text = visible(f"{seen.client}  {call_line(seen, now)}")
+            return row([("  ", "")], text, "" if seen.writes else "dim", [], width)
+        return row([("→ ", "cite")], visible(f"{seen.client}  {injection_line(seen, now)}"), "", [], width)
 
 
 def key(row: Row) -> tuple[str, str | int]:

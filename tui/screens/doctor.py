@@ -18,7 +18,7 @@ from store import FINDING_WRONG as WRONG
 from store import Finding, examine
 from tui.commands.system.health import verdict
 from tui.lists.numbered_rows import NumberedRows
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
 from tui.screens.base_screen import ResponsiveScreen
 from tui.theme.escape import visible
@@ -45,14 +45,10 @@ class FindingRows(NumberedRows):
     def __len__(self) -> int:
         return len(self._found)
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         found = self._found[index]
         look = "dim" if found.state == OK else ""
-        return [
-            SIGNS[found.state],
-            (fit(found.subject, SUBJECT), look),
-            (fit(visible(found.says), max(4, width - 2 - SUBJECT)), look),
-        ]
+        return row([SIGNS[found.state], (fit(found.subject, SUBJECT), look)], visible(found.says), look, [], width)
 
 
 class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):

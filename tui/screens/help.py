@@ -12,11 +12,10 @@ from textual.containers import Vertical
 from tui.input.argument_parser import help_text
 from tui.input.commands.command_table import BY_NAME, VERBS
 from tui.input.key_table import FACTS, KEYS, MOVES, PLAN_KEYS
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs, row
 from tui.render.badges import FACT_BADGES
 from tui.render.field_diff import Line
 from tui.screens.base_screen import ResponsiveScreen
-from tui.theme.line_filters import fit
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -68,11 +67,11 @@ class HelpRows:
     def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return frozenset(key for key in keys if self.index_of(key) is not None)
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         target, name, text = self._entries[index]
         if not target:
-            return [(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]
-        return [(f"  {name:<{NAME - 3}}", "own"), (fit(text, max(4, width - NAME + 1)), "")]
+            return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
+        return row([(f"  {name:<{NAME - 3}}", "own")], text, "", [], width)
 
 
 class HelpScreen(ResponsiveScreen["str | None"]):

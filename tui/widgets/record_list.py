@@ -1,7 +1,8 @@
 """The list for facts, timeline, search hits, history and all else. Its cost is independent of the number of rows.
 
-It draws by the Line API and asks its `Rows` only for visible lines. A cursor move repaints two lines. When the rows are
-replaced, the selected one keeps its line on the screen."""
+It draws by the Line API and asks its `Rows` only for visible rows, each of one line or a few. It scrolls by rows, so
+that the heights of those out of sight need not be known. A cursor move repaints two rows. When the rows are replaced,
+the selected one keeps its line on the screen."""
 
 from __future__ import annotations
 
@@ -35,6 +36,9 @@ _HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a 
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
 
 
+Pairs = Sequence[tuple[str, str]]
+
+
 class Rows(Protocol):
     """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
     ones."""
@@ -42,9 +46,9 @@ class Rows(Protocol):
     def __len__(self) -> int:
         """Return the number of rows, including headings."""
 
-    def segments(self, index: int, width: int) -> list[tuple[str, str]]:
-        """Render one row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.theme.styles`, or
-        "" for none."""
+    def lines(self, index: int, width: int) -> Sequence[Pairs]:
+        """Render one row as lines of at most `width` cells, each of (text, look) pairs; the looks are those of
+        `tui.theme.styles`, or "" for none."""
 
     def selectable(self, index: int) -> bool:
         """Return whether the cursor can select the row; False for headings."""
@@ -120,7 +124,12 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)
-        self._strips: LRUCache[tuple[int, int, int, int], Strip] = LRUCache(256)
+        self._strips: LRUCache[tuple[int, int, int, int], Sequence[Strip]] = LRUCache(256)
+        self._texts: LRUCache[tuple[int, int, int], Sequence[Pairs]] = LRUCache(256)
+        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = (
+            (),
+            (),
+        )  # (of what, a row and line for each y)
         self._styles_of: dict[tuple[int, str], Style] = {}
 
     @property
@@ -192,14 +201,15 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
         If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead."""
         old, before, top = self.rows, self.cursor_key, self._top
+        line = self._line_of(self.cursor_index)
         drawn = self._drawn() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
             found = rows.index_of(before)
             cursor = min(self.cursor_index, len(rows) - 1) if found is None else found
-            if self._on_screen(self.cursor_index):
-                scroll = cursor - (self.cursor_index - top)
+            if line is not None:
+                scroll = self._top_for(cursor, line)
             else:
                 anchor = rows.index_of(old.key(top)) if top < len(old) else None
                 scroll = top if anchor is None else anchor
@@ -210,7 +220,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if self._marks:  # actions must not apply to rows that are no longer shown
             self.marks = rows.among(self._marks)
         if self.is_mounted:
-            self.virtual_size = Size(1, len(rows))
+            self._measure()
             self.scroll_to(y=scroll, animate=False, force=True)
             self._draw_what_differs(drawn if self._top == top else [])
             if self.cursor_key != before:
@@ -234,6 +244,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def refresh_rows(self) -> None:
         """Redraw the visible rows with new content, as after a page is loaded."""
         self._generation += 1
+        self._measure()
         self.refresh()
 
     def select(self, key: Hashable) -> bool:
@@ -255,7 +266,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._move_to((self.cursor_index or 0) + step, step)
 
     def action_page(self, pages: float) -> None:
-        distance = int(max(2, self._height) * pages)
+        shown = len({index for index, _ in self._layout()}) if self.rows else self._height
+        distance = int(max(2, shown) * pages)
         self._move_to((self.cursor_index or 0) + distance, 1 if pages > 0 else -1, self._top + distance)
 
     def action_first(self) -> None:
@@ -270,7 +282,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        index = -1 if offset is None else self._top + offset.y
+        places = self._layout()
+        index = -1 if offset is None or offset.y >= len(places) else places[offset.y][0]
         if self.rows and 0 <= index < len(self.rows) and self.rows.selectable(index):
             if event.shift and self._anchor is None and event.button != RIGHT:
                 self.mark_range()
@@ -310,8 +323,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         above = target  # show the headings above the first row too
         while above > 0 and target - above < _HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
-        top = self._top if scroll is None else max(0, min(scroll, len(self.rows) - self._height))
-        self.scroll_to(y=min(max(top, target - self._height + 1), above), animate=False, force=True)
+        top = self._top if scroll is None else max(0, min(scroll, self._top_for(len(self.rows) - 1)))
+        self.scroll_to(y=min(max(top, self._top_for(target)), above), animate=False, force=True)
         if left != target:
             self._refresh_row(left)
             self._refresh_row(target)
@@ -323,17 +336,70 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def _top(self) -> int:
         return int(self.scroll_offset.y)
 
+    def _lines(self, index: int) -> Sequence[Pairs]:
+        """Return the lines of a row."""
+        assert self.rows is not None
+        place = (index, self._width, self._generation)
+        if (lines := self._texts.get(place)) is None:
+            lines = self._texts[place] = self.rows.lines(index, max(1, self._width - 1))
+        return lines
+
+    def _layout(self) -> Sequence[tuple[int, int]]:
+        """Return (row, line of it) for each line of the screen, as far as there are rows."""
+        size = len(self.rows) if self.rows else 0
+        of = (self._top, self._width, self._height, self._generation, size)
+        if self._places[0] != of:
+            places: list[tuple[int, int]] = []
+            for index in range(self._top, size):
+                if len(places) >= self._height:
+                    break
+                places += [(index, line) for line in range(len(self._lines(index)))]
+            self._places = (of, places[: self._height])
+        return self._places[1]
+
+    def height_of_rows(self, most: int) -> int:
+        """Return how many lines all rows take; `most` if they take more."""
+        lines = 0
+        for index in range(len(self.rows or ())):
+            if lines >= most:
+                break
+            lines += len(self._lines(index))
+        return min(lines, most)
+
+    def _line_of(self, index: int | None) -> int | None:
+        """Return the line of the screen on which a row begins; None if it is not on it."""
+        if index is None or not self._width:
+            return 0 if index is not None and index == self._top else None
+        return next((y for y, (row, _) in enumerate(self._layout()) if row == index), None)
+
     def _on_screen(self, index: int | None) -> bool:
-        return index is not None and self._top <= index < self._top + max(1, self._height)
+        return self._line_of(index) is not None
+
+    def _top_for(self, index: int, line: int | None = None) -> int:
+        """Return the top row with which row `index` begins on a line of the screen, or, without one, ends on the
+        last."""
+        left = (self._height - len(self._lines(index)) if self._width else self._height - 1) if line is None else line
+        top = min(index, len(self.rows or ()))
+        while top > 0 and left >= (height := len(self._lines(top - 1)) if self._width else 1):
+            top, left = top - 1, left - height
+        return top
+
+    def _measure(self) -> None:
+        """Tell the scrollbar how far the list goes: until its last row ends on the last line."""
+        self._width = self.scrollable_content_region.width
+        size = len(self.rows or ())
+        last = self._top_for(size - 1) if size and self._height else 0
+        self.virtual_size = Size(1, last + self._height if last else min(size, self._height))
 
     def on_mount(self) -> None:
-        self.virtual_size = Size(1, len(self.rows or ()))
+        self._measure()
         if self.cursor_index is not None:
             self.post_message(self.Highlighted(self, self.cursor_key))
 
     def on_resize(self) -> None:
         cursor = self.cursor_index if self._on_screen(self.cursor_index) else None
         self._height = self.scrollable_content_region.height
+        self._measure()
         if cursor is not None:
             self._move_to(cursor)
 
@@ -349,13 +415,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(self.size.region)
 
     def _refresh_row(self, index: int | None) -> None:
-        if index is not None and self._on_screen(index):
-            self.refresh(Region(0, index - self._top, self._width or self.size.width, 1))
+        if (line := self._line_of(index)) is not None and index is not None:
+            height = len(self._lines(index)) if self._width else 1
+            self.refresh(Region(0, line, self._width or self.size.width, height))
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:
         """Repaint the rows of `keys`. Checks the visible rows only, since a million may be marked."""
         if keys and self.rows:
-            for index in range(self._top, min(self._top + self._height, len(self.rows))):
+            for index in dict.fromkeys(row for row, _ in self._layout()):
                 if self.rows.key(index) in keys:
                     self._refresh_row(index)
 
@@ -383,22 +450,30 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        index, width, rows = self._top + y, self._width, self.rows
-        if not rows or index >= len(rows):
-            return Strip.blank(width, self._style(0, "")) if rows else self._empty_line(y)
+        width, rows = self._width, self.rows
+        if not rows:
+            return self._empty_line(y)
+        places = self._layout()
+        if y >= len(places):
+            return Strip.blank(width, self._style(0, ""))
+        index, line = places[y]
         state = (_CURSOR if self.has_focus else _BLURRED) if index == self.cursor_index else 0
         if self._marks or self._flashing:
             key = rows.key(index)
             state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
         place = (index, width, state, self._generation)
-        if (strip := self._strips.get(place)) is None:
-            gutter = self.GUTTER[bool(state & _BLURRED) + 2 * bool(state & _CURSOR) + 3 * bool(state & _MARKED)]
-            segments = [Segment(gutter, self._style(state, "marked" if state & _MARKED else ""))]
-            segments += [
-                Segment(visible(text), self._style(state, name)) for text, name in rows.segments(index, width - 1)
+        if (strips := self._strips.get(place)) is None:
+            strips = self._strips[place] = [
+                self._strip(number, pairs, state) for number, pairs in enumerate(self._lines(index))
             ]
-            strip = self._strips[place] = Strip(segments).adjust_cell_length(width, self._style(state, ""))
-        return strip
+        return strips[line]
+
+    def _strip(self, number: int, pairs: Pairs, state: int) -> Strip:
+        """Draw one line of a row, with the gutter before it."""
+        gutter = self.GUTTER[bool(state & _BLURRED) + 2 * bool(state & _CURSOR) + 3 * bool(state & _MARKED)]
+        segments = [Segment(" " if number else gutter, self._style(state, "marked" if state & _MARKED else ""))]
+        segments += [Segment(visible(text), self._style(state, name)) for text, name in pairs]
+        return Strip(segments).adjust_cell_length(self._width, self._style(state, ""))
 
     def _empty_line(self, y: int) -> Strip:
         lines = Text(visible(self.empty_text, newlines=True)).wrap(self.app.console, max(1, self._width - 2))

@@ -40,9 +40,11 @@ from store import parse_citation as parse
 from tui.input.commands.command import Verb
 from tui.input.key_table import FACTS, HISTORY, INBOX
 from tui.input.pane_table import BY_NAME
+from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
-from tui.lists.record_rows import FactRows, TimelineRows, by_day
+from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines
 from tui.lists.view_state import View
+from tui.lists.wrapping import Pairs
 from tui.render.details.record_detail import describe, describe_step
 from tui.render.field_diff import Line
 from tui.workers import queries
@@ -75,8 +77,9 @@ LARGE = 1 << 19  # bytes from which a block is returned to the system when freed
 class Lists:
     """One load of both lists; `whole` once their order is complete."""
 
-    facts: FactRows
-    timeline: TimelineRows
+    facts: KeyedRows
+    groups: Sequence[tuple[str, int]]  # of the facts: their need, and their number
+    timeline: KeyedRows
     counts: dict[str, int]
     entries: int
     whole: bool
@@ -251,6 +254,9 @@ class Engine:
         )
         return " ".join(cite("decision", number) for (number,) in rows)
 
+    def _draw_entry(self, record: Record, width: int) -> list[Pairs]:
+        return entry_lines(record, width, self.links(record))
+
     def describe(self, record: Record | Step) -> list[Line]:
         """Describe a record, or a step of history, in full."""
         return describe_step(self.screen, record) if isinstance(record, Step) else describe(self.screen, record)
@@ -270,14 +276,17 @@ class Engine:
         with self._open(self.past) as memory:
             return describe(memory, record, coloured=True)
 
-    def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
+    def lists(
+        self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False, sorted_again: bool = False
+    ) -> Lists:
         """Load the order of facts and timeline, the first `limit` rows of each or all.
 
         Reuse the order of unchanged tables from the `last` load; `aged` if time has passed, which changes the facts'
-        states. Rows written meanwhile may be included, and are loaded again next time."""
-        return self._reader.submit(self._lists, view, limit, last, aged).result()
+        states. Facts that changed keep their places until the view changes or they are `sorted_again`. Rows written
+        meanwhile may be included, and are loaded again next time."""
+        return self._reader.submit(self._lists, view, limit, last, aged, sorted_again).result()
 
-    def _lists(self, view: View, limit: int, last: Lists | None, aged: bool) -> Lists:
+    def _lists(self, view: View, limit: int, last: Lists | None, aged: bool, sorted_again: bool) -> Lists:
         if last is not None and not last.whole:
             last = None
             _give_back()
@@ -287,27 +296,25 @@ class Engine:
             step = memory.database.value("SELECT max(seq) FROM history") or 0
             journal = memory.timeline.journal() if limit < 0 else ()
             changed = _changed(memory, last.step) if last is not None else set()
-            if last is not None and last.view == view and "facts" not in changed and not aged:
-                facts, counts = last.facts.anew(now), last.counts
+            draw = lambda fact, width: fact_lines(fact, now, width)  # noqa: E731
+            if last is not None and last.view == view and "facts" not in changed and not aged and not sorted_again:
+                facts, groups, counts = last.facts.anew(draw), last.groups, last.counts
             else:
-                order = memory.facts.order(
-                    now,
-                    statuses=view.statuses,
-                    domain=view.domain,
-                    origin=view.origin,
-                    words=view.words,
-                    sort=view.sort,
-                    limit=limit,
-                )
-                facts = FactRows(order, self.read_facts, now)
+                found = fact_groups.read(memory, view, now, limit)
+                if last is not None and last.view == view and not sorted_again:
+                    before = fact_groups.parted(last.facts.keys, last.groups)
+                    found = fact_groups.settled(before, found, _successors(memory, last.step))
                 counts = memory.facts.counts(now) if limit < 0 else {}
+                groups = [(need, len(keys)) for need, keys in found]
+                facts = KeyedRows(fact_groups.joined(found), self.read_facts, draw, fact_groups.headings(groups))
             same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
             if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
                 timeline, entries = last.timeline.anew(), last.entries
             else:
                 keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit))
-                timeline, entries = TimelineRows(keys, days, self.read_entries, self.links), len(keys)
-            return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
+                days_of = [(first, day, "") for first, day in days]
+                timeline, entries = KeyedRows(keys, self.read_entries, self._draw_entry, days_of), len(keys)
+            return Lists(facts, groups, timeline, counts, entries, limit < 0, view, step, journal)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Load the order of those of the other lists that are named."""
@@ -403,6 +410,17 @@ def _changed(memory: Memory, since: int) -> set[str]:
     """Return the recorded tables that were changed after step `since`."""
     source = every_row(memory.database)
     return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
+
+
+def _successors(memory: Memory, since: int) -> dict[int, int]:
+    """Return which facts were replaced after step `since`, and by which."""
+    rows = memory.database.rows(
+        f"SELECT f.supersedes, f.id FROM facts f JOIN {every_row(memory.database)} h"
+        " ON h.tbl = 'facts' AND h.op = 'INSERT' AND json_extract(h.pk, '$[0]') = f.id"
+        " WHERE h.seq > ? AND f.supersedes IS NOT NULL AND f.status = 'active'",
+        (since,),
+    )
+    return dict(rows)
 
 
 def touched(step: Step, memory: Memory, kind: str = "") -> int | None:

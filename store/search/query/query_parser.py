@@ -37,7 +37,8 @@ class Query:
     when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
     authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
     is what is left of the query without its filters; `related` cites the record that others are sought near to;
-    `phrases` is what stood in quotes, and must be found as it stands; `code` asks for code alone."""
+    `phrases` is what stood in quotes, and must be found as it stands (see `quotes_in_part`); `code` asks for code
+    alone."""
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
@@ -68,6 +69,12 @@ class Query:
         self.linked: list[Citation] = []
         self.work: list[str] = []
         self.notes: list[str] = []
+
+    @property
+    def quotes_in_part(self) -> bool:
+        """Return whether something stands in quotes and other words beside it: a question that quotes, not a query for
+        a quotation."""
+        return bool(self.phrases) and len(self.words) > sum(len(phrase.split()) for phrase in self.phrases)
 
 
 def parse(text: str, now: str) -> Query:

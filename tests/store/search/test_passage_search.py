@@ -50,6 +50,17 @@ def test_quotes_force_what_they_hold(memory: Memory) -> None:
     assert memory.search('"password staging"').verdict == "nothing"
 
 
+def test_a_question_that_quotes_what_no_record_contains_is_asked_without_the_quotes(memory: Memory) -> None:
+    """As somebody asks in another language than the records; what is quoted alone is a demand."""
+    memory.facts.remember("The staging password rotates every ninety days")
+    answer = memory.search("how long is the «contraseña» of staging valid, the password?")
+    assert [hit.citation for hit in answer.hits] == ["F#1"] and answer.verdict == "near"
+    assert answer.notes == ["No record contains “contraseña”: searched without the quotation marks."]
+    assert not memory.search('a "zyxwvu" vwxyz').hits
+    quoted = memory.search('how long is the "staging password" valid?')
+    assert [hit.citation for hit in quoted.hits] == ["F#1"] and not quoted.notes
+
+
 def test_an_identifier_is_found_whole_and_by_its_words(memory: Memory) -> None:
     """As it is written first; by its parts too."""
     say(memory, "Who wrote it?", CODE, "The name of the user is Ana.")

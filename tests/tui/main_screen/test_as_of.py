@@ -119,7 +119,7 @@ async def test_where_one_was_is_found_again(story: Story) -> None:
         await look_back(person, "at", typed="2d")
         await person.press("s", "H", "2")
         await person.press("escape")
-        assert person.at == "facts" and (person.main.view.sort, person.main.view.hidden) == ("state", False)
+        assert person.at == "facts" and (person.main.view.sort, person.main.view.hidden) == ("oldest", False)
         assert person.main.view.domain == "work" and person.main.list_of("facts").cursor_key == new
 
 

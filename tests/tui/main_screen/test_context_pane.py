@@ -55,7 +55,7 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         nuts = next(row for row in rows if "Alérgica" in row)
         jenkins = next(row for row in rows if "Jenkins f" in row)
         assert nuts.strip().startswith("★") and "pinned" in nuts
-        assert jenkins.strip().startswith("○") and "stale" in jenkins
+        assert jenkins.strip().startswith("▲") and "stale" in jenkins
         assert "tokens" in person.title
 
 
@@ -178,7 +178,7 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: tuple[i
     async with opened(story.folder, size) as person:
         await ask(person, "What is the cache?")
         flagged = [row for row in shown(person) if "⚠" in row]
-        assert len(flagged) == 2 and "⚠ Cache: ignore" in flagged[0] and f"T#{said}" in flagged[1]
+        assert len(flagged) == 2 and "⚠ Cache: ignore" in flagged[0] and f"T#{said}" in " ".join(flagged)
         await person.put_cursor(pack("fact", fact), "context")
         assert "⚠ looks like an instruction to agents" in told(person)
     assert cli.run(["--db", path, "context", "What is the cache?"]) == 0

@@ -78,7 +78,7 @@ def row(person: Person, label: str) -> str:
     """A figure's line, wherever it is scrolled to."""
     rows = person.main.list_of("health").rows
     assert isinstance(rows, HealthRows)
-    lines = ["".join(text for text, _ in rows.segments(index, 56)) for index in range(len(rows))]
+    lines = ["".join(text for text, _ in rows.lines(index, 56)[0]) for index in range(len(rows))]
     return next(line for line in lines if line[2:].startswith(label))
 
 
@@ -87,7 +87,7 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
     async with opened(lived.folder, size) as person:
         await at(person, "fresh")
         assert person.at == "health" and "health" in person.seen
-        assert "█" in row(person, "fresh") and row(person, "stale").startswith("○")
+        assert "█" in row(person, "fresh") and row(person, "stale").startswith("▲")
         assert "turns" in row(person, "monday") and "50 %" in row(person, "covered")
         assert "1 answered" in row(person, "cited") and "%" in row(person, "cited")
         assert row(person, "read").startswith("⚠") and "2 of 8" in row(person, "read")
@@ -143,7 +143,7 @@ async def test_stale_facts_are_listed_and_one_key_from_there_confirms(lived: Sto
         await person.press("enter")
         await person.until(lambda: "found" in person.lines[1])
         await person.until(lambda: any("Jenkins" in hit for hit in person.hits))
-        assert all(hit[1:3] == "○ " for hit in person.hits)
+        assert all(hit[1:3] == "▲ " for hit in person.hits)
         await person.press("enter", "y")
         await person.press("escape", "9")
         await person.until(lambda: row(person, "stale") != before)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
+
+from tui.screens.plans.plan import PlanScreen
 
 
 @pytest.fixture
@@ -21,7 +24,12 @@ def told(person: Person) -> str:
 
 def numbers(person: Person) -> list[int]:
     """The steps that a roomy list shows."""
-    return [int(row[2:8]) for row in person.history]
+    return [number_of(row) for row in person.history]
+
+
+def number_of(row: str) -> int:
+    """The number in the note at the right."""
+    return int(re.findall(r"(\d+) · ", row)[0])
 
 
 class TestRows:
@@ -32,12 +40,9 @@ class TestRows:
             first, started = person.history[0], next(row for row in person.history if "task start" in row)
             assert first.startswith("▸•") and "link C#a383156" in first and "agent" in first
             assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
-            if size[0] == 44:
-                assert "user" not in started, "you need no telling of yourself"
-            else:
-                assert numbers(person) == list(range(30, 30 - len(person.history), -1))
-                assert "user" in started and ("user cli" in started) is (size == HUGE), "the door, where there is room"
-            assert size == NARROW or len(person.history) > 20
+            assert numbers(person) == list(range(30, 30 - len(person.history), -1))
+            assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
+            assert size == NARROW or len(person.history) > 15
 
     async def test_what_a_step_changed_before_and_after(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
@@ -57,14 +62,23 @@ class TestRows:
             await person.put_cursor(24, "history")
             await person.press("u", "y", "g")
             undo = person.history[0]
-            assert undo.startswith("▸↷") and "undo" in undo and "user" in undo
+            assert undo.startswith("▸↷") and "undo" in undo and "you" in undo
             assert person.preview[0] == "step 31  user, app"
             back = next(row for row in person.history if "undone by" in row)
             assert back[1] == "↶"
-            number = int(back[2:8])
+            number = number_of(back)
             assert f"Undoes       step {number}" in person.preview
             await person.put_cursor(number, "history")
             assert "Undone       by step 31: no longer in force" in person.preview
+
+    async def test_a_step_of_one_record_is_taken_back_at_once(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4")
+            await person.put_cursor(26, "history")
+            await person.press("U")
+            await person.until(lambda: _has(person, 31))
+            assert not isinstance(person.app.screen, PlanScreen)
+            assert person.toasts[-1].startswith("Undid step 26: ask for a logo")
 
     async def test_a_change_elsewhere_comes_in_on_top_and_the_cursor_keeps_its_record(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

@@ -441,7 +441,7 @@ async def test_what_speaks_against_a_decision_says_so(story: Story, size: tuple[
         await at_inbox(person)
         await person.press("G")
         first, second = rows(person)
-        assert "⚠" not in first and "⚠ D#1" in second
+        assert "⚠" not in first and "⚠ contradicts D#1" in second
         text = " ".join(" ".join(person.preview).split())
         assert "⚠ cannot hold beside it" in text and "chosen SQLite, WAL" in text
         await person.command("forget D#1")

@@ -218,7 +218,7 @@ async def test_what_the_search_found_is_shown_at_once_and_keys_do_not_wait(
         await person.until(lambda: "stopped" in talk(person))
         await person.pilot.press("escape", "escape")
         await person.pilot.press("j")
-        await person.until(lambda: person.main.list_of("facts").cursor_index == 1)
+        await person.until(lambda: person.main.list_of("facts").cursor_key == story.facts["jenkins"])
         go.set()
         await person.settle()
         assert person.main.librarian.asking is None

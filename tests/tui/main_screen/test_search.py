@@ -469,3 +469,12 @@ async def test_what_is_opened_is_counted(folder: Path) -> None:
         await person.until(lambda: counted() == [(first[0], 2)])
         person.main.open_citation("F#2" if first[0] != 32 else "F#1")
         await person.until(lambda: sum(count for _, count in counted()) == 3)
+
+
+async def test_what_an_agent_adds_joins_the_hits_on_the_screen(folder: Path) -> None:
+    async with opened(folder) as person:
+        await person.search("blue")
+        await person.until(lambda: person.sees("blue"))
+        with Memory.open(str(folder / ".memoranda" / "memory.db"), "mcp", Clock()) as memory:
+            memory.facts.remember("The new kettle is blue", actor="mcp:codex")
+        await person.until(lambda: person.sees("kettle"))

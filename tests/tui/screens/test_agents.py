@@ -131,7 +131,7 @@ async def test_after_a_whole_session_the_application_shows_what_happened(
         await person.press("3")
         await person.until(lambda: person.sees("3 automatic hidden"))
         await person.press("5")
-        await person.until(lambda: person.sees("1 done hidden", "A#2    Write", "Document it"))
+        await person.until(lambda: person.sees("1 done hidden", "Write", "Document it"))
         await person.command("agents")
         await person.until(lambda: person.sees("● claude-code  at work", "TodoWrite", "SessionEnd"))
         await person.until(lambda: person.sees("→ claude-code", f"D#{decision}"))

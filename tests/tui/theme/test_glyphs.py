@@ -69,7 +69,7 @@ def shown() -> dict[str, str]:
 
 def test_every_glyph_that_is_shown_has_its_letter() -> None:
     glyphs = shown()
-    assert {"●", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
+    assert {"•", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
     missing = {char: place for char, place in glyphs.items() if ord(char) not in ASCII}
     assert not missing, f"give these a letter in tui.theme.glyphs: {missing}"
 
@@ -150,6 +150,7 @@ def test_where_glyphs_cannot_be_written_there_are_letters(story: Story, given: d
 
 def test_what_has_no_letter_is_a_question_mark_of_its_width() -> None:
     assert instead(UnicodeEncodeError("ascii", "a●é漢", 1, 4, "no")) == ("*???", 4)
+    assert instead(UnicodeEncodeError("ascii", "a漢é", 1, 2, "no")) == ("??", 2), "as wide as it was"
 
 
 def test_which_locales_are_plain() -> None:

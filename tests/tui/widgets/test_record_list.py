@@ -36,9 +36,9 @@ class Facts:
     def __len__(self) -> int:
         return len(self.names)
 
-    def segments(self, index: int, width: int) -> list[tuple[str, str]]:
+    def lines(self, index: int, width: int) -> list[list[tuple[str, str]]]:
         self.asked.append(index)
-        return [("●", "glyph-fresh"), (f" {self.names[index]}", "no-such-style")]
+        return [[("●", "glyph-fresh"), (f" {self.names[index]}", "no-such-style")]]
 
     def selectable(self, index: int) -> bool:
         return not self.names[index].startswith("#")

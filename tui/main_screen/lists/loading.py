@@ -144,7 +144,7 @@ class ListsController:
         host, self.shown = self.host, lists
         if lists.whole:
             host.counts.update(lists.counts)
-            host.set_size(FACTS, len(lists.facts))
+            host.set_size(FACTS, len(lists.facts.keys))
             host.set_size(TIMELINE, lists.entries)
             self.reading = False
         for name, rows in ((FACTS, lists.facts), (TIMELINE, lists.timeline)):

@@ -11,7 +11,7 @@ from tui.panes.title_words import left_out
 if TYPE_CHECKING:
     from tui.lists.view_state import View
 
-SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
+SORT_WORDS = {"need": "by need", "oldest": "by age", "newest": "newest first"}
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
@@ -19,7 +19,7 @@ def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str]
     count = counts.get("forgotten", 0) + counts.get("superseded", 0)
     hidden = f"{count:,}" if short else ", ".join(gone)
     shown = "all" if short else "all shown"
-    order = None if short > 1 and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}")
+    order = None if short > 1 and view.sort == "need" else SORT_WORDS.get(view.sort, f"by {view.sort}")
     return [
         (view.domain, "filter"),
         (view.origin, "origin"),
@@ -36,6 +36,6 @@ PANE = Pane(
     empty="No facts yet. Press {record.add} to add the first one: what should be remembered here?",
     filtered="No facts match. {list.filter} and {list.origin} choose the next filter; {screen.leave} shows all facts.",
     words=words,
-    filters={"words": "", "domain": None, "origin": None},
+    filters={"state": None, "words": "", "domain": None, "origin": None},
     kinds=("fact",),
 )

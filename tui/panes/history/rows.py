@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui.lists.record_rows import KeyedRows
-from tui.lists.side_rows import step_segments
+from tui.lists.side_rows import step_lines
 
 if TYPE_CHECKING:
     from store import Memory
@@ -19,5 +19,5 @@ def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     return KeyedRows(
         keys,
         engine.read_steps,
-        lambda step, width: step_segments(step, engine.subjects.get(step.seq, ""), width, now),
+        lambda step, width: step_lines(step, engine.subjects.get(step.seq, ""), width, now),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from store import model_stats, pack_key
 from tui.lists.record_rows import KeyedRows
-from tui.lists.side_rows import proposal_segments
+from tui.lists.side_rows import proposal_lines
 
 if TYPE_CHECKING:
     from store import Memory
@@ -28,5 +28,5 @@ def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     return KeyedRows(
         keys,
         engine.read_entries,
-        lambda record, width: proposal_segments(record, width, now, against.get(record.id, "")),
+        lambda record, width: proposal_lines(record, width, now, against.get(record.id, "")),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from store import pack_key
 from tui.lists.record_rows import KeyedRows
-from tui.lists.side_rows import task_segments
+from tui.lists.side_rows import task_lines
 
 if TYPE_CHECKING:
     from store import Memory
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     now = memory.now
     keys = array("q", (pack_key("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
-    return KeyedRows(keys, engine.read_entries, lambda record, width: task_segments(record, width, now))
+    return KeyedRows(keys, engine.read_entries, lambda record, width: task_lines(record, width, now))
 
 
 def counts(memory: Memory) -> dict[str, int]:

@@ -16,12 +16,12 @@ from tui.input.key import Key
 from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, named
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import WIDE as ROOMY
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line, compare
+from tui.render.line_parts import writer
 from tui.render.plurals import count
 from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
 from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
@@ -44,7 +44,7 @@ KINDS = {
 
 
 class PlanRows(NumberedRows):
-    """The records of a plan, one a line: checkbox, effect, author of its present state."""
+    """The records of a plan: checkbox, text, effect, author of its present state."""
 
     def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool) -> None:
         self._plan = plan
@@ -55,28 +55,16 @@ class PlanRows(NumberedRows):
     def __len__(self) -> int:
         return len(self._plan.changes)
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         change = self._plan.changes[index]
         sign, look = SIGNS[sign_of(change.then, change.now) if self._looking else change.sign]
-        by = f"{change.by.actor}, {ago(self._now, change.by.at)}" if change.by else ""
-        by = fit(f"  {visible(by)}", 22) if width >= ROOMY + 20 else ""
-        cited = visible(change.citation)
-        says = visible(happened(change.then, change.now) if self._looking else change.says) if width >= 46 else ""
-        cells = min(24, max(10, len(says)))
-        name = max(9, len(cited))  # links are wider
-        taken = 2 + name + 1 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
-        body = max(4, width - taken)
+        by = visible(f" · {writer(change.by.actor)}, {ago(self._now, change.by.at)}") if change.by else ""
+        says = visible(happened(change.then, change.now) if self._looking else change.says)
         chosen = index in self._chosen
         quiet = "" if chosen or self._looking else "dim"
-        pairs: Pairs = [] if self._looking else [_box(change, chosen)]
-        return [
-            *pairs,
-            (f"{sign} ", look if chosen or self._looking else "dim"),
-            (fit(cited, name) + " ", "dim"),
-            (fit(visible(change.title), body), quiet),
-            (f" {fit(says, cells)}" if says else "", "dim"),
-            (by, "dim"),
-        ]
+        head: Pairs = [] if self._looking else [_box(change, chosen)]
+        head += [(f"{sign} ", look if chosen or self._looking else "dim"), (f"{visible(change.citation):<9} ", "dim")]
+        return row(head, visible(change.title), quiet, [(f"{says}{by if width >= ROOMY else ''}", "dim")], width)
 
 
 def _box(change: PlannedChange, chosen: bool) -> tuple[str, str]:
@@ -126,7 +114,6 @@ class PlanScreen(ChoosingScreen):
     def draw(self) -> None:
         rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking)
         self.rows.set_rows(rows)
-        self.rows.refresh_rows()
         right: list[Piece] = []
         if self._kind == "checkpoint":
             right = [("strategy ", "$dim", "strategy")]

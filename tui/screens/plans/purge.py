@@ -11,13 +11,12 @@ from tui.commands.privacy.purge import box
 from tui.input.key import Key
 from tui.input.key_table import PURGE_KEYS
 from tui.lists.numbered_rows import NumberedRows
-from tui.lists.record_rows import Pairs
+from tui.lists.wrapping import Pairs, row
 from tui.render.badges import KIND_GLYPHS
 from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
-from tui.theme.line_filters import fit
 from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 
@@ -40,7 +39,7 @@ class PurgeRows(NumberedRows):
     def __len__(self) -> int:
         return len(self._plan.going) + len(self._plan.places)
 
-    def segments(self, index: int, width: int) -> Pairs:
+    def lines(self, index: int, width: int) -> list[Pairs]:
         at = index - len(self._plan.going)
         if at < 0:
             one = self._plan.going[index]
@@ -53,15 +52,8 @@ class PurgeRows(NumberedRows):
             sign = f"{KIND_GLYPHS['document']} " if place.table == "file" else "~ " if place.can else "  "
             quiet = "" if chosen else "dim"
             cited, text, says = place.citation, place.text, place.what
-        cells = WHY if width >= 60 else 0
-        body = max(4, width - 7 - NAME - (cells + 2 if cells else 0))
-        return [
-            (mark, look),
-            (sign, "removed" if at < 0 else look),
-            (fit(visible(cited), NAME) + " ", "dim"),
-            (fit(visible(text), body), quiet),
-            (f"  {fit(visible(says), cells)}" if cells else "", "dim"),
-        ]
+        head = [(mark, look), (sign, "removed" if at < 0 else look), (f"{visible(cited):<{NAME}} ", "dim")]
+        return row(head, visible(text), quiet, [(visible(says), "dim")], width)
 
 
 class PurgeScreen(ChoosingScreen):
@@ -81,7 +73,6 @@ class PurgeScreen(ChoosingScreen):
 
     def draw(self) -> None:
         self.rows.set_rows(PurgeRows(self._plan, self.chosen))
-        self.rows.refresh_rows()
         going, places = self._plan.going, self._plan.places
         named = f" {going[0].citation}" if len(going) == 1 else ""
         self.query_one("#purge-title", Split).put_both(

@@ -32,7 +32,7 @@ def _record(memory: Memory, citation: str) -> Record:
 def test_a_fact(story: Story) -> None:
     with story.open() as memory:
         assert said(memory, "F#9") == [
-            "F#9  fact · general · ● fresh",
+            "F#9  fact · general · • fresh",
             "Las facturas se redondean a dos decimales",
             "",
             "Confirmed    1 Nov 2026 12:00 (20 d ago)",

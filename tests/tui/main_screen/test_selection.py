@@ -1,0 +1,100 @@
+"""The record under the cursor stays under it, whatever changes around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def line_of_cursor(person: Person) -> int:
+    """The line of the list on which the cursor's row begins."""
+    found = person.main.list_of(person.main.place)
+    line = found._line_of(found.cursor_index)
+    assert line is not None
+    return line
+
+
+async def test_a_corrected_fact_stays_in_its_place(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(story.facts["kubernetes"])
+        before, line = person.rows, line_of_cursor(person)
+        await person.press("c")
+        await person.paste(" or the one after")
+        await person.press("enter")
+        assert line_of_cursor(person) == line
+        assert " ".join(person.preview[1:3]) == "May move to Kubernetes next year or the one after"
+        assert person.rows[3].startswith("▸• May move")
+        assert [row[3:] for row in person.rows if "Kubernetes" not in row] == [
+            row[3:] for row in before if "Kubernetes" not in row
+        ]
+
+
+async def test_a_confirmed_fact_stays_and_the_cursor_goes_on(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("y")
+        assert person.rows[0].startswith(" • Releases") and person.rows[1].startswith("▸▲ Uses Jenkins")
+        await person.press("y")
+        assert person.rows[1].startswith(" • Uses Jenkins") and person.rows[2].startswith("▸▽")
+        await person.press("s", "s", "s", "s", "s")
+        assert person.rows[0][1] == "▽", "sorted again they stand where they belong"
+
+
+@pytest.mark.parametrize("key", ["p", "minus"])
+async def test_pinning_and_muting_move_nothing(story: Story, key: str) -> None:
+    async with opened(story.folder) as person:
+        await person.press("j", "j")
+        record, line = person.record, line_of_cursor(person)
+        await person.press(key)
+        assert person.record is not None and record is not None and person.record.citation == record.citation
+        assert line_of_cursor(person) == line
+
+
+async def test_an_accepted_proposal_gives_way_to_the_next(story: Story) -> None:
+    with story.open(door="mcp") as memory:
+        for text in ("The importer is slow", "Invoices have a QR code", "The tax office wants XML"):
+            memory.inbox.propose("add", {"fact": text}, origin="mcp:codex")
+    async with opened(story.folder) as person:
+        await person.press("6", "j")
+        rows = person._rows("inbox")
+        await person.press("y")
+        after = person._rows("inbox")
+        assert after[1][1:] == rows[2][1:] and after[1].startswith("▸")
+
+
+async def test_a_filter_and_its_end_keep_the_record(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(story.facts["jenkins"])
+        await person.press("d")
+        assert person.record is not None and person.record.citation == "F#6"
+        await person.press("escape")
+        assert person.record.citation == "F#6" and len(person.rows) == 10
+
+
+async def test_every_size_keeps_it(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(story.facts["model"])
+        for size in (NARROW, HUGE, (60, 15), WIDE):
+            await person.pilot.resize_terminal(*size)
+            await person.settle()
+            assert person.record is not None and person.record.citation == f"F#{story.facts['model']}"
+            assert line_of_cursor(person) >= 0
+
+
+async def test_what_an_agent_learns_moves_it_nowhere(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(story.facts["kubernetes"])
+        record, line = person.record, line_of_cursor(person)
+        with story.open(door="mcp") as memory:
+            memory.facts.remember("an agent was here", actor="mcp:codex")
+            memory.facts.confirm([story.facts["jenkins"]])
+        await person.until(lambda: any("an agent was here" in row for row in person.rows))
+        assert person.record == record and line_of_cursor(person) == line
+        assert person.rows[1].startswith(" • Uses Jenkins"), "what another program confirmed is shown in its place"

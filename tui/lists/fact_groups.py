@@ -1,0 +1,111 @@
+"""The facts in the groups of their list: by how much they need a person, or all in one."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tui.render.badges import FACT_BADGES
+
+if TYPE_CHECKING:
+    from store import Memory
+    from tui.lists.record_rows import Heading
+    from tui.lists.view_state import View
+
+Group = tuple[str, "array[int]"]
+"""The need of facts (a key of NEEDS, or "" for all in one), and their ids."""
+
+GONE = "gone"
+# need → what `Facts.order` filters by, and why the group stands apart; in the order of the list
+NEEDS: dict[str, tuple[dict[str, Any], str]] = {
+    "stale": ({"state": 3}, "too old: agents no longer get them"),
+    "low": ({"state": 2}, "weak or old: sent only if they fit well"),
+    "aging": ({"state": 1}, "soon too old: confirm while you remember"),
+    "pinned": ({"pinned": True}, "never too old"),
+    "fresh": ({"state": 0, "pinned": False}, ""),
+}
+LARGEST = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
+
+
+def read(memory: Memory, view: View, now: str, limit: int = -1) -> list[Group]:
+    """Return the groups of a view, without empty ones; at most `limit` facts if that is not negative."""
+    facts = memory.facts
+    filters: dict[str, Any] = {"domain": view.domain, "origin": view.origin, "words": view.words}
+    if view.sort != "need":
+        needed = NEEDS[view.state][0] if view.state else {}
+        order = facts.order(now, statuses=view.statuses, sort=view.sort, limit=limit, **needed, **filters)
+        return [("", order)] if order else []
+    groups: list[Group] = []
+    left = limit
+    for need, (condition, _) in NEEDS.items():
+        if view.state in (None, need) and left:
+            order = facts.order(now, sort="oldest", limit=left, **condition, **filters)
+            groups.append((need, order))
+            left -= len(order) if limit > 0 else 0
+    gone = tuple(status for status in view.statuses if status != "active")
+    if gone and view.state is None and left:
+        groups.append((GONE, facts.order(now, statuses=gone, sort="newest", limit=left, **filters)))
+    return [group for group in groups if group[1]]
+
+
+def parted(keys: Sequence[int], sizes: Sequence[tuple[str, int]]) -> list[tuple[str, Sequence[int]]]:
+    """Return the keys of a list in its groups of (need, size)."""
+    groups: list[tuple[str, Sequence[int]]] = []
+    first = 0
+    for need, size in sizes:
+        groups.append((need, keys[first : first + size]))
+        first += size
+    return groups
+
+
+def settled(
+    before: Sequence[tuple[str, Sequence[int]]], after: Sequence[Group], successors: Mapping[int, int]
+) -> list[Group]:
+    """Return the groups `after` with every fact where it stood `before`, and a new one where its order puts it.
+
+    `successors` maps a corrected fact to the one that replaces it, which takes its place. So a change moves nothing
+    below the cursor until the list is sorted or filtered again."""
+    kinds = [need for need, _ in before] + [need for need, _ in after]
+    if "" in kinds or sum(len(keys) for _, keys in (*before, *after)) > 2 * LARGEST:
+        return list(after)
+    present = {key for _, keys in after for key in keys}
+    groups: dict[str, list[int]] = {need: [] for need in (*NEEDS, GONE) if need in kinds}
+    placed: set[int] = set()
+    for need, keys in before:
+        for key in keys:
+            there = key if key in present else successors.get(key)
+            if there in present and there not in placed:
+                placed.add(there)
+                groups[need].append(there)
+    for need, keys in after:
+        previous: int | None = None
+        for key in keys:
+            if key not in placed:
+                place = groups[need].index(previous) + 1 if previous in groups[need] else 0
+                groups[need].insert(place, key)
+            previous = key
+    code = after[0][1].typecode if after else "q"
+    return [(need, array(code, keys)) for need, keys in groups.items() if keys]
+
+
+def headings(sizes: Sequence[tuple[str, int]]) -> list[Heading]:
+    """Return the headings of groups of (need, size): (index of the first fact, name and count, reason)."""
+    found: list[Heading] = []
+    first = 0
+    for need, size in sizes:
+        if need == GONE:
+            found.append((first, f"Replaced and forgotten {size:,}", "kept, never sent"))
+        elif need:
+            found.append((first, f"{FACT_BADGES[need][1].capitalize()} {size:,}", NEEDS[need][1]))
+        first += size
+    return found
+
+
+def joined(groups: Sequence[Group]) -> array[int]:
+    """Return the ids of all groups in the order of the list."""
+    code = "q" if any(keys.typecode == "q" for _, keys in groups) else groups[0][1].typecode if groups else "q"
+    keys = array(code)
+    for _, group in groups:
+        keys.extend(group if group.typecode == code else array(code, group))
+    return keys
