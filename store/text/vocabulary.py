@@ -12,9 +12,9 @@ FOLDER = os.path.join(os.path.dirname(__file__), "languages")
 
 
 @cache
-def languages(folder: str = FOLDER) -> tuple[str, ...]:
-    """Return the codes of the languages that have a file in a folder: `en`, `es`."""
-    return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(folder) if name.endswith(".toml")))
+def languages(folder: str = "") -> tuple[str, ...]:
+    """Return the codes of the languages that have a file in a folder, FOLDER if none is named: `en`, `es`."""
+    return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(folder or FOLDER) if name.endswith(".toml")))
 
 
 @cache
