@@ -15,6 +15,7 @@ from store.base.errors import ModelFailed
 from store.base.models import Fact, Proposal, Record
 from store.context.acceptance import accepted
 from store.librarian import judge
+from store.librarian import words as templates
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import LISTED, NEAREST, SHOWN, compose, counted, in_order, left_out, nearest, nothing, span
 from store.librarian.judge import Readable
@@ -39,10 +40,6 @@ ALL = 500  # records of a list that are read to be put in order
 LONG = 260  # characters of a field from which on a model chooses the sentence
 SENTENCES = 12  # that it chooses among
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # that may be long
-NEAR_ONLY = {  # shown where the search found no record that says just what was asked
-    "en": "No record says just that; these come nearest.",
-    "es": "Ningún registro dice justo eso; estos son los más cercanos.",
-}
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
@@ -158,7 +155,7 @@ class Librarian:
         if chat is None or not readable:
             if found.verdict == NOTHING:
                 return replace(self._none(asked, near=those[:NEAREST]), note=why)
-            near = NEAR_ONLY[asked.language] if found.verdict == NEAR else ""
+            near = templates.sentence(asked.language, "near_only") if found.verdict == NEAR else ""
             return _answer(asked, parts, those, note=" ".join(filter(None, (near, why))))
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])

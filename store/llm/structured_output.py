@@ -15,7 +15,6 @@ from store.database.database import Database
 from store.llm import call_log, usage_stats
 from store.llm.chat import Chat, Message
 from store.text.fence import harmless, plain
-from store.text.language import language
 
 Form = TypeVar("Form")
 Result = TypeVar("Result")
@@ -74,11 +73,6 @@ class ModelSession:
         if self._database is not None:
             spent = round((time.monotonic() - began) * 1000)
             usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)
-
-
-def spanish(text: str) -> bool:
-    """Whether a text is to be asked about in Spanish; what is neither is, for it was hardly written in English."""
-    return language(text) != "en"
 
 
 def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:

@@ -12,9 +12,18 @@ FOLDER = os.path.join(os.path.dirname(__file__), "languages")
 
 
 @cache
-def languages() -> tuple[str, ...]:
-    """Return the codes of the languages that have a file: `en`, `es`."""
-    return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(FOLDER) if name.endswith(".toml")))
+def languages(folder: str = "") -> tuple[str, ...]:
+    """Return the codes of the languages that have a file in a folder, FOLDER if none is named: `en`, `es`."""
+    return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(folder or FOLDER) if name.endswith(".toml")))
+
+
+@cache
+def whole_file(folder: str, language: str) -> dict[str, Any]:
+    """Return all of a language's file in a folder."""
+    import tomllib
+
+    with open(os.path.join(folder, f"{language}.toml"), "rb") as file:
+        return tomllib.load(file)
 
 
 @cache

@@ -107,4 +107,4 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     assert said == list(answer.sentences) and answer.by
     for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
         assert quote.stands_in(lookup.lookup(memory.database, parse(quote.citation)))
-    assert Librarian(memory).ask("Who painted the ceiling?", chat).by == chat.name
+    assert Librarian(memory).ask("Who pays for the drawings?", chat).by == chat.name

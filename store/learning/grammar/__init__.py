@@ -11,7 +11,10 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-LANGUAGES = ("es", "en")
+from store.text.vocabulary import languages, whole_file
+
+FOLDER = os.path.dirname(__file__)
+LANGUAGES = languages(FOLDER)
 WINDOW = 240  # letters in which a marker has to stand
 TYPOS = 7  # letters of a word of a marker in which a typo is read over
 
@@ -75,12 +78,8 @@ def triggers(name: str) -> tuple[Trigger, ...]:
     )
 
 
-@cache
 def _read(language: str) -> dict[str, Any]:
-    import tomllib
-
-    with open(os.path.join(os.path.dirname(__file__), f"{language}.toml"), "rb") as file:
-        return tomllib.load(file)
+    return whole_file(FOLDER, language)
 
 
 def _compiled(phrases: Any) -> re.Pattern[str]:

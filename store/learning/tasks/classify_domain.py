@@ -7,7 +7,7 @@ from store.base import token_count
 from store.base.vocabulary import DOMAINS
 from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelChoice, ModelSession, spanish
+from store.llm.structured_output import ModelChoice, ModelSession
 from store.text.fence import harmless
 
 TASK = "classify_domain"
@@ -38,7 +38,7 @@ def ask(asking: ModelSession, text: str) -> Domain:
     It is believed only where it says one of BELIEVED: of 26 sentences the 1.5B called none general, and put whatever it
     did not place into projects and preferences."""
     shown = token_count.cut(" ".join(harmless(text).split()), LONGEST)
-    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(shown)), ("user", shown)], PREDICT)
+    form = asking.ask(TASK, Form, [*prompt(TASK, shown), ("user", shown)], PREDICT)
     folded = fold(shown)
     words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
     if form.domain not in BELIEVED:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from store.inbox.merge_text import Summed, summed_up
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelSession, numbered, spanish
+from store.llm.structured_output import ModelSession, numbered
 from store.text.similarity import contradiction
 
 TASK = "consolidate"
@@ -20,7 +20,7 @@ class Form:
 def ask(asking: ModelSession, texts: Sequence[str]) -> Summed:
     """Return the fact that states all of the others, as a model names it; all of them where none does, or where it has
     not every number and negation. Raises ModelFailed."""
-    messages = [*prompt(TASK, spanish(" ".join(texts))), ("user", numbered(texts))]
+    messages = [*prompt(TASK, " ".join(texts)), ("user", numbered(texts))]
     number = asking.ask(TASK, Form, messages, PREDICT).fact
     if not 0 < number <= len(texts):
         return Summed(summed_up(texts), asking.name)

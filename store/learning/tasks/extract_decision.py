@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from store.learning.rules.sentences import Sentence
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelSession, spanish
+from store.llm.structured_output import ModelSession
 from store.text.fence import harmless
 
 TASK = "extract_decision"
@@ -33,7 +33,7 @@ def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     """The decision of a sentence; None where what the model names as chosen does not stand in it. What else does not is
     left out. Raises ModelFailed."""
     text = " ".join(harmless(sentence.text).split())
-    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(text)), ("user", text)], PREDICT)
+    form = asking.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
     chosen = _quoted(form.chosen, sentence.text)
     if not chosen:
         asking.drop(TASK, "What it names as chosen does not occur in the sentence.")

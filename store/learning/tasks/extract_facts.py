@@ -14,7 +14,7 @@ from store.learning.rules.extract_rules import ExtractedFact, Extraction
 from store.learning.rules.sentences import Sentence
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
+from store.llm.structured_output import ModelChoice, ModelSession, numbered
 
 TASK = "extract_facts"
 EACH = 6  # sentences of one question: of more a small model takes too long
@@ -41,7 +41,7 @@ def ask(asking: ModelSession, role: str, text: str) -> Extraction:
     for start in range(0, len(shown), EACH):
         some = shown[start : start + EACH]
         question = numbered([sentence.text for sentence in some])
-        messages = [*prompt(TASK, spanish(" ".join(one.text for one in shown))), ("user", question)]
+        messages = [*prompt(TASK, " ".join(one.text for one in shown)), ("user", question)]
         for one in asking.ask(TASK, Form, messages, PREDICT).facts:
             if 0 < one.sentence <= len(some):
                 domain = one.domain if one.domain in OWN_DOMAINS else "general"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.context.selection import RankedFact
-from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelSession, numbered, spanish
+from store.learning.tasks.prompts import labelled, prompt
+from store.llm.structured_output import ModelSession, numbered
 from store.text.fence import harmless
 
 TASK = "rank_facts"
@@ -27,10 +27,9 @@ def ask(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -
     shown = facts[:SHOWN]
     if not shown:
         return RankedFact((), asking.name)
-    es = spanish(question)
-    asked = f"{'Pregunta' if es else 'Question'}: {' '.join(harmless(question).split())}"
+    asked = labelled("question", " ".join(harmless(question).split()))
     listed = numbered([text for _, text in shown])
-    form = asking.ask(TASK, Form, [*prompt(TASK, es), ("user", f"{asked}\n{listed}")], PREDICT)
+    form = asking.ask(TASK, Form, [*prompt(TASK, question), ("user", f"{asked}\n{listed}")], PREDICT)
     first = list(dict.fromkeys(came[place - 1] for place in form.order if 0 < place <= len(shown)))
     return RankedFact((*first, *(number for number in came if number not in first)), asking.name)
 

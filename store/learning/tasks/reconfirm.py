@@ -13,8 +13,8 @@ from store.learning.grammar import sign
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText, share
 from store.learning.rules.sentences import fold
-from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
+from store.learning.tasks.prompts import labelled, prompt
+from store.llm.structured_output import ModelChoice, ModelSession, numbered
 from store.text.fence import harmless
 
 TASK = "reconfirm"
@@ -51,10 +51,9 @@ def ask(asking: ModelSession, message: str, facts: Sequence[tuple[int, str]]) ->
     facts = facts[:SHOWN]
     if not facts:
         return Verdicts({}, asking.name)
-    es = spanish(message)
-    question = f"{'Mensaje' if es else 'Message'}: {' '.join(harmless(message).split())}"
+    question = labelled("message", " ".join(harmless(message).split()))
     listed = numbered([text for _, text in facts])
-    form = asking.ask(TASK, Form, [*prompt(TASK, es), ("user", f"{question}\n{listed}")], PREDICT)
+    form = asking.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
     found: dict[int, str] = {}
     for one in form.answers:
         if 0 < one.fact <= len(facts) and one.says in ("again", "against"):

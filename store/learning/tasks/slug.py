@@ -9,7 +9,7 @@ from store.conversations import session_snapshot
 from store.learning.candidate_filter import hostile
 from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import LONGEST, ModelSession, spanish
+from store.llm.structured_output import LONGEST, ModelSession
 from store.text.fence import harmless
 from store.text.tokens import WORD
 
@@ -38,7 +38,7 @@ def ask(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
         return Slug(session_snapshot.slug(turns, day))
     each = LONGEST // max(1, len(turns))
     text = "\n".join(f"{turn.role}: {token_count.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
-    form = asking.ask(TASK, Form, [*prompt(TASK, spanish(text)), ("user", text)], PREDICT)
+    form = asking.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
     occurring = {word for turn in turns for word in WORD.findall(fold(turn.text))}
     words = [word for words in form.words for word in words.split() if fold(word) in occurring]
     if len(words) < FEWEST:

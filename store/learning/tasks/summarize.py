@@ -9,7 +9,7 @@ from store.base.models import Turn
 from store.conversations.rule_summary import TOPIC, Summarised, by_rule, fitted, said_in
 from store.learning.candidate_filter import hostile
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import LONGEST, ModelSession, numbered, spanish
+from store.llm.structured_output import LONGEST, ModelSession, numbered
 
 TASK = "summarize"
 PREDICT = 40
@@ -31,7 +31,7 @@ def ask(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
     rule = by_rule(turns)
     if not texts or any(hostile(turn.text) for turn in turns):
         return rule
-    messages = [*prompt(TASK, spanish(" ".join(texts))), ("user", numbered(texts))]
+    messages = [*prompt(TASK, " ".join(texts)), ("user", numbered(texts))]
     form = asking.ask(TASK, Form, messages, PREDICT)
     elsewhere = {*rule.decisions, *rule.open_questions}
 

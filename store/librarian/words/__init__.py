@@ -1,20 +1,19 @@
 """The words by which questions are understood and answers put: data, one TOML file a language, read when first asked
-for. To add a language, copy `en.toml` and add its name to LANGUAGES."""
+for. To add a language, translate `en.toml` into a file beside it."""
 
 import os
 from functools import cache
 from typing import Any
 
-LANGUAGES = ("es", "en")
+from store.text.vocabulary import languages, whole_file
+
+FOLDER = os.path.dirname(__file__)
+LANGUAGES = languages(FOLDER)
 
 
-@cache
 def table(language: str) -> dict[str, Any]:
     """All of a language's file."""
-    import tomllib
-
-    with open(os.path.join(os.path.dirname(__file__), f"{language}.toml"), "rb") as file:
-        return tomllib.load(file)
+    return whole_file(FOLDER, language)
 
 
 @cache

@@ -223,6 +223,14 @@ def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory
     assert waiting(memory) == [("add", "The API freeze starts on the 14th", None)]
 
 
+def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memory) -> None:
+    (turn,) = say(memory, "No, así no: usá siempre rutas relativas en los imports.")
+    rule_pass.run(memory)
+    (asked,) = [one for one in memory.inbox.waiting() if one.change.get("domain") == "self_correction"]
+    assert (asked.kind, asked.evidence[0].citation) == ("add", f"T#{turn}")
+    assert asked.evidence[0].quote in memory.turns.get(turn).text and texts(memory) == []
+
+
 # what is never written -------------------------------------------------------------------------------------------
 
 

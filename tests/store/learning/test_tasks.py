@@ -12,7 +12,17 @@ from store.base.models import Turn, line
 from store.conversations.rule_summary import TOKENS, by_rule
 from store.learning.candidate_filter import SHOWN
 from store.learning.rules.reconfirm_rules import PROPOSE, SUPERSEDE
-from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
+from store.learning.rules.sentences import sentences
+from store.learning.tasks import (
+    classify_domain,
+    consolidate,
+    extract_decision,
+    extract_facts,
+    rank_facts,
+    reconfirm,
+    slug,
+    summarize,
+)
 from store.learning.tasks.prompts import prompt
 from store.llm import usage_stats
 from store.llm.chat import CONTEXT
@@ -128,8 +138,11 @@ def test_what_is_shown_is_data_and_fits(task) -> None:
 
 @pytest.mark.parametrize("task", EVERY, ids=lambda task: task.TASK)
 def test_a_question_is_asked_in_its_language_with_one_example(task) -> None:
-    for spanish, word in ((True, "Responde sólo con JSON"), (False, "Answer with JSON only")):
-        told = prompt(task.TASK, spanish)
+    for text, word in (
+        ("Trabajo en una fintech.", "Responde sólo con JSON"),
+        ("I work at a bank.", "Answer with JSON only"),
+    ):
+        told = prompt(task.TASK, text)
         assert [role for role, _ in told] == ["system", "user", "assistant"]
         assert word in told[0][1]
         read(told[2][1], task.Form)
@@ -430,3 +443,29 @@ def test_a_scripted_model_is_one_that_may_be_asked() -> None:
 
     chat: Chat = Scripted("hi")
     assert chat.answer([("user", "hi")], schema=None, predict=1, seconds=1) == "hi"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "found"),
+    [
+        (
+            "Al final elegimos SQLite en vez de Postgres, porque no hay que administrarla.",
+            {"chosen": "sqlite", "alternatives": ["Postgres"], "rationale": "no hay que administrarla"},
+            ("SQLite", ("Postgres",), "no hay que administrarla"),
+        ),
+        (
+            "We went with SQLite over Postgres.",
+            {"chosen": "SQLite", "alternatives": ["MySQL", "SQLite"], "rationale": "it is faster"},
+            ("SQLite", (), ""),
+        ),
+        ("We went with SQLite over Postgres.", {"chosen": "MySQL", "alternatives": ["Postgres"]}, None),
+    ],
+)
+def test_each_part_of_a_decision_is_quoted_or_left_out(
+    text: str, parts: dict[str, object], found: tuple[str, tuple[str, ...], str] | None
+) -> None:
+    (sentence,) = sentences(text)
+    way, _ = asking(parts)
+    draft = extract_decision.ask(way, sentence)
+    assert (draft and (draft.chosen, draft.alternatives, draft.rationale)) == found
+    assert draft is None or all(part in text for part in (draft.chosen, *draft.alternatives, draft.rationale))

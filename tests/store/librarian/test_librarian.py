@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 from support.chats import Scripted
+from support.ollama_server import OllamaServer
 
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
+from store.llm import circuit_breaker, model_selection
 from store.memory import Memory
 from store.search.results import Answer as Found
 
@@ -116,3 +118,25 @@ def test_whatever_finds_records_is_a_retriever(told: Memory) -> None:
     retriever = Retrieved(told)
     answer = Librarian(told, retriever).ask("why SQLite?", Scripted("{}"))
     assert answer.sources == ("F#2",) and retriever.asked == ["why SQLite?"]
+
+
+@pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
+def test_a_question_ends_within_the_limit_whatever_the_server_does(
+    told: Memory, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise this test does not end: the server never does."""
+    circuit_breaker.reset()
+    server = OllamaServer("Yes")
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    told.config.find("agent.patience").value = 0.3  # type: ignore[union-attr]
+    chat = model_selection.found(told.config)
+    assert chat is not None
+    server.fault = fault
+    try:
+        answer = Librarian(told).ask("how do we deploy?", chat)
+    finally:
+        chat.close()
+        server.close()
+        circuit_breaker.reset()
+    assert "did not answer in time" in answer.note and "The order is the search's." in answer.note
+    assert answer.sources == Librarian(told).ask("how do we deploy?").sources
