@@ -44,11 +44,6 @@ class View:
     past: PastState | None = None
 
     @property
-    def shows_all(self) -> bool:
-        """Return whether no filter is set, so that an empty list means that there are no facts."""
-        return self.state is None and self.domain is None and self.origin is None and not self.words
-
-    @property
     def statuses(self) -> tuple[str, ...]:
         return ("active", "superseded", "contradicted", "forgotten") if self.hidden else ("active",)
 

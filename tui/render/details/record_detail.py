@@ -309,10 +309,6 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     return [*lines, [], [(back, "dim")]]
 
 
-def _by(origin: str) -> str:
-    return "by a person" if origin == PERSON else f"by {origin}"
-
-
 def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
     """Return the steps of history that changed a record, newest first."""
     steps = memory.history.steps(record=(kind, number), limit=STEPS)
