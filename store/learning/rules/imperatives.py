@@ -123,6 +123,11 @@ def goes_wrong(folded: str) -> bool:
     return bool(sign("happens").match(folded))
 
 
+def depends(folded: str) -> bool:
+    """Whether the beginning of a rule names the case that it is for."""
+    return bool(sign("depends").match(folded))
+
+
 _NAME = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?\s*(?:[,.!;(]|$| (?:y|and|pero|but|aunque)\b)", re.I)
 
 

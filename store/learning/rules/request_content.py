@@ -162,7 +162,7 @@ def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
         ends = [match.end() for match in found]
         spans = [(one, two) for one, two in zip([start, *ends], [*cuts, end], strict=True) if two > one]
         spans = [span for span in spans if len(folded[span[0] : span[1]].split()) >= WORDS]
-        if len(spans) > 2:
+        if len(spans) > 2 and all(_begins(folded[one:two]) for one, two in spans):
             return spans  # "A is at 1; B at 2; C is not there"
         loose = sign is _ENUMERATED and any(match[0][0] == ";" for match in found)
         if loose and not all(_subject_and_verb(folded[one:two]) for one, two in spans):
@@ -208,6 +208,12 @@ def _subject_and_verb(folded: str) -> bool:
         return False  # "never on Fridays"
     rest = right[subject.end() : subject.end() + WINDOW]
     return verb(" ".join(rest.split()[:6]), strict=True)
+
+
+def _begins(folded: str) -> bool:
+    """Whether words begin like a statement of their own, with a verb or in the place of one a figure."""
+    right = folded.strip(TRIM)
+    return bool(pattern("subject").match(right)) and bool(_subject_and_verb(right) or FIGURE.search(right))
 
 
 def _stands(folded: str) -> bool:

@@ -177,6 +177,10 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
         return marker if folded.endswith(":") or integral(folded, marker) else None
+    if imperatives.depends(folded[marker.start : marker.end]):  # what is to be done in that case has to follow
+        main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
+        inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
+        return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
     if imperatives.goes_wrong(rest):
         return None
     return marker if ordered(rest) or stated(rest, text) or len(rest.split()) >= LONG else None
@@ -199,6 +203,8 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
     if colon := behind_colon(folded, parts, marker):
         start = colon
     rest, text = folded[start:].strip(TRIM), sentence.text[start:].strip(TRIM)
+    if folded[marker.end : parts[marker.clause].end].strip() and not _goes_on(folded[marker.start : marker.end], kind):
+        return False  # "yes", "update" as the first word of something else
     if not rest:
         return kind == "corrects"
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
@@ -219,3 +225,13 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
 def _firm(text: str) -> bool:
     """Whether a name, a figure or something in quotation marks stands in it."""
     return bool(FIGURE.search(text) or NAME.search(text) or _QUOTE.search(text))
+
+
+def _goes_on(marker: str, kind: str) -> bool:
+    """Whether what is said may follow these words without a sign between."""
+    return kind in ("corrected", "confirmed", "denies") or bool(pattern("goes_on").search(marker))
+
+
+def _bare(rest: str) -> bool:
+    """Whether words may begin with a verb that orders: neither with who does it nor with a question."""
+    return not (pattern("subject").match(rest) or pattern("asking").match(rest) or pattern("finite").match(rest))

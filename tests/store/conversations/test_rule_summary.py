@@ -205,6 +205,14 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["It is not true that we use MongoDB.", "It is not true that\nwe use MongoDB.", "No es cierto que usamos MongoDB."],
+)
+def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
+    assert not extract("user", text).facts
+
+
+@pytest.mark.parametrize(
     "said, kept",
     [
         ('Recordá que Ana dijo: "vamos en tren. Es mejor." y no le creí.', ["no le creí"]),

@@ -175,7 +175,7 @@ def test_what_is_said_again_may_be_asked_for_again(memory: Memory):
     memory.search.asked.add("zarahemla")
     assert memory.search.asked.recent() == ["zarahemla"]
     memory.facts.remember(TEXT, again=True)
-    told = purged_words.told(memory.database)
+    told = purged_words.lookup_for(memory.database)
     assert told is not None and purged_words.found_again([TEXT], told)[0] == set()
 
 
