@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -28,39 +28,12 @@ from tui.input.key_table import MOVES
 from tui.theme import styles
 from tui.theme.escape import visible
 from tui.widgets.cached_lines import Kept
+from tui.widgets.rows import HEADINGS, Pairs, Rows, selectable_from, selectable_keys
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
 RIGHT = 3  # the mouse's right button
-_HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
-
-
-Pairs = Sequence[tuple[str, str]]
-
-
-class Rows(Protocol):
-    """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
-    ones."""
-
-    def __len__(self) -> int:
-        """Return the number of rows, including headings."""
-
-    def lines(self, index: int, width: int) -> Sequence[Pairs]:
-        """Render one row as lines of at most `width` cells, each of (text, look) pairs; the looks are those of
-        `tui.theme.styles`, or "" for none."""
-
-    def selectable(self, index: int) -> bool:
-        """Return whether the cursor can select the row; False for headings."""
-
-    def key(self, index: int) -> Hashable:
-        """Return a key that identifies the row in later snapshots too; never None."""
-
-    def index_of(self, key: Hashable) -> int | None:
-        """Return the index of the row of `key` in this snapshot, None if it is not in it."""
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        """Return those of the keys that are in this snapshot."""
 
 
 class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
@@ -117,7 +90,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.set_reactive(RecordList.empty_text, empty_text)
         # Read by the application; changed only by `set_rows` and `select`.
         self.rows = rows
-        self.cursor_index = self._selectable_from(0, 1) if rows else None
+        self.cursor_index = selectable_from(self.rows, 0, 1) if rows else None
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
         self._marks: frozenset[Hashable] = frozenset()
         self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # (start of a range, the marks before it)
@@ -175,14 +148,9 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         rows = self.rows or ()
         if len(rows) > MOST_MARKS:
             return False
-        every = frozenset(self._keys(0, len(rows)))
+        every = frozenset(selectable_keys(self.rows, 0, len(rows)))
         self.marks = frozenset() if every == self._marks else every
         return True
-
-    def _keys(self, first: int, end: int) -> list[Hashable]:
-        """Return the keys of the selectable rows of a range."""
-        rows = self.rows
-        return [rows.key(index) for index in range(first, end) if rows.selectable(index)] if rows else []
 
     def _extend(self) -> None:
         """Extend the range to the cursor."""
@@ -194,7 +162,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             return
         first, last = sorted((start, self.cursor_index))
         if last - first < MOST_MARKS:
-            self.marks = self._anchor[1] | frozenset(self._keys(first, last + 1))
+            self.marks = self._anchor[1] | frozenset(selectable_keys(self.rows, first, last + 1))
 
     def set_rows(self, rows: Rows, keep: bool = True) -> None:
         """Show another snapshot. With `keep` the selected row stays on its line of the screen.
@@ -215,7 +183,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 scroll = top if anchor is None else anchor
         if top == 0 and cursor < max(1, self._height):
             scroll = 0  # at the top, show new rows as they arrive
-        self.cursor_index = self._selectable_from(cursor, 1)
+        self.cursor_index = selectable_from(self.rows, cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
         if self._marks:  # actions must not apply to rows that are no longer shown
             self.marks = rows.among(self._marks)
@@ -302,26 +270,16 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     on_blur = on_focus
 
-    def _selectable_from(self, index: int, step: int) -> int | None:
-        """Return the selectable row at `index` or the next one in the direction of `step`, else in the other."""
-        rows = self.rows or ()
-        index = max(0, min(index, len(rows) - 1))
-        for direction in (step, -step):
-            for candidate in range(index, index + direction * _HEADINGS, direction):
-                if self.rows and 0 <= candidate < len(rows) and self.rows.selectable(candidate):
-                    return candidate
-        return None
-
     def _move_to(self, index: int, step: int = 1, scroll: int | None = None) -> None:
         """Move the cursor to `index`, skipping headings; scroll to `scroll`, or as little as necessary."""
-        if not self.rows or (target := self._selectable_from(index, step)) is None:
+        if not self.rows or (target := selectable_from(self.rows, index, step)) is None:
             return
         left, before = self.cursor_index, self.cursor_key
         self.cursor_index, self.cursor_key = target, self.rows.key(target)
         if self.app.animation_level == "none":
             self._end_flash(self._flashing.copy())
         above = target  # show the headings above the first row too
-        while above > 0 and target - above < _HEADINGS and not self.rows.selectable(above - 1):
+        while above > 0 and target - above < HEADINGS and not self.rows.selectable(above - 1):
             above -= 1
         top = self._top if scroll is None else max(0, min(scroll, self._top_for(len(self.rows) - 1)))
         self.scroll_to(y=min(max(top, self._top_for(target)), above), animate=False, force=True)

@@ -1,0 +1,51 @@
+"""What a list shows: the snapshot that it asks for rows, and which of them the cursor can select."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+from typing import Protocol
+
+HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
+
+Pairs = Sequence[tuple[str, str]]
+
+
+class Rows(Protocol):
+    """A snapshot of a list's contents. It loads its own pages; the list asks only for lines at or near the visible
+    ones."""
+
+    def __len__(self) -> int:
+        """Return the number of rows, including headings."""
+
+    def lines(self, index: int, width: int) -> Sequence[Pairs]:
+        """Render one row as lines of at most `width` cells, each of (text, look) pairs; the looks are those of
+        `tui.theme.styles`, or "" for none."""
+
+    def selectable(self, index: int) -> bool:
+        """Return whether the cursor can select the row; False for headings."""
+
+    def key(self, index: int) -> Hashable:
+        """Return a key that identifies the row in later snapshots too; never None."""
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Return the index of the row of `key` in this snapshot, None if it is not in it."""
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        """Return those of the keys that are in this snapshot."""
+
+
+def selectable_keys(rows: Rows | None, first: int, end: int) -> list[Hashable]:
+    """Return the keys of the selectable rows of a range."""
+    return [rows.key(index) for index in range(first, end) if rows.selectable(index)] if rows else []
+
+
+def selectable_from(rows: Rows | None, index: int, step: int) -> int | None:
+    """Return the selectable row at `index` or the next one in the direction of `step`, else in the other."""
+    if not rows:
+        return None
+    index = max(0, min(index, len(rows) - 1))
+    for direction in (step, -step):
+        for candidate in range(index, index + direction * HEADINGS, direction):
+            if 0 <= candidate < len(rows) and rows.selectable(candidate):
+                return candidate
+    return None
