@@ -1,5 +1,5 @@
 """The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made. Its rows
-are in `record_commands.py`, `reading_commands.py`, `file_commands.py`, `agent_commands.py` and `door_commands.py`.
+are in `records.py`, `reading.py`, `files.py`, `agents.py` and `doors.py` beside it.
 
 Handlers are named, not imported: a command imports only its own."""
 
