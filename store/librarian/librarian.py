@@ -155,8 +155,10 @@ class Librarian:
         if chat is None or not readable:
             if found.verdict == NOTHING:
                 return replace(self._none(asked, near=those[:NEAREST]), note=why)
-            near = templates.sentence(asked.language, "near_only") if found.verdict == NEAR else ""
-            return _answer(asked, parts, those, note=" ".join(filter(None, (near, why))))
+            if found.verdict == NEAR and parts:  # said before what is quoted, which else reads like the answer
+                near = templates.sentence(asked.language, "near_only")
+                parts = [parts[0]._replace(text=f"{near} {parts[0].text}"), *parts[1:]]
+            return _answer(asked, parts, those, note=why)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
