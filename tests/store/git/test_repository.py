@@ -735,7 +735,8 @@ def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
     assert Repository(str(path)).tips() == [sha]
 
 
-def test_reading_git_needs_neither_the_database_nor_the_screen() -> None:
+def test_reading_git_needs_neither_the_database_nor_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # it imports modules of its own
     program = "import sys, store.git.repository; print([m for m in ('apsw', 'sqlite3', 'textual') if m in sys.modules])"
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)

@@ -787,7 +787,8 @@ REPEATED = [
 ]
 
 
-def test_starting_costs_no_slow_import_and_no_compiled_pattern() -> None:
+def test_starting_costs_no_slow_import_and_no_compiled_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # it imports modules of its own
     script = """
 import sys
 from store.redaction.redactor import redact
