@@ -168,7 +168,7 @@ FOR_THE_APPLICATION = {
         "store.llm.model_stats": "ModelStats model_stats",
         "store.llm.probe": "ProbeResult probe_model=probe",
         "store.llm.server_info": "InstalledModel=Installed",
-        "store.llm.status": "ModelStatus model_status=standing",
+        "store.llm.status": "ModelStatus model_status",
     },
     "the meaning of texts, and Markdown files": {
         "store.documents.indexer": "DocumentScan=Scan",
@@ -195,7 +195,7 @@ FOR_THE_APPLICATION = {
         "store.redaction.rules.families": "SECRET_LABELS=LABELS",
     },
     "export, import, backup": {
-        "store.exchange.backups.backup": "backup= backup_status=standing",
+        "store.exchange.backups.backup": "backup= backup_status",
         "store.exchange.exporter": "exporter=",
         "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",

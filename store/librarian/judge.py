@@ -39,7 +39,9 @@ class Form:
 class Judge(Protocol):
     """A model that answers yes or no. Raises ModelFailed."""
 
-    def leaning(self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(
+        self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float
+    ) -> float:
         """The logarithm of the odds that the answer begins with a word of `yes` and not with one of `no`."""
         ...
 
@@ -82,7 +84,7 @@ def judged(
             left = until - time.monotonic()
             if left <= 0:
                 raise ModelFailed("slow", f"Only {place} of {len(texts)} records were read in {seconds:.0f} s.")
-            odds[one.citation] = judge.leaning(messages(question, language, one), yes=YES, no=NO, seconds=left)
+            odds[one.citation] = judge.log_odds(messages(question, language, one), yes=YES, no=NO, seconds=left)
         except ModelFailed as failed:
             if not odds or failed.kind == "stopped":
                 raise

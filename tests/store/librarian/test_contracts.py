@@ -47,7 +47,7 @@ def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
 def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: Judge) -> None:
     for record, above in ((RECORDS[1], True), (RECORDS[0], False)):
         asked = [("user", f"Record: {record.text}\nDoes it answer?")]
-        assert (judge.leaning(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
+        assert (judge.log_odds(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
 
 
 def test_records_are_ordered_by_any_judge(judge: Judge) -> None:
@@ -58,7 +58,7 @@ def test_records_are_ordered_by_any_judge(judge: Judge) -> None:
 
 def test_a_judge_that_fails_says_so_and_nothing_is_ordered() -> None:
     class Gone:
-        def leaning(self, *arguments: object, **how: object) -> float:
+        def log_odds(self, *arguments: object, **how: object) -> float:
             raise ModelFailed("absent", "Nothing answers.", "")
 
     with pytest.raises(ModelFailed):

@@ -177,7 +177,7 @@ def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memo
 
 def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decides(zoo: Memory) -> None:
     class Nearly:
-        def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
+        def log_odds(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
             return 0.2 if "lions" in str(messages) else 0.0
 
     found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(1), zoo.facts.get(2))]
@@ -188,7 +188,7 @@ def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decid
 class Leaning:
     """The least that a judge is."""
 
-    def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
+    def log_odds(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
         return 2.0
 
 
