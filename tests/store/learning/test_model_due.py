@@ -17,7 +17,7 @@ from store.config.configuration import Config
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass, summarizers
-from store.learning.candidate_filter import worth
+from store.learning.candidate_filter import candidates
 from store.learning.model_pass import ModelPassResult
 from store.llm import circuit_breaker, endpoint
 from store.llm.clients import chat_client, ollama_client
@@ -220,9 +220,9 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
 
     def looked_at(role: str, text: str) -> list[Any]:
         inside.append(memory.database.connection.in_transaction)
-        return list(worth(role, text))
+        return list(candidates(role, text))
 
-    monkeypatch.setattr(rule_pass, "worth", looked_at)
+    monkeypatch.setattr(rule_pass, "candidates", looked_at)
     memory.turns.add("s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
