@@ -326,7 +326,7 @@ from store.librarian.librarian import (
     Librarian,
 )
 from store.librarian.trial import (
-    worth as trial_of_model,
+    run_trial as trial_of_model,
 )
 from store.llm import (
     endpoint,

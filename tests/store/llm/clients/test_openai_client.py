@@ -17,7 +17,7 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.librarian.trial import worth
+from store.librarian.trial import run_trial
 from store.llm import circuit_breaker, model_selection
 from store.llm.chat import WORD_ONLY, Chat
 from store.llm.clients.chat_client import ChatClient
@@ -211,5 +211,5 @@ def test_ten_questions_show_what_a_model_is_worth() -> None:
             record, question, _ = messages[-1][1].split("\n")
             return -2.0 if len(set(record.lower().split()) & set(question.lower().split())) < 3 else 2.0
 
-    found = worth(Reader(), 5.0)
+    found = run_trial(Reader(), 5.0)
     assert len(found) == 10 and 0 < sum(one.right for one in found) < 10
