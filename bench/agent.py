@@ -148,11 +148,11 @@ def served(name: str | None) -> Iterator[Heard | None]:
         os.environ["MEMORANDA_MODEL"] = name
         from store.config.configuration import Config
         from store.llm.model_selection import found
-        from store.llm.status import standing
+        from store.llm.status import model_status
 
         chat = found(Config())
         if chat is None or chat.name != name:
-            print(f"Not measured: {standing(Config()).taken.reason}", file=sys.stderr)
+            print(f"Not measured: {model_status(Config()).taken.reason}", file=sys.stderr)
             raise SystemExit(3)
         stack.callback(chat.close)
         yield Heard(chat)

@@ -93,12 +93,12 @@ class Heard:
             lambda: self._chat.answer(messages, schema=schema, predict=predict, seconds=SECONDS),
         )
 
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """Measure it separately, as `judge`: one answer needs several."""
         task, self.task = self.task, "judge"
 
         def ask() -> str:
-            return str(self._chat.leaning(messages, yes=yes, no=no, seconds=SECONDS))
+            return str(self._chat.log_odds(messages, yes=yes, no=no, seconds=SECONDS))
 
         try:
             return float(self._heard(messages, {"yes": list(yes), "no": list(no)}, 1, ask))

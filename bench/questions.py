@@ -155,7 +155,7 @@ def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
             for quote in sentence.quotes:
                 record = lookup.lookup(memory.database, parse(quote.citation))
                 count["quotes"] += 1
-                count["equal"] += quote.stands_in(record)
+                count["equal"] += quote.is_in(record)
     if case["sort"] == "nothing":
         count["nothing"] += 1
         count["refused"] += nothing

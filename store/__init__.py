@@ -160,7 +160,7 @@ FOR_THE_APPLICATION = {
     "the Librarian and its model": {
         "store.llm.endpoint": "LOCAL_HOSTS=NEAR endpoint= model_host=host short_model_name=short",
         "store.llm.model_pull": "ModelPuller PullResult RateMeter",
-        "store.librarian.trial": "trial_of_model=worth",
+        "store.librarian.trial": "trial_of_model=run_trial",
         "store.llm.model_selection": """
             MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
         """,
@@ -168,7 +168,7 @@ FOR_THE_APPLICATION = {
         "store.llm.model_stats": "ModelStats model_stats",
         "store.llm.probe": "ProbeResult probe_model=probe",
         "store.llm.server_info": "InstalledModel=Installed",
-        "store.llm.status": "ModelStatus model_status=standing",
+        "store.llm.status": "ModelStatus model_status",
     },
     "the meaning of texts, and Markdown files": {
         "store.documents.indexer": "DocumentScan=Scan",
@@ -195,7 +195,7 @@ FOR_THE_APPLICATION = {
         "store.redaction.rules.families": "SECRET_LABELS=LABELS",
     },
     "export, import, backup": {
-        "store.exchange.backups.backup": "backup= backup_status=standing",
+        "store.exchange.backups.backup": "backup= backup_status",
         "store.exchange.exporter": "exporter=",
         "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",

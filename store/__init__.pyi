@@ -229,8 +229,8 @@ from store.exchange.backups import (
 )
 from store.exchange.backups.backup import (
     Backup,
+    backup_status,
     backups,
-    standing as backup_status,
 )
 from store.exchange.importer import (
     Import,
@@ -326,7 +326,7 @@ from store.librarian.librarian import (
     Librarian,
 )
 from store.librarian.trial import (
-    worth as trial_of_model,
+    run_trial as trial_of_model,
 )
 from store.llm import (
     endpoint,
@@ -366,7 +366,7 @@ from store.llm.server_info import (
 )
 from store.llm.status import (
     ModelStatus,
-    standing as model_status,
+    model_status,
 )
 from store.memory import (
     Memory,

@@ -90,7 +90,7 @@ class Memory:
 
     @classmethod
     def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> "Memory":
-        """The memory in this very file, made if it is missing."""
+        """Open the memory in the file at `path`; create it if it is missing."""
         return cls(locate(path, {}, os.getcwd()), door, clock)
 
     def __enter__(self) -> "Memory":

@@ -5,7 +5,7 @@ import sys
 
 
 def main() -> None:
-    """The console script. Ends the process."""
+    """Run the console script, and end the process."""
     os.umask(0o077)  # before any file is created
     _open_closed_streams()
     sys.unraisablehook = _unraisable

@@ -59,8 +59,8 @@ def _identifiers(*texts: "SQLiteValue") -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text is one short line of words, which needs no regular expression: those cost a command 10 of its
-    30 ms. Every such text is one passage of speech; others may be too."""
+    """Return whether a text is one short line of words, for which no regular expression is loaded: loading them takes a
+    command 10 of its 30 ms. Every such text is one passage of speech; others may be too."""
     words = text.split(" ", 1)
     return (
         len(text) <= SHORT
@@ -72,11 +72,11 @@ def _is_plain(text: str) -> bool:
 
 
 def _has_no_identifier(text: str) -> bool:
-    """Whether no word of a text has a capital or a figure inside of it."""
+    """Return whether no word of a text has a capital or a digit inside of it."""
     return all(word[1:] == word[1:].lower() and (word.isalpha() or _marked(word)) for word in text.split())
 
 
 def _marked(word: str) -> bool:
-    """Whether a word is letters, or figures, with marks around them."""
+    """Return whether a word is letters, or digits, with punctuation around them."""
     inner = word.strip(MARKS)
     return not inner or inner.isalpha() or inner.isdigit()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from store.config.configuration import Config
     from store.database.database import Database
 
-MCP, HOOK = "mcp:", "hook:"  # what the origin of a record starts with that came by a door; then the client's name
+MCP, HOOK = "mcp:", "hook:"  # origins of records that came by MCP or a hook; the client's name follows
 PROPOSE, BELIEVE_QUOTED, OFF = POLICIES
 UNKNOWN = "unknown"
 # what a client calls itself → what `memoranda connect` calls it
@@ -71,8 +71,8 @@ def denied(config: "Config", client: str, session: str) -> str:
 
 
 def unconfirmed(record: "Decision | Task") -> str:
-    """Return the origin of a decision or task that no person said or confirmed; empty for any other. Of tasks
-    `worked_on` tells more."""
+    """Return the origin of a decision or task that no person said or confirmed; empty for any other. For tasks see also
+    `worked_on`."""
     origin = record.origin
     if origin == PERSON or origin.startswith(_BROUGHT) or getattr(record, "confirmed_at", None):
         return ""

@@ -1,10 +1,11 @@
-"""Meaning: vectors of everything in the corpus, made by a model, kept in the memory, and searched.
+"""Embedding vectors of all passages of the corpus: computed by a model, stored in the memory, searched.
 
-`choice.open` finds a model, `Vectors` holds what it makes. Nothing here is on the way of a command that writes.
+`provider_selection.open` selects a provider; `Vectors` reads and searches what it computed. No command that writes
+records waits for this package.
 """
 
 import os
 
-# numpy's library of products starts threads that go on spinning for a while after each, on the processors that the
-# model needs next: a question took 45 ms instead of 28. It reads this when numpy is imported, and never again.
+# OpenBLAS's threads spin for a while after each matrix product, on the processors that the model needs next: a query
+# took 45 ms instead of 28. The variable is read once, when numpy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,11 +1,11 @@
-"""The first look: which stored vectors may be near, by the signs of their numbers alone.
+"""First stage of the vector search: candidates by the signs of the vectors' numbers.
 
-48 bytes a vector instead of 1,536: where each number lies above or below the model's mean. A question is not cut down
-so far, to four bits a number: of 900 e5 vectors of conversations the best 200 then hold .94 of the nearest hundred,
-against .75 by signs on both sides; of 100,000 made from them with noise the best 2,000 hold .97, against .85. The best
-are compared exactly afterwards (`vectors`), so all that this module holds is a cache that may be stale.
+A vector takes 48 bytes instead of 1,536: one bit for each number, set where it is above the model's mean. The query is
+quantized less, to four bits a number: of 900 e5 vectors of conversations, the best 200 candidates then contain .94 of
+the nearest hundred, against .75 with signs on both sides; of 100,000 vectors made from them with noise, the best 2,000
+contain .97, against .85. Candidates are compared exactly afterwards (`vectors`), so this index may be out of date.
 
-The signs of all vectors stand in memory as a matrix, read from where they are kept packed (`keepers`).
+The signs of all vectors are held in memory as a matrix, read from where they are stored packed (`vector_backends`).
 """
 
 from collections.abc import Collection
@@ -27,26 +27,27 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
 
 WORD = 64
-PLANES = 4  # bits that each number of a question is cut down to
-CENTRE = 0.5  # of the mean is taken off a question before it is cut down
-BLOCK = 32_768  # vectors whose signs are compared at once
-FILL = 5_000  # vectors whose signs are made at once, and of one transaction: some 50 ms
+PLANES = 4  # bits to which each number of a query is quantized
+CENTRE = 0.5  # share of the mean that is subtracted from a query before that
+BLOCK = 32_768  # vectors compared at once
+FILL = 5_000  # vectors whose signs are computed at once and stored in one transaction of some 50 ms
 
 
 def width(dimension: int) -> int:
-    """Bits that a vector's signs take: whole 64-bit words."""
+    """Return the number of bits of a vector's signs, rounded up to whole 64-bit words."""
     return -(-dimension // WORD) * WORD
 
 
 def signs(vectors: "NDArray[np.float32]", mean: bytes) -> "NDArray[np.uint8]":
-    """One row of bytes for each row of `vectors`: where it lies above the mean, by bits, the lowest first."""
+    """Return one row of packed bytes (uint8) for each row of `vectors`: a bit is set where the number is above the
+    mean, the lowest bit first."""
     import numpy as np
 
     return _pack(vectors > np.frombuffer(mean, "<f4"))
 
 
 def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
-    """Bits, packed into whole words along the last axis."""
+    """Pack booleans into bits, whole words along the last axis."""
     import numpy as np
 
     packed = np.packbits(ones, axis=-1, bitorder="little")
@@ -55,10 +56,8 @@ def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
 
 
 class Matrix:
-    """The signs of many vectors, each word a column, so that a look reads memory straight through.
-
-    `ids` are corpus ids in the order of the rows.
-    """
+    """The signs of many vectors, stored by columns of words, so that a search reads memory sequentially. `ids` are the
+    passage ids in the order of the rows."""
 
     __slots__ = ("above", "columns", "ids")
 
@@ -71,14 +70,14 @@ class Matrix:
 
     def candidates(
         self,
-        asked: "Vector",
+        query: "Vector",
         mean: bytes,
         count: int,
         among: "Ids | None" = None,
         kinds: Collection[int] | None = None,
     ) -> "Ids":
-        """The ids of the `count` vectors that look nearest to `asked`, the best first; only those of `among`, and of
-        these numbers of kinds (`keys`), if given."""
+        """Return the ids of the `count` vectors nearest to `query` by their signs, the best first. `among` restricts to
+        these ids, `kinds` to these numbers of kinds (`record_keys`)."""
         import numpy as np
 
         ids, columns, above = self.ids, self.columns, self.above
@@ -88,10 +87,10 @@ class Matrix:
                 passing &= np.isin(ids & 15, list(kinds))
             chosen = np.flatnonzero(passing)
             ids, columns, above = ids[chosen], columns[:, chosen], above[chosen]
-        # the sum of the question's numbers where a vector has a one, less where it has a zero, by whole numbers; a
-        # block at a time, which stays in the processor's cache: a million take 22 ms instead of 49
+        # score: the sum of the query's numbers where the vector has a one, minus those where it has a zero, as integers
+        # computed by blocks, as a block fits in the processor's cache: a million vectors take 22 ms instead of 49
         score = np.multiply(above, -((1 << PLANES) - 1), dtype=np.int32)
-        planes = _planes(asked, mean)
+        planes = _planes(query, mean)
         for start in range(0, len(ids), BLOCK):
             block = columns[:, start : start + BLOCK]
             for plane, words in enumerate(planes):
@@ -102,7 +101,7 @@ class Matrix:
 
     @staticmethod
     def _common(words: "Words", columns: "Words") -> "NDArray[np.uint16]":
-        """How many ones each row shares with `words`."""
+        """Return the number of ones that each row shares with `words`."""
         import numpy as np
 
         shared = np.zeros(columns.shape[1], np.uint16)
@@ -113,12 +112,12 @@ class Matrix:
         return shared
 
 
-def _planes(asked: "Vector", mean: bytes) -> "list[Words]":
-    """A question in PLANES bits a number, from the least to the most below and above CENTRE times the mean, the lowest
-    bits first; a few numbers far out are cut off."""
+def _planes(query: "Vector", mean: bytes) -> "list[Words]":
+    """Return a query quantized to PLANES bits a number, as bit planes, the lowest first. The range is symmetric around
+    CENTRE times the mean; numbers beyond the 99 % quantile are clipped."""
     import numpy as np
 
-    numbers = asked - np.float32(CENTRE) * np.frombuffer(mean, "<f4")
+    numbers = query - np.float32(CENTRE) * np.frombuffer(mean, "<f4")
     reach = max(float(np.quantile(np.abs(numbers), 0.99)), 1e-9)
     levels = (1 << PLANES) - 1
     cut = np.clip(np.rint((numbers + reach) * levels / (2 * reach)), 0, levels).astype(np.uint8)
@@ -126,7 +125,8 @@ def _planes(asked: "Vector", mean: bytes) -> "list[Words]":
 
 
 def scan(database: Database, model: EmbeddingModel) -> Matrix:
-    """The signs of the stored vectors themselves, where nobody keeps them up; without those that go while it reads."""
+    """Compute the signs from the stored vectors, where none are stored; without vectors that are deleted while it
+    reads."""
     import numpy as np
 
     pairs = np.array(
@@ -147,7 +147,7 @@ def scan(database: Database, model: EmbeddingModel) -> Matrix:
 
 
 def fetch(database: Database, embeddings: "Ids") -> "dict[int, Vector]":
-    """The stored vectors with these rows' ids."""
+    """Return the stored vectors with these row ids."""
     import numpy as np
 
     found = database.rows(

@@ -1,9 +1,8 @@
-"""What a cosine is worth: every model has its own idea of how alike two unrelated texts are.
+"""Calibration of cosines: models differ in the cosine that they give to unrelated texts.
 
-e5 gives .71 to .91 to texts that have nothing to do with each other, so that thresholds
-apply to a calibrated similarity. Two medians, measured once for each fingerprint, put all models on one scale.
-Those of the model that comes with the package come with it too (`known.json`, made by `python -m bench.embedding
---calibrate`): the first index of a memory begins four seconds sooner.
+e5 gives .71 to .91 to unrelated texts, so thresholds apply to a calibrated similarity. Two medians, measured once for
+each fingerprint, put all models on one scale. Those of the model in the package are in `known.json`, made by `python -m
+bench.embedding --calibrate`: the first index of a memory then starts four seconds sooner.
 """
 
 import os
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 class Calibration(NamedTuple):
     """`zero` is the median cosine of unrelated texts, `one` that of paraphrases; `mean` (32-bit floats, little-endian)
-    is the mean vector of all the texts: what they have in common, and what therefore tells nothing."""
+    is the mean vector of all the texts, which says nothing about any one of them."""
 
     zero: float
     one: float
@@ -31,12 +30,12 @@ _measured: dict[str, Calibration] = {}
 
 
 def calibrated(cosine: float, zero: float, one: float) -> float:
-    """A cosine on the scale from 0 (as alike as unrelated texts are) to 1 (as paraphrases are), never outside it."""
+    """Map a cosine to the scale from 0 (unrelated texts) to 1 (paraphrases), clipped."""
     return min(1.0, max(0.0, (cosine - zero) / (one - zero)))
 
 
 def calibration(provider: "Provider") -> Calibration:
-    """The two medians and the mean of this model: known, or measured once in a process. Raises EmbeddingError."""
+    """Return the calibration of this model: known, or measured once in a process. Raise EmbeddingError."""
     fingerprint = provider.fingerprint
     if fingerprint not in _measured:
         _measured[fingerprint] = known(fingerprint) or measure(provider)
@@ -44,7 +43,7 @@ def calibration(provider: "Provider") -> Calibration:
 
 
 def known(fingerprint: str) -> Calibration | None:
-    """What was measured of this model with the texts as they are now; None if it was not."""
+    """Return the calibration in `known.json` for this fingerprint and the present texts; None if there is none."""
     import json
     from base64 import b64decode
 
@@ -54,25 +53,25 @@ def known(fingerprint: str) -> Calibration | None:
 
 
 def texts() -> str:
-    """A digest of the texts that are measured with."""
+    """Return a digest of the texts used for measuring."""
     from hashlib import sha256
 
     return sha256(repr((PARAPHRASES, UNRELATED)).encode()).hexdigest()[:16]
 
 
 def measure(provider: "Provider") -> Calibration:
-    """The two medians and the mean of this model: some 4 s of a small one.
+    """Measure the two medians and the mean of this model, in some 4 s for a small one.
 
-    A question is compared with what may be found, as a search does. Raises EmbeddingError, also for a model that takes
-    paraphrases for no more alike than unrelated texts: it cannot find anything.
+    The first of a pair is embedded as a query, the second as a passage, as in a search. Raise EmbeddingError, also for
+    a model whose paraphrases are hardly more similar than unrelated texts: it cannot search.
     """
     import numpy as np
 
-    asked = np.stack([provider.query(first) for first, _ in PARAPHRASES])
+    queries = np.stack([provider.query(first) for first, _ in PARAPHRASES])
     same = np.stack(provider.passages([second for _, second in PARAPHRASES]))
     other = np.stack(provider.passages(UNRELATED))
-    zero = float(np.median(asked @ other.T))
-    one = float(np.median((asked * same).sum(axis=1)))
+    zero = float(np.median(queries @ other.T))
+    one = float(np.median((queries * same).sum(axis=1)))
     if one - zero < 0.01:
         raise EmbeddingError(
             f"The model {provider.model} cannot tell texts that mean the same from unrelated ones.",

@@ -1,7 +1,7 @@
-"""The texts that a model's similarity is calibrated on: what people and agents write down, in Spanish and in English.
+"""The texts that similarity is calibrated on: what people and agents write, in Spanish and English.
 
-Of each pair both halves say the same in other words, in one language or across the two. Of UNRELATED no two are
-about the same thing, nor about what a pair is about.
+The two texts of a pair are paraphrases, in one language or across the two. No two of UNRELATED have the same subject,
+nor that of a pair.
 """
 
 PARAPHRASES = (

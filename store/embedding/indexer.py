@@ -1,7 +1,7 @@
-"""Embedding in the background: what waits in the queue gets its vectors, a few texts at a time.
+"""Background embedding: compute the vectors of queued passages, a few texts at a time.
 
-The model works outside of any transaction; then one short write puts its vectors in, for those texts that are still
-what they were. What is killed in between loses one batch of a model's work and nothing else.
+The model runs outside any transaction; a short write then stores its vectors for those texts that have not changed
+meanwhile. A process killed in between loses one batch of computed vectors and nothing else.
 """
 
 import time
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from store.embedding.provider import Vector
 
 LEASE = "embedding"
-TEXTS = 64  # of one batch, at most
-SECONDS = 0.4  # of a model's work in one batch: how long a cancelled run may go on, and far below the lease's 5
-CACHE = 50_000  # vectors of texts that are gone, kept in case they come back
+TEXTS = 64  # most texts of one batch
+SECONDS = 0.4  # of computing in one batch: a cancelled run ends within it, and it is far below the lease's 5
+CACHE = 50_000  # vectors kept of deleted texts, in case these come back
 PASSAGE = f"substr(c.title, 1, {LONGEST}), substr(c.text, p.start + 1, min({LONGEST}, p.end - p.start))"
-REFUSED = 1_000  # ids remembered of texts that no vector could be made of
+REFUSED = 1_000  # ids kept of texts that could not be embedded
 
 Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
@@ -35,7 +35,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Indexed:
-    """What a run did: texts the model embedded, texts whose vector was known, texts it refused, and what is left."""
+    """The result of a run: numbers of texts embedded, with a cached vector, refused by the model, and left in the
+    queue."""
 
     embedded: int = 0
     reused: int = 0
@@ -45,7 +46,8 @@ class Indexed:
 
 @dataclass(frozen=True)
 class _Text:
-    """A row of the queue: its passage, and its text with the name of it; `digest` is None if the row is gone."""
+    """A row of the queue: `id` of its passage, and the text to embed with its `digest`, which is None if the passage is
+    gone."""
 
     id: int
     text: str
@@ -60,13 +62,13 @@ def index(
     trouble: Say,
     by: str = vector_backends.NUMPY,
 ) -> Indexed | None:
-    """Embed what waits, newest first: what was done, or None if another process is at it.
+    """Embed the queued passages, newest first; return the counts, or None if another process holds the lease.
 
-    A model that is new here gets everything queued and begins a slot of its own; the old one serves until all is done.
-    `progress` is called with (done, total) after each batch, `trouble` with a sentence about what was refused. A text
-    the model cannot take is left out, remembered, and tried again when it changes or another model comes. Nothing
-    happens in a memory that may only be read. `by` is the name of who is to look for the nearest (`keepers`). Raises
-    ProviderDown when the model itself fails; what was done stays.
+    With a new model everything is queued and its vectors go to a second slot; the old model serves until all is done.
+    `progress` is called with (done, total) after each batch, `trouble` with a sentence about refused texts. A text that
+    the model refuses is skipped, noted, and tried again when it or the model changes. Does nothing in a read-only
+    memory. `by` is the name of the backend (`vector_backends`). Raise ProviderDown when the model itself fails;
+    finished batches stay.
     """
     if database.read_only:
         return Indexed()
@@ -122,7 +124,7 @@ def _refusal(count: int, reason: str) -> str:
 
 
 class _Run:
-    """One run of the indexing, and what it did so far."""
+    """One run of the indexer and its counts."""
 
     def __init__(
         self, database: Database, provider: Provider, progress: Progress, cancelled: Cancelled, by: str
@@ -136,12 +138,12 @@ class _Run:
         self.embedded = self.reused = self.refused = 0
         self.reason = ""
         self.keeper = vector_backends.keeper(database.connection, by)
-        self._pace = 2_000.0  # characters a second; the first batch is small, then it is known
+        self._pace = 2_000.0  # characters a second: a low guess for the first batch, then measured
 
-    # what was left lying ------------------------------------------------------------------------------------------
+    # clean up -----------------------------------------------------------------------------------------------------
 
     def sweep(self) -> None:
-        """Take the vectors of models away that no longer serve, a few thousand at a time."""
+        """Delete the vectors of models that no longer serve, a few thousand in each transaction."""
         for slot in model_registry.leftovers(self.database, self.provider.fingerprint):
             after: int | None = -1
             while after is not None:
@@ -153,12 +155,12 @@ class _Run:
                 vector_backends.drop(write, [slot])
 
     def keeps(self, model: EmbeddingModel) -> bool:
-        """Whether the signs of a model's vectors are kept where they are to be, and as the vectors are now."""
+        """Return whether the packed signs of a model are stored by the chosen backend and up to date."""
         there = model_registry.noted(self.database, vector_backends.marker(model.slot))
         return there == vector_backends.kept(self.keeper, model, model_registry.changes(self.database))
 
     def keep_signs(self) -> None:
-        """Have the packed signs of every model that is here; made anew where they fell behind, or lay elsewhere."""
+        """Compute the packed signs of every model where they are out of date or stored by another backend."""
         for model in model_registry.models(self.database):
             if not self.keeps(model):
                 self._fill(model)
@@ -187,7 +189,7 @@ class _Run:
             after = rows[-1][0]
 
     def trim(self) -> None:
-        """Keep no more than CACHE vectors of texts that are gone, those used last."""
+        """Delete vectors of deleted texts beyond CACHE, those least recently used first."""
         if not (self.embedded or self.reused):
             return
         count = "SELECT (SELECT count(*) FROM embeddings) - (SELECT count(DISTINCT embedding) FROM vectors)"
@@ -200,7 +202,7 @@ class _Run:
                     (min(over, model_registry.SWEEP),),
                 )
 
-    # the work -----------------------------------------------------------------------------------------------------
+    # embed --------------------------------------------------------------------------------------------------------
 
     def work(self) -> None:
         total = self.database.value("SELECT count(*) FROM embedding_queue")
@@ -222,8 +224,8 @@ class _Run:
             self.progress(min(done, total), total)
 
     def _batch(self) -> list[_Text]:
-        """The next of the queue, as many as the model embeds in SECONDS: facts and decisions first, which people look
-        for most, then their own words, and the newest of each."""
+        """Return the next texts of the queue, as many as the model embeds in SECONDS: by rank (facts and decisions
+        first, as people search for them most, then what people said), the newest of each first."""
         rows = self.database.rows(
             f"SELECT q.id, c.kind, {PASSAGE} FROM (SELECT id FROM embedding_queue"
             f" ORDER BY rank, (id & {ROW}) DESC LIMIT ?) q"
@@ -233,7 +235,7 @@ class _Run:
         batch = [self._text(*row) for row in rows]
         size = 0
         for number, text in enumerate(batch):
-            size += min(len(text.text), 2_500)  # more is not read
+            size += min(len(text.text), 2_500)  # models read no more of a text
             if number and size > self._pace * SECONDS:
                 return batch[:number]
         return batch
@@ -245,7 +247,7 @@ class _Run:
         return _Text(id, embedded, digest(self.provider.fingerprint, embedded))
 
     def _known(self, batch: Sequence[_Text]) -> set[bytes]:
-        """The digests among these whose vectors are stored."""
+        """Return the digests among these whose vectors are stored."""
         digests = [text.digest for text in batch if text.digest is not None]
         marks = ", ".join("?" * len(digests))
         return {
@@ -253,7 +255,7 @@ class _Run:
         }
 
     def _embed(self, wanted: "dict[bytes, str]") -> "tuple[dict[bytes, Vector], dict[bytes, str]]":
-        """(vectors by digest, why some were refused). Raises ProviderDown."""
+        """Return (vectors by digest, reasons of refusal by digest); measure the speed. Raise ProviderDown."""
         if not wanted:
             return {}, {}
         started = time.monotonic()
@@ -264,7 +266,7 @@ class _Run:
         return vectors, refused
 
     def _split(self, texts: "list[tuple[bytes, str]]") -> "tuple[dict[bytes, Vector], dict[bytes, str]]":
-        """Embed the texts; where that fails, halve them until the one that is to blame stands alone."""
+        """Embed the texts; on failure halve them until the text that fails is found."""
         try:
             made = self.provider.passages([text for _, text in texts])
             return dict(zip((name for name, _ in texts), made, strict=True)), {}
@@ -272,7 +274,7 @@ class _Run:
             raise
         except EmbeddingError as error:
             if len(texts) == 1:
-                self._blame(error)
+                self._check_provider(error)
                 return {}, {texts[0][0]: error.message}
         vectors: dict[bytes, Vector] = {}
         refused: dict[bytes, str] = {}
@@ -282,8 +284,8 @@ class _Run:
             refused |= others
         return vectors, refused
 
-    def _blame(self, error: EmbeddingError) -> None:
-        """Raise ProviderDown unless the model still embeds a plain sentence: then it was the text."""
+    def _check_provider(self, error: EmbeddingError) -> None:
+        """Raise ProviderDown if the model cannot embed a plain sentence either; else the text is at fault."""
         try:
             self.provider.passages([PROBE])
         except EmbeddingError:
@@ -292,7 +294,7 @@ class _Run:
     def _put(
         self, write: Transaction, batch: Sequence[_Text], vectors: "dict[bytes, Vector]", refused: dict[bytes, str]
     ) -> int:
-        """Store what was made, for the rows that are still what they were; how many of the queue are done."""
+        """Store vectors for the passages that have not changed; return the number of queue entries done."""
         ids = ", ".join(str(text.id) for text in batch)
         now = {
             row[0]: self._text(*row)
@@ -301,17 +303,17 @@ class _Run:
             )
         }
         held: list[tuple[int, int]] = []
-        gone: list[int] = []
+        deleted: list[int] = []
         bad: list[int] = []
-        fresh = dict(vectors)  # a text that stands here twice is embedded once
+        fresh = dict(vectors)  # of two passages with the same text one is stored, one counted as reused
         for text in batch:
             current = now.get(text.id)
             if current is None:
-                gone.append(text.id)
+                deleted.append(text.id)
             elif current.digest != text.digest or text.digest is None:
-                continue  # changed, or back again, while the model worked: it stays in the queue
+                continue  # changed while the model ran: it stays in the queue
             elif not text.text:
-                gone.append(text.id)
+                deleted.append(text.id)
             elif text.digest in refused:
                 bad.append(text.id)
                 self.reason = refused[text.digest]
@@ -325,19 +327,20 @@ class _Run:
                 " ON CONFLICT(key) DO UPDATE SET embedding = excluded.embedding",
                 (id * 2 + self.model.slot, row),
             )
-        for id in (*gone, *bad):
+        for id in (*deleted, *bad):
             write.execute("DELETE FROM vectors WHERE key IN (?, ?)", (id * 2, id * 2 + 1))
         turn_stats.link(write, self.model, [id for id, _ in held])
         before = model_registry.changes(self.database)
-        self._keep_up(write, held, [*gone, *bad], before, model_registry.changed(write))
-        done = [*(id for id, _ in held), *gone, *bad]
+        self._keep_up(write, held, [*deleted, *bad], before, model_registry.changed(write))
+        done = [*(id for id, _ in held), *deleted, *bad]
         write.execute(f"DELETE FROM embedding_queue WHERE id IN ({', '.join(map(str, done))})")
-        self._remember(write, bad, [*gone, *(id for id, _ in held)])
+        self._remember(write, bad, [*deleted, *(id for id, _ in held)])
         self.refused += len(bad)
         return len(done)
 
     def _store(self, write: Transaction, name: bytes, vector: "Vector | None") -> int | None:
-        """The row of a vector, stored if it is new; None if it was to be there, and was trimmed meanwhile."""
+        """Store the vector if it is new, else mark the cached one as used; return its row id, None if it was trimmed
+        meanwhile."""
         if vector is None:
             self.reused += 1
             row: int | None = write.execute(
@@ -353,17 +356,17 @@ class _Run:
         return new
 
     def _keep_up(
-        self, write: Transaction, held: Sequence[tuple[int, int]], gone: Sequence[int], before: int, after: int
+        self, write: Transaction, held: Sequence[tuple[int, int]], deleted: Sequence[int], before: int, after: int
     ) -> None:
-        """Keep the packed signs in step, in the same transaction."""
+        """Update the packed signs in the same transaction."""
         import numpy as np
 
         for model in model_registry.models(self.database):
             if model_registry.noted(self.database, vector_backends.marker(model.slot)) != vector_backends.kept(
                 self.keeper, model, before
             ):
-                continue  # they were dropped, or are another's, meanwhile: the next run makes them anew
-            self.keeper.discard(write, model.slot, np.array(gone, np.int64))
+                continue  # dropped, or stored by another backend, meanwhile: the next run computes them
+            self.keeper.discard(write, model.slot, np.array(deleted, np.int64))
             if model.slot == self.model.slot:
                 vectors = binary_index.fetch(self.database, np.array([row for _, row in held], np.int64))
                 self._keep(write, model, [(id, vectors[row]) for id, row in held])
@@ -389,7 +392,7 @@ class _Run:
 
 
 def rebuild(database: Database) -> int:
-    """Throw every derived vector away and queue everything; how many texts there are to be embedded."""
+    """Delete all vectors and queue everything; return the number of rows in the corpus."""
     with database.write("agent", "index") as write:
         write.execute("DELETE FROM vectors")
         write.execute("DELETE FROM embeddings")
@@ -403,7 +406,7 @@ def rebuild(database: Database) -> int:
 
 
 def forget_cache(write: Transaction) -> int:
-    """Take away the vectors that no text refers to: how many there were."""
+    """Delete the vectors that no text refers to; return how many there were."""
     gone = write.execute(
         "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.embedding = embeddings.id)"
     )

@@ -1,13 +1,13 @@
-"""What of a record is embedded, and the name that text has in the cache."""
+"""The text of a record that is embedded, and the digest that is its key in the cache."""
 
 from store.base.hashing import sha256
 from store.embedding.provider import LONGEST
 
 
 def form(kind: str, title: str, text: str) -> str:
-    """The text that stands for a row of the corpus; empty if there is nothing to embed.
+    """Return the text to embed for a passage; empty if there is none.
 
-    A turn goes with its speaker: "speaker: text" found twice as much as the text alone.
+    A turn is prefixed with its speaker: "speaker: text" found twice as much as the text alone.
     """
     title, text = title.strip(), text.strip()
     if kind == "turn" and title and text:
@@ -16,5 +16,5 @@ def form(kind: str, title: str, text: str) -> str:
 
 
 def digest(fingerprint: str, text: str) -> bytes:
-    """The name of a text's vector: 16 bytes, other ones for another model."""
+    """Return the cache key of a text's vector: 16 bytes, different for each model."""
     return sha256(f"{fingerprint}\0{text}".encode("utf-8", "replace")).digest()[:16]

@@ -1,9 +1,10 @@
-"""The space of a memory's vectors: what they all have in common is made smaller, so that what differs counts.
+"""The memory's own vector space: what all vectors have in common is reduced, so that differences count.
 
-Vectors of one memory crowd together, its languages in two crowds: each language's centre is taken away, and directions
-that all memories share are shrunk (a light whitening). Cosines in this space found 64 % of LoCoMo's evidence among ten
-where plain ones found 53 %, and multi-hop answers most of all; a strong whitening, or another memory's statistics, find
-less than none. It is derived: made by the worker, again when the memory has grown by a tenth.
+The vectors of one memory are close together, in one cluster for each language: the mean of the language is subtracted,
+and directions of high variance are shrunk (a light whitening). Cosines in this space found 64 % of LoCoMo's evidence
+among ten hits where plain ones found 53 %, with the largest gain in multi-hop questions; strong whitening, or another
+memory's statistics, find less than plain cosines. The space is derived data: the worker computes it, and again when the
+number of vectors has changed by a tenth.
 """
 
 from collections.abc import Sequence
@@ -19,23 +20,24 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-POWER = 0.125  # of the variances that each direction is divided by; .5 would be whitening proper
-STEADY = 20  # vectors that a language's own centre needs to count half
-FEWEST = 20  # vectors that a space is made of
+POWER = 0.125  # each direction is divided by its variance to this power; .5 would be full whitening
+STEADY = 20  # number of a language's vectors at which its own mean has half the weight of its centre
+FEWEST = 20  # least vectors for a space
 SAMPLE = 10_000
 GROWTH = 1.1
 LANGUAGES = ("", "en", "es")
 
 
 class MeanRemoval:
-    """`centres` by language, each of the model's dimension, and `turn`, the matrix that does the shrinking."""
+    """`centres`, one row for each of LANGUAGES, and `turn`, the square matrix that shrinks directions; both of the
+    model's dimension."""
 
     def __init__(self, centres: "Matrix", turn: "Matrix") -> None:
         self._centres = centres
         self._turn = turn
 
     def move(self, vectors: "Matrix", languages: Sequence[str]) -> "Matrix":
-        """Vectors (one a row) of texts in these languages as vectors of this space, of unit length."""
+        """Return vectors (one a row) of texts in these languages, moved into this space and of unit length."""
         import numpy as np
 
         moved = (vectors - self._centres[[LANGUAGES.index(one) for one in languages]]) @ self._turn
@@ -44,7 +46,7 @@ class MeanRemoval:
 
 
 def load(database: Database, slot: int, fingerprint: str, dimension: int) -> MeanRemoval | None:
-    """The space of the vectors in this slot; None where it was not made yet."""
+    """Return the space of the vectors in this slot; None where it has not been computed."""
     row = database.row(
         "SELECT centres, turn FROM meaning_space WHERE slot = ? AND fingerprint = ?", (slot, fingerprint)
     )
@@ -59,8 +61,8 @@ def load(database: Database, slot: int, fingerprint: str, dimension: int) -> Mea
 
 
 def refresh(database: Database) -> bool:
-    """Make the space of the serving model's vectors, if there are a tenth more of them than when it was last made (or
-    a tenth fewer); whether it was made. A fraction of a second, outside of any transaction but for the last write."""
+    """Compute the space of the serving model if the number of vectors has changed by a tenth since the last time;
+    return whether it did. Takes a fraction of a second, outside any transaction but the final write."""
     from store.embedding import model_registry
 
     model = model_registry.serving(database)
@@ -98,7 +100,8 @@ def refresh(database: Database) -> bool:
 
 
 def made(blobs: Sequence[bytes], languages: Sequence[str]) -> MeanRemoval:
-    """The space of these vectors alone, 32-bit floats each, of texts in these languages: to measure with."""
+    """Return the space of these vectors (32-bit floats each) of texts in these languages, without storing it: for
+    benchmarks."""
     import numpy as np
 
     size = len(blobs[0]) // 4
@@ -107,7 +110,7 @@ def made(blobs: Sequence[bytes], languages: Sequence[str]) -> MeanRemoval:
 
 
 def _statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple[bytes, bytes]:
-    """(centres, turn) of these vectors, as they are stored."""
+    """Return (centres, turn) of these vectors, in their stored form."""
     import numpy as np
 
     vectors = np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), -1)

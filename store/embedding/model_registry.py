@@ -1,4 +1,4 @@
-"""Whose vectors a memory holds: a model that serves, and beside it at most one that is being built to follow it."""
+"""The models whose vectors a memory has: one that serves, and at most one that is being built to replace it."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,13 @@ CHANGES = "embedding.changes"
 REFUSED = "embedding.refused"
 ERROR = "embedding.error"
 STAMP = "embedding.stamp"
-SWEEP = 5_000  # rows of one transaction: some 30 ms
+SWEEP = 5_000  # rows deleted in one transaction of some 30 ms
 
 
 @dataclass(frozen=True)
 class EmbeddingModel:
-    """A model as the memory knows it. `zero` and `one` are for `calibrated`, `mean` is little-endian 32-bit floats."""
+    """A model as registered in the memory. `zero` and `one` are for `calibrated`; `mean` is little-endian 32-bit
+    floats."""
 
     slot: int
     fingerprint: str
@@ -31,7 +32,7 @@ class EmbeddingModel:
 
 
 def models(database: Database) -> list[EmbeddingModel]:
-    """Those that there are, the serving one first."""
+    """Return the registered models, the serving one first."""
     found = database.rows(
         "SELECT slot, fingerprint, dimension, zero, one, mean, serving FROM embedding_models ORDER BY serving DESC"
     )
@@ -43,7 +44,7 @@ def serving(database: Database) -> EmbeddingModel | None:
 
 
 def note(write: Transaction, key: str, value: str) -> None:
-    """Keep a word about the vectors in `meta`; an empty one goes."""
+    """Store a value about the vectors in `meta`; delete the key if the value is empty."""
     if value:
         write.execute(
             "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
@@ -58,32 +59,32 @@ def noted(database: Database, key: str) -> str:
 
 
 def changes(database: Database) -> int:
-    """A number that grows with each write of vectors, in whichever process."""
+    """Return the change counter of the vectors, which grows with each write by any process."""
     return int(noted(database, CHANGES) or 0)
 
 
 def changed(write: Transaction) -> int:
-    """Count this write among the changes; the number it got."""
+    """Increment the change counter; return its new value."""
     number = changes(write.database) + 1
     note(write, CHANGES, str(number))
     return number
 
 
 def refused(database: Database) -> list[int]:
-    """The corpus ids of texts that the model could not make a vector of."""
+    """Return the passage ids of texts that the model could not embed."""
     return [int(word) for word in noted(database, REFUSED).split()]
 
 
 def fill_queue(write: Transaction) -> None:
-    """Everything is to be embedded."""
+    """Queue everything for embedding."""
     write.execute("INSERT OR IGNORE INTO embedding_queue(id, rank) SELECT id, rank FROM passage_ranks")
     note(write, REFUSED, "")
 
 
 def settle(write: Transaction, provider: "Provider", calibration: "Calibration | None") -> EmbeddingModel:
-    """The slot in which this provider's vectors are to be made; there must be nothing left in it (see `sweep`).
+    """Return the model entry, with its slot, for this provider; the slot must be empty (see `sweep`).
 
-    Where no model serves, this one does at once, and grows while it serves. Where it served before, and another was
+    Where no model serves, this one serves at once, while its vectors are added. Where it serves already and another was
     being built, that one is given up.
     """
     database = write.database
@@ -118,7 +119,7 @@ def settle(write: Transaction, provider: "Provider", calibration: "Calibration |
 
 
 def switch(write: Transaction, model: EmbeddingModel) -> bool:
-    """Let `model` serve from now on, if nothing is left to be embedded; whether it does."""
+    """Let `model` serve if nothing is left in the queue; return whether it serves."""
     if write.execute("SELECT 1 FROM embedding_queue LIMIT 1").get is not None:
         return False
     write.execute("DELETE FROM embedding_models WHERE slot <> ?", (model.slot,))
@@ -128,7 +129,8 @@ def switch(write: Transaction, model: EmbeddingModel) -> bool:
 
 
 def leftovers(database: Database, keep: str = "") -> list[int]:
-    """The slots that hold vectors and belong to no model; with `keep`, also what is built for another fingerprint."""
+    """Return the slots that hold vectors but belong to no model; with `keep`, also that of a model being built for
+    another fingerprint."""
     owned = {model.slot for model in models(database) if model.serving or not keep or model.fingerprint == keep}
     return [
         slot
@@ -138,7 +140,7 @@ def leftovers(database: Database, keep: str = "") -> list[int]:
 
 
 def sweep(write: Transaction, slot: int, after: int) -> int | None:
-    """Take some vectors of a slot away, those behind the key `after`; the last one's key, None when all are gone."""
+    """Delete SWEEP vectors of a slot with keys above `after`; return the last key deleted, None when none is left."""
     if write.execute("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)).get is not None:
         return None
     write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))

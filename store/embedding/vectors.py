@@ -1,4 +1,4 @@
-"""The vectors of a memory: what is nearest to a question, what is still to be embedded, and by which model."""
+"""The vectors of a memory: nearest-neighbour search, the state of the index, the serving model."""
 
 import os
 from collections.abc import Callable, Collection
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from store.embedding.indexer import Indexed
     from store.embedding.provider import Vector
 
-ROUGH = 1e-5  # what a cosine of 32-bit numbers may be wrong by, and more
-OPEN = 3  # memories whose signs are held at once
+ROUGH = 1e-5  # upper bound of the error of a cosine computed with 32-bit floats
+OPEN = 3  # memories whose signs are cached at once
 
 
 @dataclass(frozen=True)
 class Status:
-    """How the vectors stand. `serving` and `building` are fingerprints, "" for none; `left` of `total` texts wait;
-    `refused` could not be embedded; `error` is the last trouble of the background work, "" after a good run."""
+    """The state of the vectors. `serving` and `building` are fingerprints, "" for none; `left` of `total` passages
+    wait; `refused` is the number that could not be embedded; `error` is the last error of the background work, "" after
+    a good run."""
 
     serving: str
     building: str
@@ -34,7 +35,7 @@ class Status:
 
     @property
     def provider(self) -> str:
-        """Whose vectors are searched."""
+        """Name of the provider whose vectors are searched."""
         return self.serving.partition(" ")[0]
 
     @property
@@ -43,45 +44,46 @@ class Status:
 
 
 def _quiet(*arguments: object) -> None:
-    """Nobody listens."""
+    """Ignore the arguments."""
 
 
 def _never() -> bool:
     return False
 
 
-# the signs of the memories that were asked last, for all threads: a file's identity, model and change → its matrix
+# cache of signs, shared by all threads: (device, inode) of the file → (fingerprint, change number, matrix)
 _loaded: dict[tuple[int, int], tuple[str, int, binary_index.Matrix]] = {}
 _loading = Lock()
 
 
 class Vectors:
-    """The vectors of one memory, over its connection. Cheap to make; what is held in memory is held for the process."""
+    """The vectors of one memory, over its connection. Cheap to create; the cache of signs belongs to the process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @property
     def serving(self) -> EmbeddingModel | None:
-        """The model whose vectors are searched: a question must be embedded by a provider of its fingerprint."""
+        """The model whose vectors are searched: a query must be embedded by a provider with its fingerprint."""
         return model_registry.serving(self._database)
 
     @property
     def stamp(self) -> str:
-        """Which file of weights was found right when it last made vectors here; for `choice.open`."""
+        """The stamp of the weights that were verified when vectors were last computed here; for
+        `provider_selection.open`."""
         return model_registry.noted(self._database, model_registry.STAMP)
 
-    def speaks(self, provider: Provider) -> bool:
-        """Whether this provider's questions can be compared with what is stored."""
+    def matches(self, provider: Provider) -> bool:
+        """Return whether this provider's queries can be compared with the stored vectors."""
         model = self.serving
         return model is not None and model.fingerprint == provider.fingerprint
 
     def nearest(self, vector: "Vector", limit: int, among: Collection[int] | None = None) -> list[tuple[int, float]]:
-        """The corpus ids nearest to a vector of the serving model, and their cosines, nearest first.
+        """Return the passage ids nearest to a vector of the serving model, and their cosines, nearest first.
 
-        Cosines are exact; which ids are compared is decided by the signs of the numbers, so that among many thousands
-        a few of the hundred nearest may be missing (`bits`). `among` restricts to these corpus ids. Raises
-        EmbeddingError for a vector of another size.
+        Cosines are exact; which ids are compared is decided by signs, so that among many thousands a few of the nearest
+        hundred may be missing (see `binary_index`). `among` restricts to these ids. Raise EmbeddingError for a vector
+        of another size.
         """
         return self.exact(vector, self.candidates(vector, max(self.steps[0], 2 * limit), among), limit)
 
@@ -92,9 +94,9 @@ class Vectors:
         among: Collection[int] | None = None,
         kinds: Collection[int] | None = None,
     ) -> "binary_index.Ids":
-        """The corpus ids of the `count` vectors that look nearest by their signs, the best first; only those of
-        `among`, and of these numbers of kinds (`keys`), if given. Raises EmbeddingError for a vector of another size.
-        """
+        """Return the passage ids of the `count` vectors nearest by their signs, the best first. `among` restricts to
+        these ids, `kinds` to these numbers of kinds (`record_keys`). Raise EmbeddingError for a vector of another
+        size."""
         import numpy as np
 
         model = self.serving
@@ -112,15 +114,15 @@ class Vectors:
     def exact(
         self, vector: "Vector", ids: "binary_index.Ids", limit: int, read: "dict[int, Vector] | None" = None
     ) -> list[tuple[int, float]]:
-        """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines. Their vectors
-        are put into `read`, if given, so that nobody reads them twice."""
+        """Return the `limit` nearest of these passage ids by their stored vectors, and their cosines. Add the vectors
+        read to `read`, if given, so that the caller need not read them again."""
         import numpy as np
 
         model = self.serving
         if model is None or limit <= 0 or not len(ids):
             return []
-        ids = np.sort(ids)  # neighbours lie on the same pages of the file
-        # what is gone or was changed since the signs were read is not in `vectors`, and so never found
+        ids = np.sort(ids)  # adjacent rows are on the same pages of the file
+        # a row deleted or changed since the signs were read is not in `vectors`, and so never found
         rows = self._database.rows(
             "SELECT c.value >> 1, e.vector FROM carray(?) c JOIN vectors v ON v.key = c.value"
             " JOIN embeddings e ON e.id = v.embedding WHERE length(e.vector) = ?",
@@ -133,7 +135,7 @@ class Vectors:
         best = np.arange(len(rows))
         if len(rows) > limit:
             best = np.flatnonzero(rough >= np.partition(rough, -limit)[-limit] - ROUGH)
-        # to six digits of 64 bits: the same vectors get the same cosine, whichever others they are compared with
+        # in 64 bits and rounded to six digits, so that a cosine does not depend on the other rows of the product
         cosines = np.round(stored[best].astype(np.float64) @ vector.astype(np.float64), 6)
         found = np.array([row[0] for row in rows], np.int64)[best]
         order = np.lexsort((found, -cosines))[:limit]
@@ -143,27 +145,27 @@ class Vectors:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """How many that look near are compared exactly at first (`bits` says how many of the nearest are among them),
-        and how many more are looked at where filters leave too few."""
+        """The number of candidates compared exactly at first (`binary_index` says how many of the nearest are among
+        them), and the larger numbers for filters that leave too few."""
         model = self.serving
         return vector_backends.STEPS[
             vector_backends.VEC0 if model is not None and self.in_vec0(model) else vector_backends.NUMPY
         ]
 
     def warm(self) -> None:
-        """Load what `nearest` needs, on a thread that may wait: 5 ms at 100,000 vectors, 200 ms at a million."""
+        """Load what `nearest` needs; on a worker thread: 5 ms at 100,000 vectors, 200 ms at a million."""
         model = self.serving
         if model is not None and not self.in_vec0(model):
             self.signs(model)
 
     def in_vec0(self, model: EmbeddingModel) -> bool:
-        """Whether `vec0` looks for the nearest, so that no signs need be in memory."""
+        """Return whether `vec0` searches, so that no signs are needed in memory."""
         there = vector_backends.kept(vector_backends.IN_VEC0, model, model_registry.changes(self._database))
         marked = model_registry.noted(self._database, vector_backends.marker(model.slot)) == there
         return marked and vector_backends.load(self._database.connection)
 
     def signs(self, model: EmbeddingModel) -> binary_index.Matrix:
-        """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
+        """Return the signs as of the last change of the vectors by any process; may be read on any thread."""
         try:
             status = os.stat(self._database.path)
             key = status.st_dev, status.st_ino
@@ -181,8 +183,8 @@ class Vectors:
         return known[2]
 
     def _load(self, model: EmbeddingModel) -> tuple[str, int, binary_index.Matrix]:
-        """The packed blocks where they are kept up, as of one moment; else of the vectors themselves, which takes long
-        and so is no transaction: what changes meanwhile counts as a change after it."""
+        """Read the packed blocks in one snapshot if they are up to date; else compute the signs from the vectors, which
+        takes long and so is not done in a transaction: a change meanwhile counts as later."""
         with self._database.read_snapshot():
             change = model_registry.changes(self._database)
             marker = model_registry.noted(self._database, vector_backends.marker(model.slot))
@@ -191,7 +193,7 @@ class Vectors:
         return model.fingerprint, change, binary_index.scan(self._database, model)
 
     def pending(self) -> tuple[int, int]:
-        """(how many passages wait to be embedded, how many there are that get a vector)."""
+        """Return (number of passages waiting to be embedded, number of passages that get a vector)."""
         waiting = self._database.value("SELECT count(*) FROM embedding_queue")
         return waiting, self._database.value("SELECT count(*) FROM passage_ranks")
 
@@ -213,21 +215,21 @@ class Vectors:
         trouble: Callable[[str], None] = _quiet,
         by: str = vector_backends.NUMPY,
     ) -> "Indexed | None":
-        """Embed what waits: see `indexing.index`."""
+        """Embed the queued passages: see `indexer.index`."""
         from store.embedding.indexer import index
 
         return index(self._database, provider, progress, cancelled, trouble, by)
 
     def rebuild(self) -> int:
-        """Throw every derived vector away and queue everything; how many texts there are to be embedded."""
+        """Delete all vectors and queue everything: see `indexer.rebuild`."""
         from store.embedding.indexer import rebuild
 
         return rebuild(self._database)
 
     def forget_cache(self, write: Transaction) -> int:
-        """Take away the vectors of texts that are no longer in the memory, as part of a purge: how many there were.
+        """Delete the vectors of texts that are no longer in the memory, as part of a purge; return how many there were.
 
-        A vector tells much of its text. To be called when the records themselves are gone.
+        A vector reveals much of its text. Call it after the records themselves are deleted.
         """
         from store.embedding.indexer import forget_cache
 

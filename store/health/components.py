@@ -72,10 +72,10 @@ def agent(visit: CheckContext) -> Iterator[Finding]:
     """Report which model the agent uses, and why not another; without one rules answer, which is not wrong."""
     from store.llm.endpoint import short
     from store.llm.model_selection import ORDER
-    from store.llm.status import standing
+    from store.llm.status import model_status
 
     visit.progress("the agent's model", 0, 0)
-    found = standing(visit.memory.config)
+    found = model_status(visit.memory.config)
     if found.model:
         at = f"Ollama {found.look.version} at {short(found.look.address)}"
         cold = "" if found.state == "ready" else ", which is loaded when it is asked first"
@@ -111,9 +111,9 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
 
 def backups(visit: CheckContext) -> Iterator[Finding]:
     """Report the age of the newest backup, and whether the last check found all of them whole."""
-    from store.exchange.backups.backup import standing
+    from store.exchange.backups.backup import backup_status
 
-    state, says, _ = standing(visit.database, visit.memory.now)
+    state, says, _ = backup_status(visit.database, visit.memory.now)
     mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
     step = {OK: "", NOTE: "memoranda backup makes one now.", WRONG: mended}[state]
     yield Finding("backups", state, says, step, "backup" if step else "")

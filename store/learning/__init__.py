@@ -1,2 +1,2 @@
-"""Facts from conversations: by rule at once, by a model later. What is uncertain becomes a proposal. How a model is
-reached is in `llm`."""
+"""Learning facts from conversations: by rules at once, by a model later. What is uncertain becomes a proposal. The
+model's client is in `llm`."""

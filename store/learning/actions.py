@@ -1,7 +1,8 @@
-"""What comes of a turn: worked out first, outside any transaction, then written in one.
+"""Actions that a turn leads to: planned outside any transaction, then written in one.
 
-The person's own word becomes a fact, or confirms one, at once; whatever else was found becomes a question in the inbox.
-All of it bears the origin `talk:SESSION`, so that what was learned from one conversation can be taken back together.
+What the person asked to be remembered becomes a fact, or confirms one, at once; everything else becomes a proposal in
+the inbox. All of it has the origin `talk:SESSION`, so that what was learned from one conversation can be undone
+together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +28,15 @@ from store.learning.rules.sentences import Sentence, fold, sentences
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
 
-STRANGERS = ("mcp:", "import:", "file")  # whose turns are nobody's own word here, whatever role they claim …
-INGESTED = ORIGIN  # … but for a person's own transcripts
+STRANGERS = ("mcp:", "import:", "file")  # origins of turns that are not trusted as the person's, whatever their role
+INGESTED = ORIGIN  # except this origin, of the person's own transcripts
 
 
 @dataclass(frozen=True, slots=True)
 class LearningAction:
-    """One thing to be written: a fact to `remember`, one to `confirm`, or a question to `ask`, of the kind of proposal
-    that it becomes; `target` is the fact it is about, `found` what was said, `why` the reason of a question, `decision`
-    what is proposed where that is no fact."""
+    """One planned write. `act` is `remember` (a new fact), `confirm` (a known one) or `ask` (a proposal of the given
+    `kind`); `target` is the fact concerned, `found` what was said, `why` the reason shown with a proposal, `decision`
+    the draft where a decision is proposed and not a fact."""
 
     act: str
     found: ExtractedFact
@@ -47,7 +48,7 @@ class LearningAction:
 
 @dataclass(frozen=True, slots=True)
 class LearningResult:
-    """What was written: ids of new facts, of confirmed ones, and of proposals."""
+    """Ids of what was written: new facts, confirmed facts, proposals."""
 
     facts: tuple[int, ...] = ()
     confirmed: tuple[int, ...] = ()
@@ -62,35 +63,35 @@ class LearningResult:
 
 
 def origin(turn: Turn) -> str:
-    """Who is said to have written what was learned from a turn: its conversation."""
+    """Return the origin of what is learned from a turn: its conversation."""
     return TALK + turn.session
 
 
 def plan_actions(task: str, turn: Turn, database: Database) -> list[LearningAction]:
-    """What a task finds in a turn. Writes nothing."""
+    """Return what a task finds in a turn. Writes nothing."""
     if turn.role != "user":
         return []
     found = _extracted(turn, database) if task == "extract_facts" else _repeated(turn, database)
-    return list(found) if is_own(turn) else [_as_question(lesson) for lesson in found]
+    return list(found) if is_own(turn) else [_as_question(action) for action in found]
 
 
 def is_own(turn: Turn) -> bool:
-    """Whether a turn came by a door that a person's own words come by."""
+    """Return whether a turn has an origin that carries the person's own words."""
     return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
-def _as_question(lesson: LearningAction) -> LearningAction:
-    """A lesson from a turn that somebody else may have written."""
-    if lesson.act == "ask":
-        return lesson
-    kind = "add" if lesson.act == "remember" else "confirm"
-    return LearningAction("ask", lesson.found, lesson.target, kind, "it came with a conversation that was brought in")
+def _as_question(action: LearningAction) -> LearningAction:
+    """Turn an action into a proposal, for a turn that somebody else may have written."""
+    if action.act == "ask":
+        return action
+    kind = "add" if action.act == "remember" else "confirm"
+    return LearningAction("ask", action.found, action.target, kind, "it came with a conversation that was brought in")
 
 
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
         known = known_facts.near(database, found.text)
-        verdict, target = known_facts.judged(ComparedText(fold(found.text)), known)
+        verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
             verdict, target = CONFIRM, still
         if verdict == CONFIRM and found.own:
@@ -108,13 +109,13 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
 
 
 def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
-    taken = {found.quote for found in extract(turn.role, turn.text).facts}  # the other task's
+    taken = {found.quote for found in extract(turn.role, turn.text).facts}  # found by the other task
     touched = set[int]()
     for sentence in sentences(turn.text):
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
         known = known_facts.near(database, sentence.text)
-        verdict, target = known_facts.judged(reconfirm_rules.compared(sentence), known)
+        verdict, target = known_facts.best_verdict(reconfirm_rules.compared(sentence), known)
         if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)
@@ -126,32 +127,32 @@ def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
 
 
 def disagrees(target: int | None) -> str:
-    """Why it is asked about a fact that no longer agrees."""
+    """Return the reason of a proposal about a fact that disagrees."""
     return f"it does not agree with {cite('fact', target or 0)}"
 
 
 def as_found(sentence: Sentence, own: bool = True) -> ExtractedFact:
-    """Return a sentence as what was found in it; `own`: the person surely said it themselves."""
+    """Return a sentence as an extracted fact; `own`: the person certainly said it themselves."""
     text = sentence.text.rstrip(".!;,… ")
     return ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, own, "")
 
 
 def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningAction], inbox: Inbox) -> LearningResult:
-    """Write what was learned, as part of the transaction that takes the entry off. What does not hold any more by now,
-    was purged, or is older than what the person did since, is left out."""
+    """Write the planned actions, in the transaction that removes the queue entry. Skip what no longer holds, was
+    purged, or is older than what the person did since."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
-    for lesson in planned:
+    for action in planned:
         database = write.database
-        if lesson.act == "remember":
-            known = same(write, lesson.found.text)
+        if action.act == "remember":
+            known = same(write, action.found.text)
             if known is not None:
-                lesson = LearningAction("confirm", lesson.found, known)
-            elif not _settled(database, turn, lesson.found.text):
-                facts.append(_remember(write, turn, lesson.found))
-        if lesson.act == "confirm" and lesson.target is not None and _confirm(write, turn, lesson.target):
-            confirmed.append(lesson.target)
-        if lesson.act == "ask" and not _settled(database, turn, lesson.found.text):
-            question = _dated(write, turn, lesson)
+                action = LearningAction("confirm", action.found, known)
+            elif not _settled(database, turn, action.found.text):
+                facts.append(_remember(write, turn, action.found))
+        if action.act == "confirm" and action.target is not None and _confirm(write, turn, action.target):
+            confirmed.append(action.target)
+        if action.act == "ask" and not _settled(database, turn, action.found.text):
+            question = _dated(write, turn, action)
             asked = question and _ask(write, turn, question, inbox)
             proposed += [asked] if asked else []
     learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
@@ -177,7 +178,7 @@ def _remember(write: Transaction, turn: Turn, found: ExtractedFact) -> int:
 
 
 def _confirm(write: Transaction, turn: Turn, number: int) -> bool:
-    """Let a fact's clock start again when the turn was said, if that is news."""
+    """Set a fact's last confirmation to the time of the turn, if that is later; return whether it was."""
     write.execute(
         "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1",
         (Verbatim(min(turn.at, write.at)), number),
@@ -185,13 +186,13 @@ def _confirm(write: Transaction, turn: Turn, number: int) -> bool:
     return bool(write.database.connection.changes())
 
 
-def _ask(write: Transaction, turn: Turn, lesson: LearningAction, inbox: Inbox) -> int | None:
-    """Put a question into the inbox; its id, None if it was asked before, in whatever conversation, and the person did
-    not ask for it in so many words since."""
-    found = lesson.found
-    change: dict[str, Any] = {} if lesson.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
-    if lesson.decision is not None:
-        draft = lesson.decision
+def _ask(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -> int | None:
+    """Add a proposal to the inbox; return its id. Return None if the same was asked before, in any conversation, unless
+    the person explicitly asked for it again since."""
+    found = action.found
+    change: dict[str, Any] = {} if action.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
+    if action.decision is not None:
+        draft = action.decision
         change = {
             "fact": draft.title,
             "decision": {
@@ -207,24 +208,24 @@ def _ask(write: Transaction, turn: Turn, lesson: LearningAction, inbox: Inbox) -
         number, new = inbox.ask(
             write,
             ProposalQuestion(
-                lesson.kind,
+                action.kind,
                 change,
-                lesson.target,
+                action.target,
                 evidence,
                 write.actor,
-                f"{lesson.why[:1].upper()}{lesson.why[1:]}.",
+                f"{action.why[:1].upper()}{action.why[1:]}.",
                 turn.at if found.explicit and is_own(turn) else "",
                 anyone=True,
             ),
         )
-    except MemorandaError:  # the fact it is about went meanwhile
+    except MemorandaError:  # the target was removed meanwhile
         return None
     return number if new else None
 
 
 def _settled(database: Database, turn: Turn, text: str) -> bool:
-    """Whether the person did away with this text after they said it here: purged it, forgot it, put another in its
-    place. Old conversations do not bring it back."""
+    """Return whether the person purged, forgot or replaced this text after they said it in this turn. Old conversations
+    must not restore it."""
     if purged_at(database, text) is not None:
         return True
     gone = database.value("SELECT max(id) FROM facts WHERE text_hash = ? AND status <> 'active'", (text_hash(text),))
@@ -234,22 +235,22 @@ def _settled(database: Database, turn: Turn, text: str) -> bool:
     return not steps or turn.at <= steps[0].at
 
 
-def _dated(write: Transaction, turn: Turn, lesson: LearningAction) -> LearningAction | None:
-    """A question as it is to be asked now: what was said before the fact that it is about was last confirmed does not
-    speak against that one. It is a fact of its own, if it was asked to be remembered; else there is nothing to ask."""
-    if lesson.target is None:
-        return lesson
-    confirmed = write.execute("SELECT last_confirmed_at FROM facts WHERE id = ?", (lesson.target,)).get
+def _dated(write: Transaction, turn: Turn, action: LearningAction) -> LearningAction | None:
+    """Return the proposal as it can be made now. A turn older than the target's last confirmation does not contradict
+    it: it becomes a proposal of a new fact if it was explicitly asked for, else None."""
+    if action.target is None:
+        return action
+    confirmed = write.execute("SELECT last_confirmed_at FROM facts WHERE id = ?", (action.target,)).get
     if confirmed is not None and turn.at >= confirmed:
-        return lesson
-    if not lesson.found.explicit:
+        return action
+    if not action.found.explicit:
         return None
-    why = f"it was said before {cite('fact', lesson.target)} was, and does not agree with it"
-    return LearningAction("ask", lesson.found, None, "add", why)
+    why = f"it was said before {cite('fact', action.target)} was, and does not agree with it"
+    return LearningAction("ask", action.found, None, "add", why)
 
 
 def _reason(turn: Turn, learned: LearningResult) -> str:
-    """The step of history, in verbs and citations."""
+    """Return the reason of the step of history, in verbs and citations."""
     parts = []
     for verb, kind, numbers in (
         ("remember", "fact", learned.facts),

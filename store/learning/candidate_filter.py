@@ -1,8 +1,8 @@
-"""Which sentences of a turn may tell something that is worth a model's time: the person's own, surely, and neither a
-question, nor small talk, nor a request, nor only about this moment.
+"""Candidate sentences of a turn for the model: the person's own, and no questions, small talk, requests, or remarks
+about the moment.
 
-A small model makes a fact of whatever it is shown, so what it is asked to find facts in has to tell one by its form:
-of the person and theirs, of their project, of how they work. What it then says is held against the same refusals.
+A small model makes a fact of anything it is shown, so the sentences shown must have the form of a fact: about the
+person, their project, how they work. Its answers are checked by the same filters.
 """
 
 import re
@@ -18,18 +18,18 @@ from store.learning.rules.statements import states
 from store.text.prompt_injection import suspicious
 from store.text.small_talk import small_talk
 
-SHOWN = 12  # sentences of one turn
+SHOWN = 12  # most sentences of one turn
 
 
 @cache
 def _joints() -> re.Pattern[str]:
-    """Return the pattern of what stands between two clauses."""
+    """Return the pattern of what separates two clauses."""
     return re.compile(rf"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)|{either('clause_joint')}")
 
 
-def worth(role: str, text: str) -> list[Sentence]:
-    """The sentences of a turn that may tell something, and that the person surely said themselves, and those that ask
-    for memory; none else of a turn that tells an agent what to remember."""
+def candidates(role: str, text: str) -> list[Sentence]:
+    """Return the candidate sentences of a turn: those that may state something and that the person certainly said
+    themselves, and those that ask for memory. In a turn that tells an agent what to remember, only the latter."""
     if role != "user" or small_talk(text):
         return []
     turn = sentences(text)
@@ -45,10 +45,10 @@ def worth(role: str, text: str) -> list[Sentence]:
 
 
 def lasting(role: str, text: str) -> list[Sentence]:
-    """Return those of them that state something lasting, by their form, and nothing of the moment, weighed or
-    supposed; each without the asides at its ends."""
+    """Return those candidates that state something lasting, by their form: not about the moment, not considered or
+    supposed. Asides at their beginning and end are cut off."""
     found = []
-    for sentence in worth(role, text):
+    for sentence in candidates(role, text):
         clauses = list(_clauses(sentence))
         if passing.hostile(sentence.folded) or _undecided(sentence.folded):
             continue
@@ -61,7 +61,7 @@ def lasting(role: str, text: str) -> list[Sentence]:
 
 
 def decided(text: str) -> bool:
-    """Return whether a sentence states something that is neither of the moment nor weighed, supposed or asked."""
+    """Return whether a sentence states something, and not about the moment, considered, supposed or asked."""
     folded = fold(text)
     return not (text.endswith("?") or _undecided(folded) or sign("hypothetical").match(folded))
 
@@ -72,13 +72,13 @@ def _undecided(folded: str) -> bool:
 
 
 def hostile(text: str) -> bool:
-    """Whether a turn orders whoever keeps the memory what to keep, or says that everything is allowed."""
-    seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # more is not read
+    """Return whether a turn tells the keeper of the memory what to keep, or that everything is allowed."""
+    seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # the rest is not used
     return passing.hostile(fold(seen))
 
 
 def _own(sentence: Sentence) -> bool:
-    """Whether a request is surely the person's own."""
+    """Return whether a request is certainly the person's own."""
     return not (sentence.question or sentence.doubt or suspicious(sentence.quote))
 
 
@@ -93,7 +93,7 @@ def _worth(sentence: Sentence) -> bool:
 
 
 def _clauses(sentence: Sentence) -> Iterator[tuple[str, str, int, int]]:
-    """Yield the parts of a sentence that say something of their own: folded, as written, start, end."""
+    """Yield (folded text, written text, start, end) of each clause of at least WORDS words."""
     start = 0
     for match in [*_joints().finditer(sentence.folded), None]:
         end = match.start() if match else len(sentence.folded)

@@ -1,4 +1,4 @@
-"""Who orders the facts of a context: the search, or a model where a person wants it asked before an answer."""
+"""Ranking of the facts in a context: by the search, or by a model where the person wants it used before an answer."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,16 +10,16 @@ from store.memory import Memory
 
 @contextmanager
 def before_a_context(memory: Memory) -> Iterator[Rank | None]:
-    """What orders the facts that a search found, for `memory.context(…, rank=…)`: a model, as long as a person may be
-    kept waiting; None where only the search does."""
-    with before_an_answer(memory) as asking:
-        if asking is None:
+    """Yield the `rank` argument for `memory.context`: a function that asks the model, within the seconds that a person
+    may wait; None where the search alone ranks."""
+    with before_an_answer(memory) as model:
+        if model is None:
             yield None
             return
 
         def ranked(question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
             from store.learning.tasks import rank_facts
 
-            return rank_facts.answer(asking, question, facts)
+            return rank_facts.answer(model, question, facts)
 
         yield ranked

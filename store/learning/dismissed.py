@@ -1,5 +1,5 @@
-"""What a person did away with: facts that an undo took out again, proposals that were rejected. Words that are older do
-not bring it back."""
+"""Texts that a person dismissed: facts removed by an undo, rejected proposals. A turn older than that does not propose
+them again."""
 
 from store.base.models import Turn
 from store.database.database import Database
@@ -8,15 +8,15 @@ from store.history.compression import every_row
 
 
 class DismissedTexts:
-    """What of one memory was done away with, and when; what is done meanwhile is seen."""
+    """The dismissed texts of one memory and when each was dismissed; kept up to date."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._at: dict[str, str] = {}  # by the text, normalised
+        self._at: dict[str, str] = {}  # normalised text → timestamp
         self._step = 0
 
     def after(self, turn: Turn, text: str) -> bool:
-        """Whether that happened to this text after it was said in a turn."""
+        """Return whether this text was dismissed after the turn."""
         self._refresh()
         return turn.at <= self._at.get(normal(text), "")
 

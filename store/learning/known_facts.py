@@ -1,4 +1,4 @@
-"""The active facts that a sentence may speak of, found by the words that both have, and what it does to them."""
+"""Active facts that a sentence may be about, found by shared words, and what the sentence does to them."""
 
 import json
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSE
 from store.learning.rules.sentences import fold
 from store.text.similarity import contradiction
 
-ALIKE = 80  # percent: texts as alike as that are a question, and no second fact
+ALIKE = 80  # percent of similarity from which a text becomes a proposal and not a second fact
 KnownFact = tuple[int, str]
-"""The id of a fact, and its text."""
+"""(id, text) of a fact."""
 
 
 def near(database: Database, text: str) -> list[KnownFact]:
-    """Return the active facts that share words with a text, the rarest words first."""
+    """Return the active facts that share words with a text, those sharing the rarest words first."""
     numbers = duplicates.sharing(database, contradiction.taken_apart(text))
     sql = "SELECT id, fact FROM facts WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
     texts = dict(database.rows(sql, (json.dumps(numbers),))) if numbers else {}
     return [(number, texts[number]) for number in numbers if number in texts]
 
 
-def judged(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, int | None]:
-    """Return what a sentence does to the fact that it speaks of: the first that it confirms, else the first it
-    touches."""
+def best_verdict(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, int | None]:
+    """Return (verdict, fact id) of a sentence on the known facts: the first that it confirms, else the first it
+    concerns."""
     best: tuple[str, int | None] = (NONE, None)
     for number, text in known:
         verdict = reconfirm_rules.judge(words, ComparedText(fold(text)))
@@ -38,13 +38,13 @@ def judged(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, int | 
 
 
 def still_holds(text: str, known: Sequence[KnownFact]) -> int | None:
-    """Return the one fact that a text says is still so; None if there is none, or more."""
+    """Return the id of the one fact that a text says still holds; None if there is none, or several."""
     found = [number for number, fact in known if reconfirm_rules.goes_on(fold(text), ComparedText(fold(fact)))]
     return found[0] if len(found) == 1 else None
 
 
 def alike(text: str, known: Sequence[KnownFact]) -> KnownFact | None:
-    """Return the fact that is most like a text, letter by letter, ALIKE percent at least."""
+    """Return the fact most similar to a text by letters, if at least ALIKE percent."""
     from rapidfuzz.fuzz import ratio
 
     likeness, fact = max(((ratio(normal(text), normal(fact[1])), fact) for fact in known), default=(0.0, None))

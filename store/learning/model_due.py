@@ -1,4 +1,4 @@
-"""Whether something waits that a model may read now: a cheap look, also for whoever draws the screen."""
+"""Whether anything waits that a model may read now: a cheap check, also for the status line."""
 
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
@@ -6,11 +6,11 @@ from store.database.database import Database
 from store.llm import circuit_breaker, endpoint, model_selection
 from store.memory import Memory
 
-MOST = 60  # questions of a model's that wait in the inbox: where so many do, nobody looks at more
+MOST = 60  # most proposals by a model that may wait in the inbox, as nobody would review more
 
 
 def due(memory: Memory) -> bool:
-    """Whether a model has something to read, and may be asked."""
+    """Return whether a model has something to read, and may be asked."""
     database, config = memory.database, memory.config
     if database.read_only or not config["enabled"] or not extraction_queue.due(database, memory.now, model=True):
         return False
@@ -23,6 +23,6 @@ def due(memory: Memory) -> bool:
 
 
 def room(database: Database) -> int:
-    """How many more of a model's questions may wait in the inbox."""
+    """Return how many more proposals by a model the inbox has room for."""
     sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
     return MOST - int(database.value(sql, (f"{MODEL}*",)))

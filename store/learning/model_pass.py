@@ -1,8 +1,8 @@
-"""What a model adds to what rules found, afterwards: it reads the turns that they have read, when nobody waits.
+"""Model pass: in the background, a model reads the turns that rules have read.
 
-All it can do is put questions into the inbox: with the sentence they rest on, for facts that it was shown, so many and
-no more. What rules found already, what waits, and what a person said no to is not asked again. While keys are pressed
-and when the application closes it stops at once; a turn is given up for the model after three failures, and stays.
+It can only add proposals to the inbox: quoting a sentence, about facts it was shown, up to a limit. What rules found,
+what already waits, and what a person rejected is not proposed again. The pass stops at once while keys are pressed and
+when the application closes; after three failures a turn is not given to the model again, and stays in the memory.
 """
 
 import time
@@ -21,12 +21,12 @@ from store.database.erasure.tombstones import normal
 from store.database.lease import Lease, LeaseLost
 from store.learning import known_facts
 from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own
-from store.learning.candidate_filter import worth
+from store.learning.candidate_filter import candidates
 from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
-from store.learning.rule_pass import QueueReader, stands
+from store.learning.rule_pass import QueueReader, is_unchanged
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, kin, share
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, same_word, share
 from store.learning.rules.requests import REVISES
 from store.learning.rules.sentences import fold
 from store.llm import model_selection
@@ -40,21 +40,20 @@ if TYPE_CHECKING:
     from store.llm.clients.chat_client import ChatClient
 
 LEASE = "model"
-MOST = 30  # questions of one run
-LOOKED_AT = 2_000  # proposals, the newest, that a new one is compared with
-LIKE = 5  # of them that are alike and looked at
-NEAR = 0.25  # of a fact's words that a sentence has, for a model to be asked about the two
-FACTS = 4  # of one sentence
-SENTENCES = 3  # of one turn that a model is asked to compare with what is known
-PASSING = ("absent", "missing", "busy")  # failures that are no turn's fault …
-LATER = ("refused", "unloaded")  # … and those after which another turn is tried first
+MOST = 30  # most proposals of one run
+LOOKED_AT = 2_000  # newest proposals that a new one is compared with
+LIKE = 5  # most similar of them that are compared closely
+NEAR = 0.25  # least share of a fact's words in a sentence for the model to compare the two
+FACTS = 4  # most facts compared with one sentence
+SENTENCES = 3  # most sentences of one turn that the model is asked about
+PASSING = ("absent", "missing", "busy")  # failures that are not the turn's fault
+LATER = ("refused", "unloaded")  # failures after which other turns are tried first
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPassResult:
-    """What a run did: turns' entries that were `read`, the ids of the questions it `asked`, entries that `failed`, how
-    many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did; `broken_off`: a
-    question was taken back on its way."""
+    """Result of a run: entries `read`, ids of the proposals it `asked`, entries that `failed`, turns `left`; the
+    model's name (`by`); the `trouble` that ended it, empty if none; `broken_off`: cancelled during a question."""
 
     read: int = 0
     asked: tuple[int, ...] = ()
@@ -73,9 +72,8 @@ def run(
     cancelled: Callable[[], bool] = lambda: False,
     loading: Callable[[], None] = lambda: None,
 ) -> ModelPassResult:
-    """Let the model read the turns that wait for it, until none is due, so many `entries` of theirs were read,
-    `seconds` have passed or it is `cancelled`.
-    Nothing is done where there is no model, or where another process is at it. Raises StorageError."""
+    """Let the model read waiting turns, until none is due, `entries` were read, `seconds` have passed, or `cancelled`
+    returns True. Does nothing without a model, or where another process runs it. Raise StorageError."""
     if not due(memory):
         return ModelPassResult(left=_left(memory))
     lease = Lease(memory.database, LEASE)
@@ -108,7 +106,7 @@ class _Reading(QueueReader):
         self._name = ""
 
     def ends(self) -> bool:
-        """Whether to stop; asked twenty times a second while the model thinks, and keeps the lease meanwhile."""
+        """Return whether to stop, and renew the lease; called twenty times a second while the model runs."""
         if self._cancelled() or self._lost or (self._until is not None and time.monotonic() >= self._until):
             return True
         try:
@@ -118,10 +116,10 @@ class _Reading(QueueReader):
         return self._lost
 
     def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
-        """Read one entry after the other, `most` of them."""
+        """Read entries one by one, at most `most`."""
         memory = self._memory
         self._name = chat.name
-        asking = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
+        model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
         while not self.ends() and due(memory) and len(self._asked) < MOST and self._tried() != most:
             with memory.database.write("agent", "extraction") as write:
                 self._lease.renew(write)
@@ -130,7 +128,7 @@ class _Reading(QueueReader):
                 break
             (entry,) = entries
             try:
-                self._one(asking, entry)
+                self._one(model, entry)
             except LeaseLost:
                 raise
             except ModelFailed as failed:
@@ -141,30 +139,30 @@ class _Reading(QueueReader):
                     self._give_back(entry, extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0)
                     return self.result(str(failed))
                 self._fail(entry, failed)
-            except Exception as error:  # one turn that cannot be read keeps no other from being read
+            except Exception as error:  # a turn that fails must not block the others
                 self._fail(entry, error)
         return self.result("")
 
-    def _one(self, asking: ModelSession, entry: QueueEntry) -> None:
-        """Read one entry, and write what came of it in the transaction that takes it off."""
+    def _one(self, model: ModelSession, entry: QueueEntry) -> None:
+        """Read one entry and write the result in the transaction that removes it."""
         memory = self._memory
-        turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
+        turn = next(iter(memory.turns.many([entry.turn])), None)  # None if it was purged
         planned = list[LearningAction]()
         if turn is not None and is_own(turn):
             if entry.task == extraction_queue.MODEL + "extract_facts":
-                planned = added(asking, turn, memory.database)
+                planned = added(model, turn, memory.database)
             else:
-                planned = repeated(asking, turn, memory.database)
-            planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
-        with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
+                planned = repeated(model, turn, memory.database)
+            planned = _new(memory, turn, [one for one in planned if not self._dismissed.after(turn, one.found.text)])
+        with memory.database.write(f"{MODEL}{model.name}"[:80], "extraction") as write:
             self._lease.renew(write)
-            if turn is None or not stands(write, turn):
-                planned = []  # it was purged while the model thought
+            if turn is None or not is_unchanged(write, turn):
+                planned = []  # it was purged or changed while the model ran
             while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
                 self._asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
-                extraction_queue.untouched(write, [entry])  # the rest is asked when there is room
+                extraction_queue.untouched(write, [entry])  # the rest waits for room in the inbox
             elif extraction_queue.done(write, [entry]):
                 self._read += 1
 
@@ -180,55 +178,55 @@ class _Reading(QueueReader):
         return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
 
-def added(asking: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
-    """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
+def added(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
+    """Return what a model finds in a turn and rules did not. Writes nothing. Raise ModelFailed."""
     from store.learning.tasks import extract_facts
 
     taken = {one.quote for one in extract(turn.role, turn.text).facts}
-    decided = list(_decisions(asking, turn))
+    decided = list(_decisions(model, turn))
     planned = list(decided)
-    for found in extract_facts.ask(asking, turn.role, turn.text).facts:
+    for found in extract_facts.ask(model, turn.role, turn.text).facts:
         if found.quote in taken:
             continue
         known = known_facts.near(database, found.text)
-        verdict, target = known_facts.judged(ComparedText(fold(found.text)), known)
+        verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
         if any(found.quote == one.found.quote for one in decided):
-            continue  # it is proposed as a decision
+            continue  # already proposed as a decision
         alike = known_facts.alike(found.text, known)
         if verdict != CONFIRM and (alike is None or not _same(normal(found.text), normal(alike[1]))):
             planned.append(LearningAction("ask", found, None, "add", found.why))
     return planned
 
 
-def _decisions(asking: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
-    """What a model finds decided in a turn, each to be asked about as a decision. Raises ModelFailed."""
+def _decisions(model: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
+    """Yield what a model finds decided in a turn, as proposals of decisions. Raise ModelFailed."""
     from store.learning.tasks import extract_decision
 
-    deciding = [one for one in worth(turn.role, turn.text) if decides(one.text)]
+    deciding = [one for one in candidates(turn.role, turn.text) if decides(one.text)]
     for sentence in deciding[:SENTENCES]:
-        draft = extract_decision.ask(asking, sentence)
+        draft = extract_decision.ask(model, sentence)
         if draft is not None:
             found = ExtractedFact(draft.title, "decisions", "medium", sentence.quote, False, False, "")
-            yield LearningAction("ask", found, None, "add", f"it was decided, as {asking.name} reads it", draft)
+            yield LearningAction("ask", found, None, "add", f"it was decided, as {model.name} reads it", draft)
 
 
-def repeated(asking: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
-    """Return which facts a model says that a turn repeats or speaks against, where rules left it open. Writes nothing.
-    Raises ModelFailed."""
+def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
+    """Return actions for the facts that a turn repeats or contradicts according to the model, where rules left it open.
+    Writes nothing. Raise ModelFailed."""
     from store.learning.tasks import reconfirm
 
-    # a correction speaks of a fact that is known, and rules know only its form
+    # do not skip corrections: they concern a known fact, and rules only recognise their form
     taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
     planned, touched = list[LearningAction](), set[int]()
-    for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
+    for sentence in [one for one in candidates(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words, known = compared(sentence), known_facts.near(database, sentence.text)
-        if known_facts.judged(words, known)[0] == CONFIRM:
-            continue  # the rule has heard it
+        if known_facts.best_verdict(words, known)[0] == CONFIRM:
+            continue  # the rule pass confirmed it
         near = [one for one in known if one[0] not in touched and share(words, ComparedText(fold(one[1]))) >= NEAR]
-        verdicts = reconfirm.ask(asking, sentence.text, near[:FACTS])
+        verdicts = reconfirm.ask(model, sentence.text, near[:FACTS])
         for number, verdict in verdicts.facts.items():
             touched.add(number)
             supersedes = verdict == SUPERSEDE
@@ -240,13 +238,13 @@ def repeated(asking: ModelSession, turn: "Turn", database: Database) -> list[Lea
 
 
 def _within(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether a text's words are among another's, in whatever form."""
-    return all(any(kin(word, other) for other in others) for word in words)
+    """Return whether all words of a text are among another's, in any form."""
+    return all(any(same_word(word, other) for other in others) for word in words)
 
 
 def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[LearningAction]:
-    """What of it nobody asked yet: not in other words, not about that fact with this turn, and not once a person said
-    no."""
+    """Return the actions not proposed yet: not in other words, not about the same fact with this turn, and not once
+    rejected."""
     from rapidfuzz.fuzz import ratio, token_set_ratio
     from rapidfuzz.process import extract as nearest
 
@@ -258,34 +256,34 @@ def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[Le
     )
     texts = [text for kind, text, *_ in rows if kind not in ("confirm", "forget")]
     kept = []
-    for lesson in planned:
+    for action in planned:
         about = [
             (kind, state, here)
             for kind, _, target, state, here in rows
-            if target == lesson.target and lesson.target is not None
+            if target == action.target and action.target is not None
         ]
-        if any(here or (kind == lesson.kind and state != "accepted") for kind, state, here in about):
+        if any(here or (kind == action.kind and state != "accepted") for kind, state, here in about):
             continue
-        text = lesson.found.text
-        if lesson.kind != "confirm" and lesson.target is None:
+        text = action.found.text
+        if action.kind != "confirm" and action.target is None:
             near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
             turned = nearest(text, texts, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
             if any(_same(text, other) for other, *_ in near) or any(_reworded(text, other) for other, *_ in turned):
                 continue
             texts.append(text)
-        kept.append(lesson)
+        kept.append(action)
     return kept
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two texts that are alike letter by letter say the same, and not the same of something else."""
+    """Return whether two texts that are similar by letters have the same meaning and the same subject."""
     return one == other or contradiction.compare(
         contradiction.taken_apart(one), contradiction.taken_apart(other), 1.0
     ) in (contradiction.SAME, contradiction.ALIKE)
 
 
 def _reworded(one: str, other: str) -> bool:
-    """Return whether two texts have the same words in other forms or places, and no two of them changed places."""
+    """Return whether two texts have the same words in other forms or places, with all names in the same order."""
     words, others = ComparedText(fold(one)), ComparedText(fold(other))
     alike = _within(words.words, others.words) and _within(others.words, words.words) and not against(words, others)
     return alike and _names(one, other) == _names(other, one)

@@ -1,7 +1,7 @@
-"""The reading of turns: entries of `pending` are taken, read and taken off, by one process at a time.
+"""Rule pass: one process at a time reads turns from the extraction queue.
 
-An entry counts as tried before it is read, so that one that kills its reader is not read for ever; what came of it is
-written in the transaction that takes it off. So a crash at any moment loses nothing and writes nothing twice.
+An entry's attempt is counted before it is read, so that one that kills the process is not retried forever; its results
+are written in the transaction that removes it. A crash at any time loses nothing and writes nothing twice.
 """
 
 import time
@@ -17,20 +17,20 @@ from store.database.database import Transaction
 from store.database.lease import Lease, LeaseLost
 from store.learning import request_counts
 from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, origin, plan_actions
-from store.learning.candidate_filter import worth
+from store.learning.candidate_filter import candidates
 from store.learning.dismissed import DismissedTexts
 from store.memory import Memory
 
-BATCH = 50  # entries that are taken at once
+BATCH = 50  # entries taken at once
 LEASE = "extraction"
 RENEW_SECONDS = 1.0
-RECENT_DAYS = 14  # that a turn is worth a model's time
+RECENT_DAYS = 14  # age up to which a turn is given to a model
 
 
 @dataclass(frozen=True, slots=True)
 class RulePassResult:
-    """What a run did: entries that were `read`, what was learned from them, those that `failed` and will be tried again
-    or were given up, and how many turns are `left`. `busy`: another process is at it."""
+    """Result of a run: entries `read`, what was `learned`, entries that `failed` (retried later or given up), turns
+    `left`. `busy`: another process runs it."""
 
     read: int = 0
     learned: LearningResult = field(default_factory=LearningResult)
@@ -42,7 +42,7 @@ class RulePassResult:
 def run(
     memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False
 ) -> RulePassResult:
-    """Read the turns that wait, until none is due, `seconds` have passed or it is `cancelled`. Raises StorageError."""
+    """Read waiting turns until none is due, `seconds` have passed, or `cancelled` returns True. Raise StorageError."""
     database = memory.database
     if database.read_only or not memory.config["enabled"] or not extraction_queue.due(database, memory.now):
         return RulePassResult(left=_left(memory))
@@ -62,24 +62,24 @@ def run(
 
 
 class QueueReader:
-    """Reads entries of the queue while it holds a lease, and counts them."""
+    """Reads queue entries while holding a lease, and counts them."""
 
     def __init__(self, memory: Memory, lease: Lease) -> None:
         self._memory = memory
         self._lease = lease
-        self._settled = DismissedTexts(memory.database)
+        self._dismissed = DismissedTexts(memory.database)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
 
     def _renew(self) -> None:
-        """Keep the lease while nothing is written."""
+        """Renew the lease if RENEW_SECONDS have passed."""
         if time.monotonic() - self._renewed > RENEW_SECONDS:
             with self._memory.database.write("agent", "lease") as write:
                 self._lease.renew(write)
             self._renewed = time.monotonic()
 
     def _fail(self, entry: QueueEntry, error: Exception) -> None:
-        """Leave an entry for later, with the kind of the error: its message may hold what was written."""
+        """Mark an entry as failed, with the kind of the error; not its message, which may contain text of the turn."""
         self._failed += 1
         name = error.code if isinstance(error, MemorandaError) else type(error).__name__
         why = error.kind if isinstance(error, ModelFailed) else name
@@ -99,7 +99,7 @@ class _Reading(QueueReader):
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
 
     def some(self, cancelled: Callable[[], bool], ends: float | None) -> bool:
-        """Take and read the next entries; whether there were any."""
+        """Take and read the next entries; return whether to go on."""
         memory = self._memory
         with memory.database.write("agent", "extraction") as write:
             self._lease.renew(write)
@@ -115,7 +115,7 @@ class _Reading(QueueReader):
             try:
                 planned = plan_actions(entry.task, turn, memory.database) if turn else []
                 if turn and planned:
-                    planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
+                    planned = [one for one in planned if not self._dismissed.after(turn, one.found.text)]
                 if turn and self._for_model(turn):
                     worth_it.add(entry.id)
                 if turn and planned:
@@ -124,7 +124,7 @@ class _Reading(QueueReader):
                     empty.append(entry)
             except LeaseLost:
                 raise
-            except Exception as error:  # one turn that cannot be read keeps no other from being read
+            except Exception as error:  # a turn that fails must not block the others
                 self._fail(entry, error)
         if empty or untouched:
             with memory.database.write("agent", "extraction") as write:
@@ -141,7 +141,7 @@ class _Reading(QueueReader):
     def _keep(self, entry: QueueEntry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
-            if not extraction_queue.done(write, [entry]) or not stands(write, turn):
+            if not extraction_queue.done(write, [entry]) or not is_unchanged(write, turn):
                 return
             learned = apply_actions(write, turn, planned, self._memory.inbox)
             if _asks(entry, turn):
@@ -152,12 +152,12 @@ class _Reading(QueueReader):
         self._learned += learned
 
     def _for_model(self, turn: Turn) -> bool:
-        """Whether a model is to read what rules have read: it was said lately, and may tell something. Looked at once
-        for all entries of a turn."""
+        """Return whether a model should read the turn too: it is recent and has candidate sentences. Cached for the
+        entries of one turn."""
         if turn.at < self._since:
             return False
         if self._last[0] != turn.id:
-            self._last = (turn.id, is_own(turn) and bool(worth(turn.role, turn.text)))
+            self._last = (turn.id, is_own(turn) and bool(candidates(turn.role, turn.text)))
         return self._last[1]
 
     def result(self, busy: bool = False) -> RulePassResult:
@@ -165,12 +165,12 @@ class _Reading(QueueReader):
 
 
 def _asks(entry: QueueEntry, turn: Turn | None) -> bool:
-    """Whether an entry is the one by which a turn's request is counted: each is read for two tasks."""
+    """Return whether this entry is the one that counts a turn's request; each turn has two entries."""
     return entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn)
 
 
-def stands(write: Transaction, turn: Turn) -> bool:
-    """Whether a turn still says what was read of it: it may have been purged since, or scrubbed."""
+def is_unchanged(write: Transaction, turn: Turn) -> bool:
+    """Return whether a turn's text is still what was read; it may have been purged or redacted since."""
     return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
 
 

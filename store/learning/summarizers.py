@@ -1,7 +1,7 @@
-"""What a model sums up: turns, facts about one thing, a conversation in a name; and where there is none, the rule.
+"""Summaries by a model (of turns, of several facts, a conversation's name), or by rule where there is no model.
 
-Summaries of turns are made in the background, and written once, so the model is asked before the rule writes them. A
-person waits for the rest: there it is asked only if they want it so (`agent.mode = smart`), and not for long.
+Summaries of turns are made once, in the background, so the model is asked first. For the others a person waits: the
+model is asked only with `agent.mode = smart`, and for a limited time.
 """
 
 import time
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from store.conversations.summaries import Summarise
     from store.llm.clients.chat_client import ChatClient
 
-MOST = 8  # summaries of one run; the rule makes the rest
-BEGUN = 0.5  # of the seconds that a person may be kept waiting, after which no other question is begun
-RECENT_DAYS = 1  # of a turn: what was said longer ago, and is read only now, is too much for a model
+MOST = 8  # summaries of one run by the model; the rule makes the rest
+BEGUN = 0.5  # share of the seconds that a person may wait, after which no other question is started
+RECENT_DAYS = 1  # age up to which turns are summarised by the model; older ones, read late, would be too many
 
 
 @contextmanager
 def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summarise]":
-    """What makes summaries as long as this lasts: the model of this memory, if there is one, and where it fails the
-    rule. It is looked for when the first is to be made. Raises ModelFailed when it is `cancelled`: that one is made
-    another time."""
+    """Yield a function that summarises turns with the memory's model, or by rule without one or if it fails. The model
+    is selected at the first call. The function raises ModelFailed when `cancelled`: that summary is made another
+    time."""
     maker = _Maker(memory, cancelled)
     try:
         yield maker.make
@@ -41,8 +41,9 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
 
 @contextmanager
 def before_an_answer(memory: Memory) -> Iterator[ModelSession | None]:
-    """A model that may be asked while a person waits; None where they did not want that, or there is none. A cold one
-    is not waited for: the rule answers. Looking for it and all that is asked of it have `agent.seconds` from now."""
+    """Yield a model that may be asked while a person waits; None unless `agent.mode` is smart and there is one. A cold
+    model is not loaded: asking it fails, and the rule is used. Selecting it and all questions end within
+    `agent.seconds` from now."""
     seconds = float(memory.config["agent.seconds"])
     smart = memory.config["agent.mode"] == "smart"
     chat = model_selection.found(memory.config, loading=None, seconds=seconds) if smart else None
@@ -55,28 +56,29 @@ def before_an_answer(memory: Memory) -> Iterator[ModelSession | None]:
 
 @contextmanager
 def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
-    """What says several facts in one sentence, for `duplicates`: by a model as long as a person may be kept waiting."""
+    """Yield a function that states several facts in one sentence, for `duplicates`: by a model while a person may be
+    kept waiting, else by rule."""
     began = time.monotonic()
-    with before_an_answer(memory) as asking:
+    with before_an_answer(memory) as model:
 
         def summarize_facts(texts: Sequence[str]) -> str:
-            if asking is None or time.monotonic() - began > asking.seconds * BEGUN:
+            if model is None or time.monotonic() - began > model.seconds * BEGUN:
                 return summed_up(texts)
             from store.learning.tasks import consolidate
 
-            return consolidate.answer(asking, texts).sentence
+            return consolidate.answer(model, texts).sentence
 
         yield summarize_facts
 
 
 def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:
-    """What the snapshot of a conversation is called."""
-    with before_an_answer(memory) as asking:
-        if asking is None:
+    """Return the file name of a conversation's snapshot."""
+    with before_an_answer(memory) as model:
+        if model is None:
             return session_snapshot.slug(turns, day)
         from store.learning.tasks import slug
 
-        return slug.answer(asking, turns, day).name
+        return slug.answer(model, turns, day).name
 
 
 class _Maker:
@@ -99,8 +101,8 @@ class _Maker:
         from store.learning.tasks import summarize
 
         self._left -= 1
-        asking = ModelSession(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
-        return summarize.answer(asking, turns)
+        model = ModelSession(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
+        return summarize.answer(model, turns)
 
     def close(self) -> None:
         if self._chat is not None:

@@ -1,4 +1,4 @@
-"""What the Librarian gives: sentences made of quotes, each with the record, the field and the place it stands at."""
+"""The Librarian's answer: sentences made of quotes, each with its record, field and position."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class Quote(NamedTuple):
-    """A part of a record's field, `text[start:end]` of it; `field` is a name, or of one of several `alternatives.0`."""
+    """A part of a record's field, `text[start:end]`; `field` is an attribute, or one item of it such as
+    `alternatives.0`."""
 
     citation: str
     field: str
@@ -19,8 +20,8 @@ class Quote(NamedTuple):
     end: int
     text: str
 
-    def stands_in(self, record: "Record") -> bool:
-        """Whether the record says just that, there."""
+    def is_in(self, record: "Record") -> bool:
+        """Return whether the record has exactly this text at this place."""
         name, _, place = self.field.partition(".")
         value = getattr(record, name, None)
         whole = value[int(place)] if place and isinstance(value, Sequence) and int(place) < len(value) else value
@@ -28,8 +29,8 @@ class Quote(NamedTuple):
 
 
 class CitedSentence(NamedTuple):
-    """A sentence of an answer, the citations that it makes itself, not those that stand in what it quotes, what it
-    quotes, and whether the record reads like an order to an agent."""
+    """A sentence of an answer; the citations it makes itself, without those inside quoted text; its quotes; and whether
+    the record looks like an instruction to an agent."""
 
     text: str
     citations: tuple[str, ...]
@@ -39,11 +40,11 @@ class CitedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records that were looked at,
-    in their order, `odds` how much a model was for each. `by` names the model that ordered them, empty where rules did,
-    and `note` says why they did. `filter` is what a question of the data was read as. `nothing`: no record answers, and
-    `near` names what comes nearest. `asked` is the question as the next one may lean on it, `ground` the citations of
-    the answer that it leans on."""
+    """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records considered, in order,
+    `odds` a model's log odds for each. `by` is the model that ordered them, empty where rules did, and `note` says why
+    they did. `filter` is the search-bar filter of a question about the data. `nothing`: no record answers; `near` then
+    names the nearest. `asked` is the parsed question, `topic` the one that a following question may refer to, `ground`
+    the citations that it may refer to."""
 
     asked: ParsedQuestion
     parts: tuple[CitedSentence, ...]
@@ -82,7 +83,7 @@ class Answer:
 
     @property
     def line(self) -> str:
-        """Who answered, from how much, and in how long: `2 sources · qwen2.5:3b · 1.4 s`."""
+        """What answered, the number of sources, and the time: `2 sources · qwen2.5:3b · 1.4 s`."""
         count = len(self.citations)
         words = [] if self.nothing else [f"{count} source{'' if count == 1 else 's'}"]
         words += [self.by or "by rule", f"{self.seconds:.1f} s"]

@@ -1,4 +1,4 @@
-"""Make the sentences of an answer: exact quotes of the records in short templates, in the language of the question."""
+"""Composition of answers: exact quotes of records in short templates, in the language of the question."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,31 +31,31 @@ from store.text.fence import plain
 from store.text.prompt_injection import instructs
 from store.text.similarity.question_similarity import words
 
-SHOWN = 3  # records of what was found that are shown
-LISTED = 12  # and of a list
-FEW = 5  # records of a count that are named
-NEAREST = 3  # records that are named where none answers
+SHOWN = 3  # search results shown
+LISTED = 12  # records shown of a list
+FEW = 5  # up to so many counted records are all named
+NEAREST = 3  # nearest records named where none answers
 QUOTED = 260  # characters of a quote
-NAMED = 40  # characters of a name; what is longer is quoted
+NAMED = 40  # characters of a name; a longer one is quoted
 OPTION = 80  # characters of one of several quotes
-_NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # with this in it, it could pass for words of ours
+_NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # a text with this must be quoted, to tell it from ours
 _TITLES = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name", "fact": "fact"}
 _TITLES |= {"event": "event_type", "summary": "topic"}
 
 
 class _Writer:
-    """Write sentences about one record, and collect what they quote."""
+    """Writes sentences about one record and collects their quotes."""
 
     def __init__(self, source: Source, asked: ParsedQuestion, now: str) -> None:
         self.source, self.asked, self.now = source, asked, now
         self.quotes: list[Quote] = []
 
     def say(self, name: str, *texts: object, **parts: object) -> str:
-        """A template, filled."""
+        """Return a template of the question's language with its parts filled in."""
         return vocabulary.sentence(self.asked.language, name, *texts, **parts)
 
     def end(self, sentence: str, citation: str = "", hostile: bool = False) -> CitedSentence:
-        """A sentence with its citation, marked where the record carries instructions."""
+        """Return a sentence with its citation, marked where the record contains instructions."""
         hostile = hostile or (not citation and self.source.hostile)
         mark = f" {self.say('hostile')}" if hostile else ""
         quotes, self.quotes = tuple(self.quotes), []
@@ -63,27 +63,27 @@ class _Writer:
         return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes, hostile)
 
     def quote(self, field: str, text: str, most: int = QUOTED) -> str:
-        """The part of a field that answers, as it is written."""
+        """Return the part of a field that answers, in quotation marks, and record it as a quote."""
         chosen = self.source.span if self.source.span and self.source.span[0] == field else None
         start, end = (chosen[1], chosen[2]) if chosen else span(text, self.asked.about, most)
         self.quotes.append(Quote(self.source.citation, field, start, end, text[start:end]))
         return self.marked(text, start, end)
 
     def marked(self, text: str, start: int, end: int) -> str:
-        """A part of a text in quotation marks; that it is a part is shown outside of them."""
+        """Return a part of a text in quotation marks, with an ellipsis outside of them where text was cut."""
         before = "… " if text[:start].strip() else ""
         after = " …" if text[end:].strip() else ""
         return f"{before}{self.say('quote', ' '.join(plain(text[start:end]).split()))}{after}"
 
     def name(self, text: str) -> str:
-        """A name as it was written; in quotation marks where it is more than a name."""
+        """Return a name as it was written; in quotation marks where it is more than a name."""
         line = " ".join(plain(text).split())
         if len(line) <= NAMED and not _NO_NAME.search(line):
             return line
         return self.marked(line, *span(line, (), OPTION))
 
     def date(self, at: str) -> str:
-        """The day of a moment, where the person is."""
+        """Return the day of a timestamp, in the local time zone."""
         here = datetime.fromisoformat(at).astimezone()
         months = vocabulary.table(self.asked.language)["months"]["names"].split()
         return self.say("date", day=here.day, month=months[here.month - 1], year=here.year)
@@ -98,8 +98,8 @@ class _Writer:
 
 
 def span(text: str, about: Sequence[str], most: int) -> tuple[int, int]:
-    """(start, end) of the part of a text that is quoted: all of a short one; of a long one the sentence that has most
-    of the words that it is asked about, and as many after it as there is room for."""
+    """Return (start, end) of the part of a text to quote: all of a short one; of a long one the sentence with most of
+    the words in `about`, and as many following sentences as fit in `most` characters."""
     begin, finish = len(text) - len(text.lstrip()), len(text.rstrip())
     if finish - begin <= most:
         return begin, max(begin, finish)
@@ -124,7 +124,7 @@ def compose(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: b
 
 
 def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
-    """Return how many there are, with each of a few, or the first and the last."""
+    """Return a sentence with the number of records, naming each of a few, else the first and the last."""
     kinds = {source.kind for source in sources}
     names = vocabulary.table(asked.language)["names"]
     noun = names.get(kinds.pop() if len(kinds) == 1 else "record", names["record"])[number != 1]
@@ -137,20 +137,20 @@ def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: 
 
 
 def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:
-    """Return the sentence that a list goes on."""
+    """Return the sentence that says how many records of a list are not shown."""
     line = vocabulary.sentence(asked.language, "left_out", shown=len(sources), number=number)
     last = sources[-1].citation
     return CitedSentence(f"{line} [{last}].", (last,))
 
 
 def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSentence | None:
-    """Return what comes nearest to a question that nothing answers, in one line; None where nothing is near."""
+    """Return one sentence that names the nearest records; None where there are none."""
     listed = [_listed(one, asked, now) for one in near if not one.hostile][:NEAREST]
     return _joined(vocabulary.sentence(asked.language, "near", "{}"), "; ", listed) if listed else None
 
 
 def nothing(asked: ParsedQuestion) -> CitedSentence:
-    """Return the sentence that there are no records about it."""
+    """Return the sentence that no record is about the question."""
     return CitedSentence(vocabulary.sentence(asked.language, "nothing"), ())
 
 
@@ -257,7 +257,7 @@ def _sentence(writer: _Writer, record: Record) -> str:
 
 
 def _beside(writer: _Writer, fact: Fact) -> str:
-    """Return since when a fact is not confirmed, where that matters, and its author, where that is not the person."""
+    """Return since when a fact is not confirmed, unless it is fresh, and its author, unless that is the person."""
     notes = [writer.by(fact.origin)]
     if state(writer.now, fact.last_confirmed_at, fact.confidence, fact.pinned) != "fresh":
         notes.append(writer.say("unconfirmed", writer.date(fact.last_confirmed_at)))
@@ -265,5 +265,5 @@ def _beside(writer: _Writer, fact: Fact) -> str:
 
 
 def in_order(sources: Iterable[Source]) -> list[Source]:
-    """Sources in the order in which they happened."""
+    """Return sources in chronological order."""
     return sorted(sources, key=lambda one: (moment(one.record), one.citation))

@@ -1,8 +1,7 @@
-"""Order records by a model's judgement: one yes or no for each, as the logarithm of the odds of one token.
+"""Ranking of records by a model: one yes-or-no question for each, as the log odds of one token.
 
-A small model that is asked to choose among records chooses badly, and so does its plain yes or no. How much likelier
-the one is than the other orders them well (`bench.questions`). The model never writes what is shown: beside the order
-it may only name a sentence, by its number.
+A small model is bad at choosing among records, and at a plain yes or no. Its log odds of yes order them well
+(`bench.questions`). The model writes nothing that is shown: besides the order, it may only choose a sentence by number.
 """
 
 import time
@@ -19,16 +18,16 @@ from store.text.fence import harmless
 if TYPE_CHECKING:
     from store.llm.chat import Message
 
-LOOKED = 8  # records that are judged
-READ = 120  # tokens of a record that are read
+LOOKED = 8  # most records that are judged
+READ = 120  # tokens of a record that are shown
 YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
-USUAL = -0.8  # the logarithm of the odds of a record that does not answer
-OTHERS = 3  # records that are taken for the others, at least
-# a record answers from this much: its odds, and as much again as they are above the median of the others. Both figures
-# are chosen on the development half of `bench.questions`, with Qwen2.5-Coder 1.5B.
+USUAL = -0.8  # typical log odds of a record that does not answer
+OTHERS = 3  # least number of values in the median; missing ones are USUAL
+# a record answers if its log odds plus their distance above the median of the others reach this; both figures were
+# chosen on the development half of `bench.questions`, with Qwen2.5-Coder 1.5B
 ANSWERS = -0.6
-PLACE = 1.0  # of the odds, that the first place of the search is worth; the second half of it, the third a third …
-PREDICT = 20  # tokens of the number of a sentence
+PLACE = 1.0  # log odds added for the first place of the search; a half of it for the second, a third for the third …
+PREDICT = 20  # tokens of an answer that is the number of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,17 @@ class Form:
 
 
 class Judge(Protocol):
-    """A model that answers yes or no. Raises ModelFailed."""
+    """A model that answers yes or no. Raise ModelFailed."""
 
-    def leaning(self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """The logarithm of the odds that the answer begins with a word of `yes` and not with one of `no`."""
+    def log_odds(
+        self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float
+    ) -> float:
+        """Return the log odds that the answer begins with a word of `yes` against one of `no`."""
         ...
 
 
 class Readable(NamedTuple):
-    """What is judged: a text, and a name for it."""
+    """A text to judge, with its citation."""
 
     citation: str
     text: str
@@ -53,8 +54,8 @@ class Readable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The names in their order, with the odds of those that were judged; `answers`: one of them does. `trouble` is
-    why not all were judged."""
+    """The citations in order, with the log odds of those that were judged; `answers`: whether any of them answers.
+    `trouble` is why not all were judged."""
 
     order: tuple[str, ...]
     odds: dict[str, float]
@@ -62,7 +63,7 @@ class Judgement:
     trouble: ModelFailed | None = None
 
 
-def judged(
+def rank(
     judge: Judge,
     question: str,
     language: str,
@@ -70,9 +71,9 @@ def judged(
     seconds: float,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judgement:
-    """Judge each of these texts, all within the `seconds`, and order them by their odds, the place that the search
-    gave them as a weak second voice. Where the time is too short for all, those that answer come first and the rest
-    stay in their order; where not one was judged, raises ModelFailed."""
+    """Judge these texts within the `seconds` and rank them by log odds, with a small bonus for their place in the
+    search. If time runs out, those that answer come first and the others keep their order. Raise ModelFailed where none
+    was judged."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
@@ -82,7 +83,7 @@ def judged(
             left = until - time.monotonic()
             if left <= 0:
                 raise ModelFailed("slow", f"Only {place} of {len(texts)} records were read in {seconds:.0f} s.")
-            odds[one.citation] = judge.leaning(messages(question, language, one), yes=YES, no=NO, seconds=left)
+            odds[one.citation] = judge.log_odds(messages(question, language, one), yes=YES, no=NO, seconds=left)
         except ModelFailed as failed:
             if not odds or failed.kind == "stopped":
                 raise
@@ -101,7 +102,8 @@ def _mark(name: str, odds: dict[str, float]) -> float:
 
 
 def messages(question: str, language: str, source: Readable) -> "list[Message]":
-    """What is asked of one record. All but the end is the same for each, which a server reads once."""
+    """Return the messages for one record. All but the last are the same for every record, so a server can cache
+    them."""
     texts = vocabulary.table(language)["judge"]
     form = texts["form"]
     found: list[Message] = [("system", texts["who"])]
@@ -114,8 +116,8 @@ def messages(question: str, language: str, source: Readable) -> "list[Message]":
 def sentence(
     answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float
 ) -> int | None:
-    """The place of the sentence that answers, as a model names it by its number; None where it names none of them.
-    Raises ModelFailed."""
+    """Return the index of the sentence that answers according to a model, which names its number; None where it names
+    none. Raise ModelFailed."""
     from store.llm.structured_output import numbered, read, schema
 
     system = vocabulary.table(language)["judge"]["span"]

@@ -1,8 +1,8 @@
-"""The Librarian: answer a question about the past by quoting the records that hold the answer.
+"""The Librarian: answers a question about the past by quoting the records that contain the answer.
 
-Questions of the data are answered by the filters of the search bar. Any other question is searched for; a model may
-put the first of what was found in another order, choose a sentence, or say that none answers. It words nothing that is
-shown. Without a model the order is the search's.
+Questions about the data are answered with filters of the search bar. For any other question it searches; a model may
+reorder the first results, choose a sentence, or say that none answers. It writes nothing that is shown. Without a model
+the order is the search's.
 """
 
 import time
@@ -35,25 +35,25 @@ if TYPE_CHECKING:
     from store.llm.chat import Chat
     from store.search.results import Answer as Found
 
-TASK = "answer"  # as its use is counted
-ALL = 500  # records of a list that are read to be put in order
-LONG = 260  # characters of a field from which on a model chooses the sentence
-SENTENCES = 12  # that it chooses among
-FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # that may be long
+TASK = "answer"  # name in the statistics of use
+ALL = 500  # most records of a list that are read and sorted
+LONG = 260  # characters of a field from which a model chooses the sentence
+SENTENCES = 12  # most sentences that it chooses among
+FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
 
 class Retriever(Protocol):
-    """What finds records for words and filters, best first."""
+    """Finds records for words and filters, best first."""
 
     def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> "Found":
-        """The hits of a query, as the search bar reads it."""
+        """Return the hits of a query in the search bar's syntax."""
         ...
 
 
 class Librarian:
-    """Answers questions about one memory, on a thread that may wait."""
+    """Answers questions about one memory, on a worker thread."""
 
     def __init__(self, memory: Memory, retriever: Retriever | None = None) -> None:
         self._memory = memory
@@ -71,10 +71,10 @@ class Librarian:
         cancelled: Callable[[], bool] = lambda: False,
         waiting: Callable[[int, int], None] = lambda done, total: None,
     ) -> Answer:
-        """Answer a question. `first` is given the first of what a search found before any model reads it, `each` each
-        sentence of the answer, `waiting` how many of the records a model has read. `last` is the answer before it, on
-        which this one may lean. Without a `chat` rules answer, and `why` is shown as the reason. Raises StorageError;
-        never because of a model."""
+        """Answer a question. `first` receives the first search results before any model reads them, `each` each
+        sentence of the answer, `waiting` (records judged, records in total). `last` is the previous answer, to which
+        this question may refer. Without a `chat` rules answer, and `why` is shown as the reason. Raise StorageError; a
+        model's failure is handled."""
         begin = time.monotonic()
         memory = self._memory
         asked = read(question, memory.database, memory.now, last.topic if last else None)
@@ -97,41 +97,41 @@ class Librarian:
             cancelled=cancelled(),
         )
 
-    # of the data
+    # questions about the data
 
     def _listed(self, asked: ParsedQuestion) -> Answer:
-        """The records that a filter lets through, or how many they are."""
+        """Return the records that pass a filter, or their number."""
         wanted = asked.data or DataFilter()
         query = asked.typed or wanted.text
         found = self._search(query, ALL, meaning=bool(asked.typed))
-        those = sources(self._memory.database, [hit.record for hit in found.hits])
+        matches = sources(self._memory.database, [hit.record for hit in found.hits])
         if not asked.typed:
-            those = in_order(those)[:: 1 if wanted.first == "oldest" or wanted.counts else -1]
+            matches = in_order(matches)[:: 1 if wanted.first == "oldest" or wanted.counts else -1]
         if wanted.first:
-            those, number = those[:1], min(1, len(those))
+            matches, number = matches[:1], min(1, len(matches))
         else:
-            number = max(found.total, len(those))
-        if not those:
+            number = max(found.total, len(matches))
+        if not matches:
             return self._none(asked, query)
         if wanted.counts:
-            parts = counted(asked, those, number, self._memory.now)
+            parts = counted(asked, matches, number, self._memory.now)
         else:
-            parts = compose(asked, those[:LISTED], self._memory.now, brief=True)
+            parts = compose(asked, matches[:LISTED], self._memory.now, brief=True)
             if number > LISTED:
-                parts.append(left_out(asked, those[:LISTED], number))
-        return _answer(asked, parts, those, filter=query)
+                parts.append(left_out(asked, matches[:LISTED], number))
+        return _answer(asked, parts, matches, filter=query)
 
     def _direct(self, asked: ParsedQuestion, citations: Sequence[str]) -> Answer:
-        """The records that are cited."""
-        those = self._cited(citations)
-        return _answer(asked, compose(asked, those, self._memory.now), those) if those else self._none(asked)
+        """Return the cited records."""
+        matches = self._cited(citations)
+        return _answer(asked, compose(asked, matches, self._memory.now), matches) if matches else self._none(asked)
 
     def _none(self, asked: ParsedQuestion, query: str = "", near: Sequence[Source] = (), by: str = "") -> Answer:
         close = nearest(asked, near, self._memory.now)
         return Answer(asked, (nothing(asked),), (), tuple(one.citation for one in near), by, 0.0, filter=query,
                       nothing=True, near=close)  # fmt: skip
 
-    # of what records say
+    # other questions
 
     def _found(
         self,
@@ -148,33 +148,35 @@ class Librarian:
         if chat is not None and (known := self._known(chat, asked)):
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
-        those, found = self._searched(about, asked.nouns)
-        parts = compose(asked, those[:SHOWN], memory.now)
+        matches, found = self._searched(about, asked.nouns)
+        parts = compose(asked, matches[:SHOWN], memory.now)
         first(tuple(parts) if found.hits else ())
-        readable = self._readable(those) if chat is not None else []
+        readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
             if found.verdict == NOTHING:
-                return replace(self._none(asked, near=those[:NEAREST]), note=why)
-            if found.verdict == NEAR and parts:  # said before what is quoted, which else reads like the answer
+                return replace(self._none(asked, near=matches[:NEAREST]), note=why)
+            if found.verdict == NEAR and parts:  # said first, as the quote would look like the answer
                 near = templates.sentence(asked.language, "near_only")
                 parts = [parts[0]._replace(text=f"{near} {parts[0].text}"), *parts[1:]]
-            return _answer(asked, parts, those, note=why)
+            return _answer(asked, parts, matches, note=why)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
             texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
-            ordered = judge.judged(chat, about, asked.language, texts, seconds, waiting)
+            ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)
             kind = ordered.trouble.kind if ordered.trouble else ""
             note = str(ordered.trouble) if ordered.trouble else ""
             named = {one.citation: one for one in readable}
-            order = [named[name] for name in ordered.order] + [one for one in those if one not in readable]
-            refused = not ordered.answers and those[0] in readable and not ordered.trouble
+            order = [named[name] for name in ordered.order] + [one for one in matches if one not in readable]
+            refused = not ordered.answers and matches[0] in readable and not ordered.trouble
             if not refused:
                 left = seconds - (time.monotonic() - began)
                 order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
         except ModelFailed as failed:
             self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return _answer(asked, parts, those, note=STOPPED if cancelled() else f"{failed} The order is the search's.")
+            return _answer(
+                asked, parts, matches, note=STOPPED if cancelled() else f"{failed} The order is the search's."
+            )
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
@@ -187,8 +189,8 @@ class Librarian:
         return answer
 
     def _searched(self, about: str, kinds: Sequence[str]) -> "tuple[list[Source], Found]":
-        """(the first of what a search finds, or comes nearest where it finds nothing; the search): of the kinds that
-        the question names, if there are any, else of all."""
+        """Return (the best search results, or the nearest where there are none; the search's answer): of the kinds that
+        the question names, if any of these match, else of all kinds."""
         query = _subject(about.replace(":", " "))
         found = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED) if kinds else None
         if found is None or not found.hits:
@@ -197,18 +199,20 @@ class Librarian:
         return sources(self._memory.database, [hit.record for hit in hits]), found
 
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
-        """The records in the order in which this model put them for the same question, while none of them changed."""
+        """Return the records in the order in which this model ranked them for the same question, if none of them
+        changed."""
         if asked.follows:
             return None
         kept = self._memory.answers.lookup(asked.text, by=chat.name)
-        those = self._cited(kept.citations) if kept else []
-        if kept is None or not those:
+        matches = self._cited(kept.citations) if kept else []
+        if kept is None or not matches:
             return None
         note = kept.note or "ordered before, and nothing of it has changed"
-        return _answer(asked, compose(asked, those, self._memory.now), those, by=chat.name, note=note)
+        return _answer(asked, compose(asked, matches, self._memory.now), matches, by=chat.name, note=note)
 
     def _with_span(self, chat: "Chat", about: str, language: str, source: Source, seconds: float) -> Source:
-        """A source with the sentence that a model chooses, where a field of it is too long to be quoted whole."""
+        """Return a source with the sentence that a model chooses, if one of its fields is too long to be quoted
+        whole."""
         field = FIELDS.get(source.kind, "")
         text = str(getattr(source.record, field, ""))
         places = list(spans(text))[:SENTENCES] if len(text) > LONG else []
@@ -224,10 +228,10 @@ class Librarian:
         first, last = span(text[start:end], (), LONG)
         return replace(source, span=(field, start + first, start + last))
 
-    def _readable(self, those: Sequence[Source]) -> list[Source]:
-        """The sources that a model is given: no fact that a person has not accepted, or keeps out of every context, no
-        proposal that waits for an answer or got a no, and nothing that reads like an order."""
-        facts = [source.record for source in those if isinstance(source.record, Fact)]
+    def _readable(self, matches: Sequence[Source]) -> list[Source]:
+        """Return the sources that a model may read: without facts that a person has not accepted or keeps out of
+        context, without proposals that wait or were rejected, and without anything that looks like an instruction."""
+        facts = [source.record for source in matches if isinstance(source.record, Fact)]
         yes = set(accepted(self._memory.database, facts)) - self._memory.mutes.among([fact.id for fact in facts])
 
         def may(record: Record) -> bool:
@@ -235,10 +239,10 @@ class Librarian:
                 return record.state == "accepted"
             return not isinstance(record, Fact) or record.id in yes
 
-        return [source for source in those if not source.hostile and may(source.record)]
+        return [source for source in matches if not source.hostile and may(source.record)]
 
     def _text(self, asked: ParsedQuestion, source: Source) -> str:
-        """A record as a model reads it: as it is quoted, without citations."""
+        """Return a record as a model reads it: as it is quoted, without citations."""
         parts = [one for one in compose(asked, [source], self._memory.now) if not one.hostile]
         return " ".join(one.text.replace(f" [{one.citations[0]}]", "") for one in parts)
 
@@ -258,8 +262,8 @@ class Librarian:
 
 
 def _subject(question: str) -> str:
-    """A question without the words that only say that something was chosen (use, decide, elegir), unless nothing else
-    is left to be searched for."""
+    """Return a question without words that only say that something was chosen (use, decide, elegir), unless nothing
+    else is left to search for."""
     words = question.split()
     chose = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
     kept = [word for word in words if chose.isdisjoint(LETTERS.findall(normalize(word)))]
@@ -270,7 +274,7 @@ def _subject(question: str) -> str:
 def _answer(
     asked: ParsedQuestion,
     parts: Sequence[CitedSentence],
-    those: Sequence[Source],
+    matches: Sequence[Source],
     *,
     by: str = "",
     odds: tuple[tuple[str, float], ...] = (),
@@ -278,5 +282,5 @@ def _answer(
     note: str = "",
 ) -> Answer:
     citations = tuple(dict.fromkeys(citation for one in parts for citation in one.citations))
-    looked = tuple(source.citation for source in those)
+    looked = tuple(source.citation for source in matches)
     return Answer(asked, tuple(parts), citations, looked, by, 0.0, odds, filter, note=note)

@@ -1,7 +1,7 @@
-"""What a question asks: of the data themselves, as a filter that the search bar takes too, or of what records say.
+"""Parser of questions: about the data, as a filter in the search bar's syntax, or about what records say.
 
-A question is one of the data only if every word of it is understood as a state, a time, an author, a kind, a count, a
-citation, or as a word that asks. One that is not understood is searched for.
+A question is about the data only if every word is understood as a state, a time, an author, a kind, a count, a
+citation, or a question word. Any other question is searched for.
 """
 
 import re
@@ -18,8 +18,8 @@ from store.text.similarity.question_similarity import words
 from store.text.times.dates import period
 
 LONGEST = 1_000  # characters of a question
-FEW = 3  # words that say what a question is about, at most, where it leans on the one before
-HAPPENED = ("decision", "commit", "iteration", "event", "fact", "task")  # kinds of which something happened
+FEW = 3  # most content words of a question that refers to the previous one
+HAPPENED = ("decision", "commit", "iteration", "event", "fact", "task")  # kinds meant by "what happened"
 DECISION, IMPLEMENTATION, CHRONOLOGY, STATISTICS = "decision", "implementation", "chronology", "statistics"
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 AGENTS = "agents"
@@ -28,8 +28,8 @@ _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 @dataclass(frozen=True, slots=True)
 class DataFilter:
-    """The filters that a question of the data names; `counts`: it asks for a number; `first` the end of the order that
-    it asks for, `newest` or `oldest`."""
+    """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
+    `newest` or the `oldest`."""
 
     kinds: tuple[str, ...] = ()
     state: str = ""
@@ -42,14 +42,14 @@ class DataFilter:
 
     @property
     def narrows(self) -> bool:
-        """Whether it is enough to be asked by itself."""
+        """Whether it is specific enough to be used alone."""
         return bool(self.state or self.since or self.before or self.author or self.linked) or (
             bool(self.kinds) and (self.counts or bool(self.first))
         )
 
     @property
     def text(self) -> str:
-        """As it is typed into the search bar."""
+        """The filters in the syntax of the search bar."""
         kinds = self.kinds
         if not kinds and not self.linked and not self.state:
             kinds = HAPPENED
@@ -63,9 +63,9 @@ class DataFilter:
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """A question, read: its `language`, what of a record it wants to know (`aspect`), the words that say what it is
-    `about`, the records it cites, and its filter where it asks the data, `typed` one that it was typed as; `nouns` are
-    the kinds of record that it names; `follows`: it leans on the exchange before."""
+    """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
+    it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
+    `nouns`, the kinds of record that it names; `follows`: it refers to the previous exchange."""
 
     text: str
     language: str
@@ -79,14 +79,14 @@ class ParsedQuestion:
 
     @property
     def kind(self) -> str:
-        """One of four, for scripts."""
+        """One of four kinds of question, for scripts."""
         if self.data is not None or self.typed:
             return STATISTICS if self.data is not None and self.data.counts else CHRONOLOGY
         return CHRONOLOGY if self.aspect == WHEN else DECISION
 
 
 def read(question: str, database: Database, now: str, before: "ParsedQuestion | None" = None) -> ParsedQuestion:
-    """Read a question; `before` is the one asked before it. Never raises: every text is one."""
+    """Parse a question; `before` is the previous one. Never raises: any text is valid."""
     text = " ".join(question.split())[:LONGEST]
     terms = words(text)
     spoken = language(text) or _by_words(terms, text) or (before.language if before else "en")
@@ -108,7 +108,7 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
 
 
 def _over(before: DataFilter, now: DataFilter) -> DataFilter:
-    """A filter that goes on from another: what it does not say is as it was."""
+    """Return a filter that continues another: what `now` does not set is taken from `before`."""
     timed = bool(now.since or now.before)
     return DataFilter(
         now.kinds or before.kinds,
@@ -123,7 +123,8 @@ def _over(before: DataFilter, now: DataFilter) -> DataFilter:
 
 
 def _citing(terms: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
-    """(the words that cite nothing, the records that a question cites: `D#2`, `iteration 3`, `commit a1b2c3d`)."""
+    """Return (the words that are not part of a citation, the records that a question cites: `D#2`, `iteration 3`,
+    `commit a1b2c3d`)."""
     cited = [citation for _, _, citation in find(text)]
     left = [word for word in terms if word not in {part for one in cited for part in words(str(one))}]
     named = vocabulary.named("kinds")
@@ -145,7 +146,7 @@ def _citing(terms: list[str], text: str) -> tuple[list[str], tuple[Citation, ...
 def _data(
     terms: Sequence[str], database: Database, now: str, cited: Sequence[Citation]
 ) -> tuple[DataFilter, list[str]]:
-    """(the filter that the words of a question name, the words that are none of it and say something)."""
+    """Return (the filter that the words of a question name, the content words left over)."""
     since, until, dated = period(" ".join(terms), now)
     left = [word for word in terms if word not in dated]
     if (released := _take(left, vocabulary.phrases("release"))) is not None:
@@ -176,7 +177,7 @@ def _data(
 
 
 def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
-    """The words without the first of these phrases that stands in them; None where none does."""
+    """Return the words without the first of these phrases that occurs in them; None where none does."""
     for phrase in phrases:
         for at in range(len(terms) - len(phrase) + 1):
             if tuple(terms[at : at + len(phrase)]) == phrase:
@@ -193,7 +194,7 @@ def _about(terms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _nouns(terms: Sequence[str]) -> tuple[str, ...]:
-    """The kinds of record that a question names, by a noun."""
+    """Return the kinds of record that a question names by a noun."""
     found = []
     for one in vocabulary.LANGUAGES:
         for kind, names in vocabulary.table(one)["names"].items():
@@ -203,7 +204,7 @@ def _nouns(terms: Sequence[str]) -> tuple[str, ...]:
 
 
 def _author(rest: Sequence[str], database: Database) -> tuple[str, set[str]] | None:
-    """(the name of one who wrote something, as it is recorded, the words that name them), if all these words do."""
+    """Return (the recorded name of an author, the words that name them) if all of `rest` do; else None."""
     rows = database.rows(
         "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
@@ -218,7 +219,8 @@ def _author(rest: Sequence[str], database: Database) -> tuple[str, set[str]] | N
 
 
 def _last_release(database: Database) -> str:
-    """When the last release came: an event that says so, or the end of the last iteration that shipped one."""
+    """Return the timestamp of the last release: an event of that type, or the end of the last iteration that shipped
+    one."""
     at: str = database.value(
         "SELECT max(at) FROM (SELECT max(created_at) AS at FROM events WHERE event_type LIKE '%release%'"
         " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
@@ -228,7 +230,7 @@ def _last_release(database: Database) -> str:
 
 
 def _by_words(terms: Sequence[str], text: str) -> str:
-    """The language of a text too short to tell, by its signs and asking words."""
+    """Return the language of a text too short for `language`, by its punctuation and question words."""
     if "¿" in text or "¡" in text:
         return "es"
     own = {one: len(set(terms) & set(vocabulary.table(one)["asking"].split())) for one in vocabulary.LANGUAGES}
@@ -237,6 +239,6 @@ def _by_words(terms: Sequence[str], text: str) -> str:
 
 
 def _day(at: str) -> str:
-    """A moment as it is typed: a date where it is a midnight here."""
+    """Return a timestamp as it is typed: a date if it is midnight in the local time zone."""
     here = datetime.fromisoformat(at).astimezone()
     return here.date().isoformat() if (here.hour, here.minute, here.second) == (0, 0, 0) else at

@@ -1,4 +1,4 @@
-"""Sources: records as an answer is made of them, each with what it is linked to."""
+"""Sources of an answer: records with their links."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -19,13 +19,13 @@ from store.database.database import Database
 from store.search.lookup import kind_of
 from store.text.prompt_injection import instructs
 
-LINKS = 6  # commits of a decision, or decisions of a commit, that are named
+LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One end of a link between a commit and a decision: the citation at the other end, what stands there, and of a
-    decision who recorded it."""
+    """One end of a link between a commit and a decision: the citation at the other end, its title, and for a decision
+    its origin."""
 
     kind: str
     citation: str
@@ -35,8 +35,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A record that an answer may rest on, and its links. `hostile`: it reads like an order to an agent. `span`: the
-    (field, start, end) of it that a model chose."""
+    """A record for an answer, and its links. `hostile`: it looks like an instruction to an agent. `span`: the (field,
+    start, end) that a model chose."""
 
     citation: str
     record: Record
@@ -50,7 +50,7 @@ class Source:
 
 
 def sources(database: Database, records: Iterable[Record]) -> list[Source]:
-    """Records as sources, in their order; the same one once."""
+    """Return records as sources, in their order, each once."""
     found: dict[str, Source] = {}
     for record in records:
         if record.citation not in found:
@@ -59,7 +59,7 @@ def sources(database: Database, records: Iterable[Record]) -> list[Source]:
 
 
 def moment(record: Record) -> str:
-    """Return when what a record states was so."""
+    """Return the timestamp at which what a record states was true."""
     match record:
         case Fact():
             return record.created_at
@@ -82,7 +82,7 @@ def _source(database: Database, record: Record) -> Source:
 
 
 def _links(database: Database, record: Record) -> Iterable[Link]:
-    """What a decision or a commit is linked to: the other ends, and what a decision replaced or was replaced by."""
+    """Return what a decision or a commit is linked to; of a decision also what it replaced and what replaced it."""
     if isinstance(record, Commit):
         rows = database.rows(
             "SELECT l.link_type, d.id, d.title, d.origin"

@@ -1,2 +1,2 @@
-"""The model server: which model may be asked, and asking it so that each failure ends in time, with its cause. What is
-asked is in `learning` and `librarian`."""
+"""The language model's server: select a model, ask it within a deadline, report failures with their cause. The prompts
+are in `learning` and `librarian`."""

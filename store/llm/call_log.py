@@ -1,6 +1,6 @@
-"""The last calls of the model, for a person to look at: the answer, why it was dropped, and what was used instead.
+"""Log of the model's last calls, for a person to read: the answer, why it was dropped, and what was used instead.
 
-Kept for a day. No text of it is searched, or sent to a model; a purge deletes all of it.
+Entries are kept for a day. They are not searched and not sent to a model; a purge deletes all of them.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ FALLBACKS = {
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
     """One call. `dropped` is why its answer, or a part of it, was not used, and `fallback` what was used instead; both
-    are empty where all of it was used."""
+    are empty where all of it was used. `seconds` is how long it took."""
 
     id: int
     at: str

@@ -1,35 +1,35 @@
-"""What a model is asked with, whoever serves it."""
+"""The interface of a chat model, independent of the server."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 Message = tuple[str, str]
-"""Who speaks ("system", "user" or "assistant"), and the words."""
+"""(role, text); a role is "system", "user" or "assistant"."""
 
 CONTEXT = 4_096
-"""Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
-HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
+"""Tokens of a prompt and its answer together. Constant, as Ollama reloads the model for another value."""
+HUGE = 2**63  # upper bound of a server's numbers: a much larger integer cannot be converted to a float
 WORD_ONLY = 2.0
-"""Logarithm of the odds of a word, where the server returns the word alone."""
+"""Log odds of a word where the server returns no likelihoods."""
 
 
 class Chat(Protocol):
-    """A model that may be asked, by one thread. All raise ModelFailed."""
+    """A model, for one thread. All methods raise ModelFailed."""
 
     name: str
 
     def answer(
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
-        """The whole answer, `predict` tokens at most, in JSON of this `schema` if one is given."""
+        """Return the whole answer, at most `predict` tokens, in JSON of this `schema` if one is given."""
         ...
 
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
-        of the odds. Where the server returns no likelihoods, WORD_ONLY or less WORD_ONLY by its first word."""
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """Return the log odds that the answer begins with a word of `yes` against one of `no`; where the server returns
+        no likelihoods, WORD_ONLY or -WORD_ONLY by the first word of the answer."""
         ...
 
 
 def figure(value: object) -> int:
-    """Return a number of a server's reply, 0 where there is none."""
+    """Return a positive integer of a server's reply, at most HUGE; 0 where there is none."""
     return min(value, HUGE) if isinstance(value, int) and value > 0 else 0

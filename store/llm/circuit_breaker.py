@@ -1,14 +1,15 @@
-"""A server that failed is not asked for a while, longer each time, so that nobody waits for it again and again."""
+"""Circuit breaker: after failures a server is not asked for a while, longer each time, so that nobody waits
+repeatedly."""
 
 import time
 from collections.abc import Callable
 
 from store.base.errors import ModelFailed
 
-AFTER = 3  # failures in a row
-GONE = ("absent", "missing")  # kinds of failure of which one is enough, and which end when the server is seen again
-FIRST, LONGEST = 30.0, 300.0  # seconds in which it is not asked: the first time, and at most
-COUNTED = (*GONE, "busy", "slow", "cut", "broken", "refused", "unloaded")  # that are the server's
+AFTER = 3  # consecutive failures that open the breaker
+GONE = ("absent", "missing")  # kinds of which one failure opens it; it closes when the server is seen again
+FIRST, LONGEST = 30.0, 300.0  # seconds it stays open: the first time, and at most
+COUNTED = (*GONE, "busy", "slow", "cut", "broken", "refused", "unloaded")  # failures of the server
 
 _breakers: dict[str, "CircuitBreaker"] = {}
 
@@ -21,14 +22,14 @@ class CircuitBreaker:
         self.reset()
 
     def reset(self) -> None:
-        """Let it be asked again at once."""
+        """Close it: the server may be asked at once."""
         self._failures = 0
         self._pause = 0.0
         self._until = 0.0
         self._last: ModelFailed | None = None
 
     def record_failure(self, failure: ModelFailed) -> None:
-        """Count a failure; after several, or one of GONE, the server is not asked for a while."""
+        """Count a failure; open the breaker after AFTER of them, or one of GONE."""
         if failure.kind not in COUNTED:
             return
         self._failures = AFTER if failure.kind in GONE else self._failures + 1
@@ -38,17 +39,18 @@ class CircuitBreaker:
             self._last = failure
 
     def record_answer(self) -> None:
-        """Forget the failures: it answered."""
+        """Forget the failures after an answer."""
         if self._failures:
             self.reset()
 
     def note_reachable(self) -> None:
-        """Note that it is there, with a model; whether it answers a question is not known by that."""
+        """Close it if it is open for a failure of GONE: the server was seen, with a model. Other failures stay counted,
+        as a list of models does not show that the server answers."""
         if self._last is not None and self._last.kind in GONE:
             self.reset()
 
     def why_open(self) -> ModelFailed | None:
-        """Return why it is not to be asked now; None when it may be."""
+        """Return why the server may not be asked now, with the seconds left; None when it may be."""
         left = self._until - self._clock()
         if self._last is None or left <= 0:
             return None
@@ -57,10 +59,10 @@ class CircuitBreaker:
 
 
 def of(address: str) -> CircuitBreaker:
-    """The breaker of a server, in this process."""
+    """Return the breaker of a server in this process."""
     return _breakers.setdefault(address, CircuitBreaker())
 
 
 def reset() -> None:
-    """Ask every server again."""
+    """Close all breakers."""
     _breakers.clear()

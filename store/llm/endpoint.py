@@ -1,4 +1,4 @@
-"""The address of the server that has the models: which one it is, whole and as it is shown."""
+"""The address of the model server: parse, normalise, shorten for display."""
 
 import os
 from typing import TYPE_CHECKING
@@ -11,22 +11,23 @@ if TYPE_CHECKING:
     from store.config.configuration import Config
 
 PORTS = {"http": 80, "https": 443}
-PORT = 11434  # where no scheme is given
-HERE = "127.0.0.1"  # where no host is given
+PORT = 11434  # default where no scheme is given
+HERE = "127.0.0.1"  # default host
 NEAR = (HERE, "localhost", "::1", "0.0.0.0")
-SHOWN = 80  # characters of it
+SHOWN = 80  # characters of a displayed address
 
 
 def of(config: "Config") -> str:
-    """The one server that is asked, whole."""
+    """Return the configured address, with scheme, host and port."""
     return whole(str(config["agent.host"]) or os.environ.get("OLLAMA_HOST", ""))
 
 
 def whole(written: str) -> str:
-    """An address as a person, or `OLLAMA_HOST`, may write it, with scheme and port, as Ollama's own client reads it.
+    """Return an address as written by a person or in `OLLAMA_HOST`, completed with scheme and port like Ollama's client
+    does.
 
-    Without the name and the password that stand before an `@`: that client sends none, and nobody is to see them. A
-    password with a `/` in it, or the like, makes an address that is none.
+    A name and password before an `@` are removed: the client does not send them, and they must not be shown. A password
+    that contains `/`, `?` or `#` makes the result an invalid address.
     """
     scheme, there, rest = written.strip().partition("://")
     if not there:
@@ -46,17 +47,17 @@ def whole(written: str) -> str:
 
 
 def openai(address: str) -> bool:
-    """Whether the server at an address speaks OpenAI's API: its path ends in `/v1`."""
+    """Return whether the server at an address has OpenAI's API: its path ends in `/v1`."""
     return whole(address).endswith("/v1")
 
 
 def server(address: str) -> str:
-    """What a server is called."""
+    """Return what to call the server in a message."""
     return "the server" if openai(address) else "Ollama"
 
 
 def split(address: str) -> "SplitResult":
-    """The parts of an address that can be asked. Raises ModelFailed."""
+    """Return the parts of a valid address. Raise ModelFailed."""
     from urllib.parse import urlsplit
 
     try:
@@ -70,13 +71,13 @@ def split(address: str) -> "SplitResult":
 
 
 def short(address: str) -> str:
-    """Return an address as it is shown: without `http://`."""
+    """Return an address for display: without `http://`, at most SHOWN characters."""
     scheme, _, rest = whole(address).partition("://")
     return (rest if scheme == "http" else f"{scheme}://{rest}")[:SHOWN]
 
 
 def host(address: str) -> str:
-    """The name of the machine of an address; empty where it names none."""
+    """Return the host name of an address; empty for an invalid one."""
     try:
         return split(address).hostname or ""
     except ModelFailed:
@@ -84,7 +85,7 @@ def host(address: str) -> str:
 
 
 def none(address: str) -> ModelFailed:
-    """That it is no address."""
+    """Return the error for an invalid address."""
     return ModelFailed(
         "absent",
         f"{short(address)} is no address of a server.",

@@ -1,5 +1,4 @@
-"""Pull a model: the server does it, reports the progress, and continues where it stopped when it is asked
-again."""
+"""Pull a model: the server downloads it, reports progress, and resumes a download that was interrupted."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -17,10 +16,10 @@ from store.llm.model_selection import USUAL
 if TYPE_CHECKING:
     from ollama import ProgressResponse
 
-SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
+SILENCE = 120.0  # seconds without a report before giving up: verifying a large layer takes long
 RESUMES = "Pull it again: it continues where it stopped."
 SAID = 160  # characters of a server's message that are shown
-# what Ollama says, and what that means and asks for
+# parts of Ollama's error message, kind of failure, message, next step
 _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
     (
         ("file does not exist", "not found", "manifest unknown"),
@@ -67,7 +66,7 @@ _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """How far a pull is: what the server is at, and how many bytes of how many are there; 0 of 0 until it knows."""
+    """Progress of a pull: the server's status text, bytes `done` of `total`; both 0 until the size is known."""
 
     status: str
     done: int = 0
@@ -75,20 +74,20 @@ class PullResult:
 
 
 class ModelPuller(OllamaChat):
-    """Has the server fetch models, on one thread; whoever makes it closes it. It ends within a twentieth of a second
-    once `cancelled`, which is asked as often. Raises ModelFailed: no client is installed, or that is no address."""
+    """Pulls models on one thread; the caller closes it. A pull ends within a twentieth of a second once `cancelled`
+    returns True; it is called as often. Raise ModelFailed: no client is installed, or the address is invalid."""
 
     def __init__(self, address: str, cancelled: Callable[[], bool]) -> None:
         super().__init__(address, Call(cancelled), None)
 
     def pull(self, name: str, silence: float = SILENCE) -> Iterator[PullResult]:
-        """Let the server fetch a model, and tell how far it is until it is there.
+        """Pull a model; yield the progress until it is complete.
 
-        Raises ModelFailed: `stopped`, and whatever else keeps the model from coming, `silence` seconds without a word
-        too. What was fetched stays with the server.
+        Raise ModelFailed: `stopped` when cancelled, another kind for what prevents the pull, also `silence` seconds
+        without a report. What was downloaded stays on the server.
         """
         self.name = name
-        layers: dict[str, tuple[int, int]] = {}  # digest → bytes that are there, of so many
+        layers: dict[str, tuple[int, int]] = {}  # digest → (bytes done, bytes in total)
         try:
             self._call.begin(silence)
             lines = self._call.each(lambda: self._client.pull(name, stream=True), self._connection.abort)
@@ -116,7 +115,7 @@ class ModelPuller(OllamaChat):
         return failed
 
     def _refusal(self, status: int, text: str) -> ModelFailed:
-        """What kept a model from being fetched, in our own words where we know them."""
+        """Return the error for a refused pull, in our own words where the cause is known."""
         lower = text.lower()
         for signs, kind, message, next in _TROUBLES:
             if any(sign in lower for sign in signs):
@@ -127,16 +126,15 @@ class ModelPuller(OllamaChat):
 
 
 def _brief(text: str) -> str:
-    """Return the beginning of a message, on one line."""
+    """Return the beginning of a message, on one line, at most SAID characters."""
     line = " ".join(text.split()).rstrip(".")
     return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
 
 
 class RateMeter:
-    """The rate at which bytes arrive, over the last seconds. `add` takes how many are there, of how many; `clock`
-    returns seconds."""
+    """The rate at which bytes arrive, averaged over the last seconds; `clock` returns seconds."""
 
-    WINDOW, LEAST = 8.0, 1.0  # seconds that are looked at, and that must have passed
+    WINDOW, LEAST = 8.0, 1.0  # seconds averaged over, and seconds that must have passed
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -144,9 +142,10 @@ class RateMeter:
         self._total = 0
 
     def add(self, done: int, total: int) -> None:
+        """Add a report: bytes `done` of `total`."""
         now = self._clock()
         if self._seen and done < self._seen[-1][1]:
-            self._seen.clear()  # the server began anew
+            self._seen.clear()  # the server started again
         self._seen.append((now, done))
         self._total = total
         while len(self._seen) > 2 and self._seen[1][0] < now - self.WINDOW:
@@ -154,7 +153,7 @@ class RateMeter:
 
     @property
     def rate(self) -> float | None:
-        """Bytes a second, fewer while nothing comes; None until it is known."""
+        """Bytes a second, decreasing while none arrive; None until it is known."""
         if len(self._seen) < 2:
             return None
         (start, before), done, now = self._seen[0], self._seen[-1][1], self._clock()
@@ -162,6 +161,6 @@ class RateMeter:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the rest is there, at this rate."""
+        """Seconds to the end at this rate; None while the rate is not known."""
         rate = self.rate
         return (self._total - self._seen[-1][1]) / rate if rate else None

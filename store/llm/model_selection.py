@@ -1,7 +1,7 @@
-"""The agent's model: which one there is, how it was found, and what may be asked of it.
+"""Selection of the agent's model on the configured server.
 
-Only the server that the person named is asked, in this order: what `MEMORANDA_MODEL` names, what is configured, the
-first qwen2.5 it has, any other model, and else nobody: then rules answer.
+The first that is available of: the model in `MEMORANDA_MODEL`, the configured one, a qwen2.5, any other model. Without
+one, rules are used.
 """
 
 import os
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 VARIABLE = "MEMORANDA_MODEL"
 USUAL = "qwen2.5:3b-instruct"
 FAMILY = "qwen2.5"
-SWITCH = "agent"  # of MEMORANDA_WITHOUT
+SWITCH = "agent"  # value in MEMORANDA_WITHOUT
 ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
-"""Who may name the model that is asked; the first whose word can be had."""
+"""Where the name of the model comes from, in order; the first with an available model is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionStep:
-    """One model that was looked for, by `who` named it: `taken`, or why not and what would mend it."""
+    """One step of the selection: `who` names the model (one of ORDER); `taken`, or the `reason` why not and what to do
+    (`next`)."""
 
     who: str
     taken: bool
@@ -54,16 +55,16 @@ def found(
     loading: Callable[[], None] | None = _quietly,
     seconds: float = inf,
 ) -> "ChatClient | None":
-    """The model that may be asked, None where there is none and rules answer. Asks the server for its list, within two
-    seconds; whoever gets a chat closes it.
+    """Return the selected model; None where there is none and rules are used. Fetches the server's list of models,
+    within two seconds; the caller closes the chat.
 
-    A question ends within a twentieth of a second once `cancelled`, which is asked as often. `loading` is called before
-    a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails. The list and all
-    that is asked afterwards end within `seconds` from now.
+    A question ends within a twentieth of a second once `cancelled` returns True; it is called as often. `loading` is
+    called before a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails. The
+    list and all questions end within `seconds` from now.
     """
     where = endpoint.of(config)
-    asked = circuit_breaker.of(where)
-    if why_disabled(config) is not None or asked.why_open() is not None:
+    breaker = circuit_breaker.of(where)
+    if why_disabled(config) is not None or breaker.why_open() is not None:
         return None
     from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
@@ -75,12 +76,12 @@ def found(
             raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
         return client(where, call, loading, name)
     except ModelFailed as failed:
-        asked.record_failure(failed)
+        breaker.record_failure(failed)
         return None
 
 
 def named_chat(config: "Config", name: str = "") -> "ChatClient":
-    """The model of this name, or the one that is asked, whatever the breaker says; whoever gets it closes it. Raises
+    """Return the model of this name, or the selected one, even if the breaker is open; the caller closes it. Raise
     ModelFailed: the server has none, or does not answer."""
     from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
@@ -93,7 +94,7 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
 
 
 def client(where: str, call: "Call", loading: Callable[[], None] | None, name: str, warm: bool = True) -> "ChatClient":
-    """Return the model of this name at an address; with `warm` a cold one is loaded before it is asked. Raises
+    """Return the client of a model at an address; with `warm` it loads a cold model before asking. Raise
     ModelFailed."""
     if endpoint.openai(where):
         from store.llm.clients.openai_client import OpenAIChat
@@ -105,7 +106,7 @@ def client(where: str, call: "Call", loading: Callable[[], None] | None, name: s
 
 
 def why_none(config: "Config") -> str:
-    """Why `found` found none, and until when nobody is asked again; for a person."""
+    """Return why `found` returned None, and how long nothing is asked; as text for a person."""
     disabled = why_disabled(config)
     if disabled is not None:
         return f"{disabled.reason} {disabled.next}".strip()
@@ -114,7 +115,7 @@ def why_none(config: "Config") -> str:
 
 
 def why_disabled(config: "Config") -> SelectionStep | None:
-    """Why no model is asked, whatever the server has; None where one may be."""
+    """Return why no model may be asked, whatever the server has; None where one may be."""
     if without(SWITCH):
         return SelectionStep("rules", True, f"Switched off by {WITHOUT}.")
     if config["agent.mode"] == "off":
@@ -123,7 +124,7 @@ def why_disabled(config: "Config") -> SelectionStep | None:
 
 
 def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[SelectionStep]]:
-    """(the first model of the order that the server has, empty if there is none; the steps to it)."""
+    """Return (the first model of ORDER that the server has, empty if there is none; the steps to it)."""
     from store.llm.server_info import cloud
 
     steps = list[SelectionStep]()
@@ -131,20 +132,20 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
         if not wanted:
             continue
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
-        if one is not None and not one.elsewhere:
+        if one is not None and not one.remote:
             return one.name, [*steps, SelectionStep(who, True, f"{one.name}, named by {who}.")]
         if one is not None or cloud(wanted):
             steps.append(SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there."))
         else:
             steps.append(SelectionStep(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
-    talkers = [one.name for one in installed if one.talks]
-    ours = [name for name in talkers if name.startswith(FAMILY)]
+    candidates = [one.name for one in installed if one.can_chat]
+    ours = [name for name in candidates if name.startswith(FAMILY)]
     if ours:
         name = USUAL if USUAL in ours else ours[0]
         return name, [*steps, SelectionStep(FAMILY, True, f"{name}, the first {FAMILY} that Ollama has.")]
     steps.append(SelectionStep(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
-    if talkers:
-        return talkers[0], [*steps, SelectionStep("any", True, f"{talkers[0]}, the first model that Ollama has.")]
+    if candidates:
+        return candidates[0], [*steps, SelectionStep("any", True, f"{candidates[0]}, the first model that Ollama has.")]
     reason = "Ollama has no model that answers here" if installed else "Ollama has no model"
     return "", [
         *steps,
@@ -153,5 +154,5 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
 
 
 def named(config: "Config") -> dict[str, str]:
-    """The models that somebody named, by who did; empty where they named none."""
+    """Return the names of models that are set, by who sets them; empty where not set."""
     return {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}

@@ -1,17 +1,17 @@
-"""How the model fares in a memory, in figures for the top line: cheap enough to be read every few seconds."""
+"""Use of the model in a memory, in numbers for the top line; read every few seconds, so it must be cheap."""
 
 from dataclasses import dataclass
 
 from store.database.database import Database
 from store.llm import usage_stats
 
-LEASE = "model"  # of whoever asks it for the turns that wait
+LEASE = "model"  # held by the process that runs the model over queued turns
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStats:
-    """`seconds` of its last answer (None before the first), how many turns are `queued` for it, how often it was
-    `asked`, how often rules had to answer in its place, and whether it is `working` right now, for whatever process."""
+    """`seconds` of the last answer (None before the first), `queued` turns, how often the model was `asked`, how often
+    rules were used in its place (`by_rule`), and whether any process is `working` with it now."""
 
     seconds: float | None = None
     queued: int = 0
@@ -21,7 +21,7 @@ class ModelStats:
 
 
 def model_stats(database: Database, now: str) -> ModelStats:
-    """The figures as they are now: a few hundred rows at the most are counted."""
+    """Return the numbers as they are now; counts a few hundred rows at most."""
     queued: int = database.value(
         "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
     )

@@ -1,4 +1,4 @@
-"""Trying a model: one small real question, and how quickly the answer came."""
+"""Probe of a model: ask one short question and measure the answer."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -15,14 +15,14 @@ from store.text.fence import plain
 
 QUESTION = "In one short sentence: what is a memory good for?"
 PREDICT = 48  # tokens
-COLD = 0.3  # seconds of loading from which it is shown
-LOADING = 120.0  # seconds that it may take, its loading included
+COLD = 0.3  # seconds of loading from which the model counts as cold
+LOADING = 120.0  # timeout in seconds, loading included
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What came of it: the answer, `seconds` in all, of which `loading` the model took so many, and how many `tokens`
-    were written, at `rate` a second (None where the server does not tell)."""
+    """The result: the answer, `seconds` in all, of which `loading` the model took so many, and the number of `tokens`
+    written, at `rate` a second (None where the server does not report it)."""
 
     model: str
     answer: str
@@ -40,13 +40,12 @@ class ProbeResult:
 def probe(
     config: Config, found: ModelStatus, name: str = "", cancelled: Callable[[], bool] = lambda: False
 ) -> ProbeResult:
-    """Try the model that is asked, or the one of this name. Raises ModelFailed: there is none, or whatever kept it from
-    answering."""
+    """Probe the selected model, or the one named `name`. Raise ModelFailed: there is none, or it did not answer."""
     if not (name or found.model):
         trouble = found.trouble
         raise trouble or ModelFailed("missing", "There is no model to be tried.", f"memoranda model pull {USUAL}")
     where, started = endpoint.of(config), monotonic()
-    circuit_breaker.of(where).reset()  # a person asks for it
+    circuit_breaker.of(where).reset()  # a person asked for the probe
     chat = model_selection.client(where, Call(cancelled), lambda: None, name or found.model, warm=False)
     with closing(chat):
         text = " ".join(plain(chat.sample(QUESTION, PREDICT, LOADING)).split())

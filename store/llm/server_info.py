@@ -1,8 +1,8 @@
-"""A look at the server that has the models: what it is, which it has, which of them are in memory.
+"""State of the model server: version, models, which of them are loaded.
 
-By the standard library alone: the status line looks twice a minute, whether anybody asks a model or not, and Ollama's
-own client takes 0.3 s to import. No proxy is used and no redirect followed, so that nothing goes anywhere but to the
-address that was set. What comes back is data, and believed only where it has the form that it should have.
+Uses only the standard library, as the status line refreshes twice a minute even when no model is used, and importing
+Ollama's client takes 0.3 s. No proxy is used and no redirect followed, so that only the configured address is
+contacted. Replies are data, and every field is checked.
 """
 
 import json
@@ -16,39 +16,39 @@ from store.llm.chat import figure
 from store.llm.clients import server_errors
 from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, break_off
 
-LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
-LARGEST = 4 << 20  # bytes of an answer
-NAME, FEW = 200, 40  # characters of a model's name, and of what else is shown of it
-_NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
+LOOK_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
+LARGEST = 4 << 20  # bytes of a reply
+NAME, FEW = 200, 40  # characters of a model's name, and of each other field
+_NO_CHAT = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that cannot chat
 
 
 def cloud(name: str) -> bool:
-    """Whether a model of this name runs on somebody else's machines."""
+    """Return whether a model of this name runs on Ollama's cloud and not on the server."""
     return name.endswith(("-cloud", ":cloud"))
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A model that the server has. `size` in bytes; `parameters` and `quantization` as Ollama writes them ("3.1B",
-    "Q4_K_M"), empty where it does not say; `loaded`: it is in memory and answers at once; `elsewhere`: it is only
-    listed here, and runs on somebody else's machines."""
+    """A model that the server lists. `size` in bytes; `parameters` and `quantization` as Ollama writes them ("3.1B",
+    "Q4_K_M"), empty where unknown; `loaded`: it is in memory and answers at once; `remote`: it runs on other
+    machines."""
 
     name: str
     size: int = 0
     parameters: str = ""
     quantization: str = ""
     loaded: bool = False
-    elsewhere: bool = False
+    remote: bool = False
 
     @property
-    def talks(self) -> bool:
-        """Whether it may answer here: it is one of this server, and not one for vectors alone."""
-        return not self.elsewhere and not any(part in self.name.lower() for part in _NO_TALKERS)
+    def can_chat(self) -> bool:
+        """Whether it can answer questions on this server: not remote, and not for vectors only."""
+        return not self.remote and not any(part in self.name.lower() for part in _NO_CHAT)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a look at the server found; `trouble` is why it found nothing, None where it answered."""
+    """The state of the server; `trouble` is why it could not be read, None where it answered."""
 
     address: str
     version: str = ""
@@ -56,13 +56,13 @@ class ServerInfo:
     trouble: ModelFailed | None = None
 
     def model(self, name: str) -> Installed | None:
-        """The model of this name, with or without its `:latest`."""
+        """Return the model of this name, with or without `:latest`; None if the server has none."""
         return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
 
 
 def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
-    """What the server at `address` is and has; each of its three answers may take so many seconds. Never raises: why it
-    does not answer is in the look."""
+    """Read the state of the server at `address`; each of its three requests may take so many seconds. Never raises: a
+    failure is in the result."""
     call = Call(lambda: False)
     if addresses.openai(address):
         try:
@@ -77,13 +77,12 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
         running = _get(address, "/api/ps", seconds, call).get("models")
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)
-    awake = {_name(entry) for entry in (running if isinstance(running, list) else [])}
-    return ServerInfo(address, version[:FEW], tuple(replace(model, loaded=model.name in awake) for model in found))
+    loaded = {_name(entry) for entry in (running if isinstance(running, list) else [])}
+    return ServerInfo(address, version[:FEW], tuple(replace(model, loaded=model.name in loaded) for model in found))
 
 
 def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Installed]:
-    """The models that the server has, in its order; which of them are in memory it does not say here. Raises
-    ModelFailed."""
+    """Return the server's models in its order; `loaded` is not set here. Raise ModelFailed."""
     path, part = ("/models", "data") if addresses.openai(address) else ("/api/tags", "models")
     listed = _get(address, path, seconds, call).get(part)
     if not isinstance(listed, list):
@@ -92,7 +91,7 @@ def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Inst
 
 
 def _name(entry: object) -> str:
-    """The model's name of an entry of a list; empty where it has none that could be typed."""
+    """Return the model's name in a list entry; empty where it has no valid one."""
     if not isinstance(entry, dict):
         return ""
     name = entry.get("model") or entry.get("name") or entry.get("id")
@@ -104,12 +103,12 @@ def _installed(entry: dict[str, Any]) -> Installed:
     if not isinstance(details, dict):
         details = {}
     parameters, quantization = (str(details.get(key) or "")[:FEW] for key in ("parameter_size", "quantization_level"))
-    elsewhere = cloud(name) or bool(entry.get("remote_host") or entry.get("remote_model"))
-    return Installed(name, figure(entry.get("size")), parameters, quantization, elsewhere=elsewhere)
+    remote = cloud(name) or bool(entry.get("remote_host") or entry.get("remote_model"))
+    return Installed(name, figure(entry.get("size")), parameters, quantization, remote=remote)
 
 
 def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
-    """The object that the server answers, within so many seconds. Raises ModelFailed."""
+    """Return the JSON object that the server replies, within so many seconds. Raise ModelFailed."""
     from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead, RemoteDisconnected
 
     parts = addresses.split(address)
@@ -154,7 +153,7 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
 
 
 def _headers(address: str) -> dict[str, str]:
-    """As the client of the server sends them; a key only where the person has set one for it."""
+    """Return the headers that the server's client would send, with a key only where one is set."""
     if addresses.openai(address):
         from store.llm.clients.openai_client import key
 

@@ -1,4 +1,4 @@
-"""How it stands with the model: the server, what it has, which model is asked and by which way it was found."""
+"""Status of the model: the server, its models, which model is selected and why."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from store.llm.model_selection import ORDER, SWITCH, SelectionStep, choose, name
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """The model that is asked (empty: none, and rules answer), by which of the ORDER, `mode` fast, smart or off, and
-    what the look at the server found."""
+    """The selected model (empty: none, rules are used), `mode` fast, smart or off, the selection `steps`, one for each
+    of ORDER, and the state of the server (`look`)."""
 
     model: str
     mode: str
@@ -21,7 +21,7 @@ class ModelStatus:
 
     @property
     def state(self) -> str:
-        """`ready` in memory, `cold` when it must be loaded first, `rules` where there is none to ask."""
+        """`ready` in memory, `cold` when it must be loaded first, `rules` where there is none."""
         if not self.model:
             return "rules"
         installed = self.look.model(self.model)
@@ -29,7 +29,7 @@ class ModelStatus:
 
     @property
     def taken(self) -> SelectionStep:
-        """The step that led to it."""
+        """The step that selected it."""
         return next(step for step in self.steps if step.taken)
 
     @property
@@ -38,11 +38,12 @@ class ModelStatus:
         return self.look.trouble
 
 
-def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> ModelStatus:
-    """Look at the server and say what is asked, with a step for each of the ORDER. Never raises.
+def model_status(config: Config, seconds: float = server_info.LOOK_SECONDS) -> ModelStatus:
+    """Read the server's state and select a model. Never raises.
 
-    Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that was gone, or had no model, is asked again
-    at once when a look finds it; one that failed otherwise is not: that it has a list says nothing of its answers.
+    If the model is switched off (MEMORANDA_WITHOUT=agent) the server is not contacted. A server that was unreachable,
+    or had no model, may be asked again at once after this finds it; one that failed otherwise may not, as its list of
+    models says nothing about its answers.
     """
     where, mode = endpoint.of(config), str(config["agent.mode"])
     nobody = why_disabled(config)
@@ -61,7 +62,7 @@ def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> Model
 
 
 def _whole(found: list[SelectionStep], config: Config, otherwise: str) -> tuple[SelectionStep, ...]:
-    """A step for each of the ORDER, also for those that were not come to; `otherwise` is why nothing came of them."""
+    """Return a step for each of ORDER, also for those that were not reached; `otherwise` is the reason for these."""
     by_name = {step.who: step for step in found}
     wanted = named(config)
     steps: list[SelectionStep] = []

@@ -1,7 +1,7 @@
-"""How a task asks a model, and reads its answer.
+"""Questions to a model with answers in JSON.
 
-Turns and records go into a question as data, numbered by us, with nothing in it that ends a message. An answer is JSON
-of one form, and names what was shown by its number or quotes it. Nothing in it is called, opened or obeyed.
+Turns and records are put into a question as numbered data, with nothing in them that could end a message. An answer is
+JSON of one form, and refers to what was shown by number or quotes it. Nothing in it is executed, opened or obeyed.
 """
 
 import json
@@ -19,11 +19,11 @@ from store.text.fence import harmless, plain
 Form = TypeVar("Form")
 Result = TypeVar("Result")
 
-LONGEST = 1_800  # tokens of what one question is about
+LONGEST = 1_800  # tokens of the data in one question
 
 
 class ModelSession:
-    """A model, how many seconds it has for an answer, and the memory in which it is counted what came of it."""
+    """A model with its timeout in seconds, and the memory in which its calls are counted and logged."""
 
     def __init__(self, chat: Chat, seconds: float, database: Database | None = None) -> None:
         self.chat = chat
@@ -32,11 +32,11 @@ class ModelSession:
 
     @property
     def name(self) -> str:
-        """Who answers."""
+        """Name of the model."""
         return self.chat.name
 
     def ask(self, task: str, form: type[Form], messages: Sequence[Message], predict: int) -> Form:
-        """An answer of this form, whose schema the first message states. Raises ModelFailed."""
+        """Ask for an answer of this form, whose JSON schema is added to the first message. Raise ModelFailed."""
         shape = schema(form)
         (role, system), *rest = messages
         instructions = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
@@ -52,8 +52,8 @@ class ModelSession:
         return found
 
     def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
-        """What a model makes of a task, and where it fails, what the rule does. Raises ModelFailed when the question
-        was taken back: nobody wants an answer then."""
+        """Return the result of the model or, if it fails, of the rule. Raise ModelFailed when the question was
+        cancelled."""
         try:
             return by_model()
         except ModelFailed as failed:
@@ -76,7 +76,7 @@ class ModelSession:
 
 
 def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
-    """Texts as a question shows them: one a line, numbered from 1, at most so many tokens in all."""
+    """Return texts as a question shows them: one a line, numbered from 1, at most `limit` tokens in all."""
     each = max(20, limit // max(1, len(texts)))
     return "\n".join(
         f"{number}. {token_count.cut(' '.join(harmless(text).split()), each)}" for number, text in enumerate(texts, 1)
@@ -84,8 +84,8 @@ def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
 
 
 class ModelChoice:
-    """Of a form's text: a word of this list. The schema names them; another word is not refused, but looked at by
-    whoever reads it, for one wrong word should not cost the whole answer."""
+    """Annotation of a text field: one of these words. Only the schema lists them; reading accepts any word, so that one
+    wrong word does not cost the whole answer."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)
@@ -95,8 +95,8 @@ class ModelChoice:
 
 
 def schema(form: type) -> dict[str, Any]:
-    """The JSON schema of a form, without what only a reader needs, its parts in place: servers differ in what else
-    they understand."""
+    """Return the JSON schema of a form, without titles, descriptions and defaults, references resolved in place:
+    servers support little more."""
     from pydantic import TypeAdapter
 
     raw = TypeAdapter(form).json_schema()
@@ -120,8 +120,8 @@ def schema(form: type) -> dict[str, Any]:
 
 
 def read(raw: str, form: type[Form]) -> Form:
-    """An answer as its form, whatever stands before and after the JSON, without what nobody sees in it or no file can
-    hold. Raises ModelFailed."""
+    """Return an answer as its form: text around the JSON is ignored, invisible characters are removed. Raise
+    ModelFailed."""
     from pydantic import TypeAdapter, ValidationError
 
     start = raw.find("{")
@@ -133,7 +133,7 @@ def read(raw: str, form: type[Form]) -> Form:
 
 
 def _seen(value: Any) -> Any:
-    """A JSON value, the texts in it plain."""
+    """Return a JSON value with its texts made plain (see `fence.plain`)."""
     if isinstance(value, str):
         return plain(value)
     if isinstance(value, list):

@@ -1,5 +1,5 @@
-"""How the model is used: for each task, how often it was asked, how often its answer could be used, and how often a
-rule had to answer in its place. Operational; a few rows."""
+"""Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
+Operational data; a few rows."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
 
 @dataclass(frozen=True, slots=True)
 class TaskUsage:
-    """One task, or all together: how often it was `asked`, how many answers were `valid`, how often a rule answered in
-    its place; the seconds of the last and of all; the `kind` of the last failure, empty where the last answer was good;
-    the `model` of the last, and when it was asked."""
+    """One task, or all together: how often it was `asked`, how many answers were `valid`, how often a rule was used
+    instead (`fell_back`); `seconds` of the last call and `total_seconds` of all; the `kind` of the last failure, empty
+    where the last answer was good; the `model` of the last call, and its time `at`."""
 
     task: str
     asked: int
@@ -30,8 +30,8 @@ class TaskUsage:
 def count(
     database: Database, task: str, model: str, milliseconds: int, kind: str, answer: str = "", dropped: str = ""
 ) -> None:
-    """Count a call, and log its answer. `kind` is how it failed, empty where it did not, `dropped` why its answer is
-    not used."""
+    """Count a call and log its answer. `kind` is the kind of its failure, empty where it succeeded; `dropped` why its
+    answer is not used."""
     if database.read_only:
         return
     with database.write("agent", "model") as write:
@@ -46,7 +46,7 @@ def count(
 
 
 def fell_back(database: Database, task: str) -> None:
-    """Count that a rule answered because the model could not."""
+    """Count that a rule was used because the model failed."""
     if database.read_only:
         return
     with database.write("agent", "model") as write:
@@ -59,12 +59,12 @@ def fell_back(database: Database, task: str) -> None:
 
 
 def by_task(database: Database) -> list[TaskUsage]:
-    """Every task that was asked, by name."""
+    """Return the use of every task that was asked, by name."""
     return [_use(row) for row in database.rows(f"SELECT {COLUMNS} FROM model_use ORDER BY task")]
 
 
 def total(database: Database) -> TaskUsage | None:
-    """All tasks as one, the last of them as its last; None before the first."""
+    """Return the sum of all tasks, with the last call of any; None before the first."""
     every = by_task(database)
     if not every:
         return None

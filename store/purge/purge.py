@@ -74,11 +74,11 @@ class PurgePlan:
     unsought: tuple[str, ...] = field(repr=False, default=())
 
     def proposed(self) -> frozenset[int]:
-        """The places, by index, that are scrubbed unless a person decides otherwise: all that can be."""
+        """Return the places, by index, that are scrubbed unless a person decides otherwise: all that can be."""
         return frozenset(index for index, place in enumerate(self.places) if place.can)
 
     def sought(self) -> tuple[str, ...]:
-        """All that a proof looks for."""
+        """Return all texts that a proof searches for."""
         return (*self.texts, *self.names)
 
 
@@ -98,7 +98,7 @@ class Purge:
     """Purging in one memory."""
 
     def __init__(self, database: Database, documents: Documents | None = None) -> None:
-        """Without `documents`, as for a backup, no file is read."""
+        """Prepare purging; without `documents`, as for a backup, no file is read."""
         self._database = database
         self._documents = documents
 

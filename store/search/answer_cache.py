@@ -1,13 +1,12 @@
-"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most.
+"""Cache of the Librarian's answers, for questions that the records alone decide; an entry lives one day at most.
 
-An answer is given again only while all that it rests on is as it was: the records it cites (no step of history touched
-them since, and they say what they said), what a search for the question finds (nothing that it did not find then), and
-who gave it, so that no model signs what another said.
-While a text waits for its vector nobody knows what it is near to, and nothing is given again. A purge empties it.
+An entry is used only while everything it rests on is unchanged: the records it cites (no later step of history touched
+them, and their text is the same), the results of a search for its question (no new hit), and the model that gave it.
+While a text waits for its vector, similarity is not known and no entry is used. A purge empties the cache.
 
-A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` and
-`cues` find nothing that tells the two apart; with a note of ours, never the model's, that names the question it was
-given to.
+A question with the same meaning is answered too: from a calibrated similarity of ALIKE, if `question_similarity` and
+`contradiction` find no difference between the two. Such an answer carries a note, written here and never by a model,
+that names the original question.
 """
 
 import json
@@ -46,8 +45,8 @@ COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vect
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer given before: `question` is the one it was given to, `at` when; `citations` what it rests on. `note`
-    is to be shown with it, empty where the very same question was asked."""
+    """A cached answer: `question` is the one it was given to, `at` its timestamp, `citations` the records it rests on.
+    `note` must be shown with it; it is empty where exactly the same question was asked."""
 
     question: str
     answer: str
@@ -57,7 +56,7 @@ class Answer:
 
 
 class Answers:
-    """The answers that one memory keeps."""
+    """The cached answers of one memory."""
 
     def __init__(self, database: Database, search: Search) -> None:
         self._database = database
@@ -66,15 +65,15 @@ class Answers:
     def keep(
         self, question: str, answer: str, citations: Sequence[str], *, seq: int | None = None, by: str = ""
     ) -> bool:
-        """Keep an answer, if it is one that keeps: whether it was. `seq` is the step of history that was the newest
-        when its records were read (the newest one now, unless given): what was written since, it does not know. `by`
-        names the model that gave it.
+        """Cache an answer if it qualifies; return whether it was cached. `seq` is the newest step of history when its
+        records were read (default: the newest step now): an answer whose records were written later is not cached. `by`
+        names the model.
 
-        Some 50 ms where a model makes the question's vector: for a thread that may wait.
+        Takes some 50 ms where a model computes the question's vector: call it on a worker thread.
         """
         if self._database.read_only or not answer.strip() or not deterministic(question):
             return False
-        if tells(self._database, question):  # it says what was purged
+        if tells(self._database, question):  # its words were purged
             return False
         cited = _parsed(citations)
         newest = self._newest()
@@ -109,16 +108,17 @@ class Answers:
     def lookup(
         self, question: str, *, by: str = "", fits: Callable[[str, str], bool] = lambda question, answer: True
     ) -> Answer | None:
-        """What was answered by this model to this question, or to one that means the same, if it still holds and `fits`
-        says so of that question and its answer; else None. Some 30 ms where answers are kept at all."""
+        """Return the valid answer that the model `by` gave to this question or to one with the same meaning, else None.
+        `fits(question, answer)` may reject a candidate. Takes some 30 ms where any answer is cached. Delete the invalid
+        entries it met, and count the lookup."""
         if not deterministic(question):
             return None
-        given, gone = self._look(question, by, fits)
+        given, invalid = self._look(question, by, fits)
         if not self._database.read_only and not self._database.moment:
             with self._database.write("agent", "answers") as write:
                 write.execute(
                     "DELETE FROM answers_cache WHERE id IN (SELECT value FROM json_each(?))",
-                    (Verbatim(json.dumps(gone)),),
+                    (Verbatim(json.dumps(invalid)),),
                 )
                 for name in (LOOKED, *((GIVEN,) if given else ())):
                     write.execute(
@@ -128,44 +128,44 @@ class Answers:
         return given
 
     def figures(self) -> tuple[int, int, int]:
-        """(how often an answer was looked for, how often there was one, how many are kept)."""
+        """Return (number of lookups, number of them answered, number of answers cached)."""
         looked, given = (
             int(self._database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (LOOKED, GIVEN)
         )
         return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
 
     def empty(self) -> int:
-        """Drop them all; how many there were."""
+        """Delete all cached answers; return how many there were."""
         with self._database.write("user", "answers") as write:
             write.execute("DELETE FROM answers_cache")
-            gone: int = self._database.connection.changes()
-            return gone
+            deleted: int = self._database.connection.changes()
+            return deleted
 
-    # looking
+    # look up
 
     def _look(self, question: str, by: str, fits: Callable[[str, str], bool]) -> tuple[Answer | None, list[int]]:
-        """(the answer that holds, the ids of those looked at that hold no longer)."""
-        gone: list[int] = []
+        """Return (the valid answer or None, the ids of the entries found invalid)."""
+        invalid: list[int] = []
         row = self._database.row(f"SELECT {COLUMNS} FROM answers_cache WHERE normal = ?", (normal(question),))
         if row is not None:
             if self._waiting():
                 return None, []
             if not self._holds(row, self._found(row[1], row[2]), by):
-                gone.append(row[0])
+                invalid.append(row[0])
             elif fits(row[1], row[2]):
                 return _answer(row, ""), []
         if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
-            return None, gone
-        return self._alike(question, gone, by, fits)
+            return None, invalid
+        return self._alike(question, invalid, by, fits)
 
     def _alike(
-        self, question: str, gone: list[int], by: str, fits: Callable[[str, str], bool]
+        self, question: str, invalid: list[int], by: str, fits: Callable[[str, str], bool]
     ) -> tuple[Answer | None, list[int]]:
-        """The answer to the nearest question that means the same."""
+        """Return (the answer to the nearest question with the same meaning or None, the ids of invalid entries)."""
         look = self._search.meaning.look(question) if self._search.meaning else None
         vector = look.vector() if look else None
         if look is None or vector is None or self._waiting():
-            return None, gone
+            return None, invalid
         import numpy as np
 
         near = []
@@ -173,7 +173,7 @@ class Answers:
             f"SELECT {COLUMNS} FROM answers_cache WHERE fingerprint = ?", (look.fingerprint,)
         ):
             other = np.frombuffer(row[8], "<f4")
-            if row[0] not in gone and other.shape == vector.shape:
+            if row[0] not in invalid and other.shape == vector.shape:
                 near.append((look.calibrated(float(other @ vector)), row))
         for similarity, row in sorted(near, key=lambda pair: -pair[0]):
             if similarity < ALIKE:
@@ -182,29 +182,29 @@ class Answers:
                 continue
             found = self._found(question, row[2])
             if not self._holds(row, self._found(row[1], row[2]), by):
-                gone.append(row[0])
+                invalid.append(row[0])
             elif self._same_matter(question, row, found):
                 since = how_long_ago(self._database.clock(), row[9])
                 return _answer(
                     row, f"[Recovered from an earlier answer, {since}, to “{' '.join(row[1].split())}”]"
-                ), gone
-        return None, gone
+                ), invalid
+        return None, invalid
 
     def _same_matter(self, question: str, row: "tuple[Any, ...]", found: "list[Hit] | None") -> bool:
-        """Whether a search for this question leads to what the other's answer rests on, and the question names nothing
-        that the memory knows and that answer does not speak of."""
+        """Return whether a search for this question has the same first hit as the cached one (`row`), and every word of
+        the question that the memory contains occurs in the cached question, its answer or that hit."""
         before = json.loads(row[6])
         if not found or not before or found[0].key != before[0]:
             return False
         keywords = FullTextIndex(self._database)
-        spoken = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
+        covered = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
         own = [word for word in words(question) if word not in stop_words("search") and word.isalpha()]
-        strange = [word for word in own if not keywords.stems(word) <= spoken]
-        known = keywords.counts(QueryTerms(strange, None, {}))
+        uncovered = [word for word in own if not keywords.stems(word) <= covered]
+        known = keywords.counts(QueryTerms(uncovered, None, {}))
         return not any(known.values())
 
     def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None", by: str) -> bool:
-        """Whether all that a kept answer rests on is as it was."""
+        """Return whether everything that a cached answer rests on is unchanged."""
         _, _, _, citations, seq, basis, before, _, _, at = row
         age = to_ms(self._database.clock()) - to_ms(at)
         cited = _parsed(json.loads(citations))
@@ -222,8 +222,8 @@ class Answers:
         return self._database.value("SELECT max(seq) FROM history") or 0
 
     def _found(self, question: str, answer: str) -> "list[Hit] | None":
-        """What a search for the question finds, but for the turns in which it was asked and answered; None where it
-        could not look as well as it should."""
+        """Return the search hits for the question, without the turns in which it was asked and answered; None if the
+        vectors could not be searched although they exist."""
         found = self._search(" ".join(question.replace(":", " ").split()), FOUND)
         if self._search.meaning and self._search.meaning.serves and "meaning" not in found.signals:
             return None
@@ -231,14 +231,14 @@ class Answers:
         return [hit for hit in found.hits if not isinstance(hit.record, Turn) or normal(hit.record.text) not in own]
 
     def _waiting(self) -> bool:
-        """Whether a text waits for its vector, so that nobody knows what it is near to."""
+        """Return whether a text waits for its vector, so that similarity is not known."""
         serves = self._search.meaning is not None and self._search.meaning.serves
         return serves and bool(
             self._database.value("SELECT 1 FROM embedding_queue q JOIN passages p ON p.id = q.id LIMIT 1")
         )
 
     def _touched(self, cited: Iterable[Citation], seq: int) -> bool:
-        """Whether a step of history after `seq` wrote one of these records, or muted one."""
+        """Return whether a step of history after `seq` wrote one of these records, or muted one."""
         keys = []
         for one in cited:
             if (table := TABLES.get(one.kind)) and isinstance(one.target, int):
@@ -255,8 +255,8 @@ class Answers:
         return bool(rows)
 
     def _basis(self, cited: Sequence[Citation], by: str) -> str | None:
-        """A digest of what these records say, of how old the facts among them are, and of who answered from them; None
-        if one is not there."""
+        """Return a digest of these records, of the ageing state of the facts among them, and of `by`; None if one is
+        missing."""
         now = self._database.clock()
         basis: list[object] = [by] if by else []
         for one in cited:

@@ -1,4 +1,4 @@
-"""The corpus: one row for each thing that can be found. Kept by triggers (schema); rebuilt here from nothing."""
+"""The corpus table: one row for each searchable record. Triggers of the schema maintain it; `rebuild` makes it anew."""
 
 from store.base.record_keys import NUMBERS
 from store.database.database import Database
@@ -7,14 +7,14 @@ PASSAGES = (
     "SELECT c.id | (j.key << 40), c.id, j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3"
     " FROM corpus c, json_each(passages_of(CAST(c.text AS BLOB))) j"
 )
-"""Of every row, as the schema's triggers make them."""
+"""SQL for the passages of every row, as the schema's triggers make them."""
 
 
 def rebuild(database: Database) -> int:
-    """Throw corpus and index away and make them again from the records; how many rows there are now.
+    """Delete corpus and index and make them again from the records; return the number of rows.
 
-    The corpus's triggers are out of the way meanwhile: they would take the old rows out of the old index one by one,
-    which a damaged index refuses.
+    The corpus's triggers are dropped meanwhile: they would delete old rows one by one from the old index, which a
+    damaged index refuses.
     """
     with database.write("agent", "index") as write:
         triggers = list(
@@ -37,7 +37,7 @@ def rebuild(database: Database) -> int:
 
 
 def check(database: Database) -> int:
-    """FTS5's own integrity check of the index against the corpus; how many rows there are. Raises ForeignFile if they
+    """Run FTS5's integrity check of the index against the corpus; return the number of rows. Raise ForeignFile if they
     disagree."""
     with database.write("agent", "check") as write:
         write.discard()

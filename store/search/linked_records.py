@@ -1,11 +1,11 @@
-"""What belongs to a record: a decision's commits, a commit's decisions, all that is part of an iteration."""
+"""The records that belong to a record: a decision's commits, a commit's decisions, the parts of an iteration."""
 
 from store.base import models
 from store.base.models import Commit, Decision, Iteration, Record
 from store.database.database import Database
 from store.search.lookup import many
 
-# what an iteration holds → how its ids are found, in their order
+# part of an iteration → SQL for its ids, in order
 PARTS = {
     "decisions": "SELECT id FROM decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id",
     "commits": "SELECT id FROM commits WHERE iteration_id = ? ORDER BY committed_at, id",
@@ -15,14 +15,15 @@ PARTS = {
 
 
 def part(database: Database, name: str, iteration: int) -> list[int]:
-    """The ids of an iteration's `decisions` (but forgotten ones), `commits`, `events` or `tasks`, oldest first."""
+    """Return the ids of an iteration's `decisions` (without forgotten ones), `commits`, `events` or `tasks`, oldest
+    first."""
     return [number for (number,) in database.rows(PARTS[name], (iteration,))]
 
 
 def as_json(database: Database, record: Record) -> dict[str, object]:
-    """The record's own fields, and what belongs to it as further ones: of an iteration `decisions`, `commits`, `events`
-    and `tasks`; of a decision its `commits`, each with its `link_type`, and the number of the one it is
-    `superseded_by`; of a commit its `decisions`, each with its `link_type`."""
+    """Return the record's own fields, with linked records as further fields: of an iteration `decisions`, `commits`,
+    `events` and `tasks`; of a decision its `commits`, each with its `link_type`, and `superseded_by`, the id of its
+    successor; of a commit its `decisions`, each with its `link_type`."""
     found: dict[str, object] = models.as_json(record)
     if isinstance(record, Iteration):
         for name in PARTS:
@@ -39,7 +40,7 @@ def as_json(database: Database, record: Record) -> dict[str, object]:
 
 
 def _linked(database: Database, kind: str, end: str, number: int) -> list[dict[str, object]]:
-    """The other ends of a record's links, the oldest first, each with its `link_type`."""
+    """Return the other ends of a record's links, oldest first, each with its `link_type`."""
     links = dict(database.rows(f"SELECT {kind}_id, link_type FROM commit_links WHERE {end}_id = ?", (number,)))
     records = many(database, kind, list(links))
     linked = [{**models.as_json(one), "link_type": links[one.id]} for one in records]

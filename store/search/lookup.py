@@ -1,4 +1,4 @@
-"""Any record by its citation or its key, whatever its kind."""
+"""Read records of any kind by citation or by key."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lookup(database: Database, citation: Citation) -> "Record":
-    """The record that a citation means. Raises NotFound, Conflict (an ambiguous sha), Unsupported."""
+    """Return the record that a citation names. Raise NotFound, Conflict (an ambiguous sha) or Unsupported."""
     target = citation.target
     if citation.kind == "commit":
         from store.records.timeline.commits import Commits
@@ -35,7 +35,7 @@ def lookup(database: Database, citation: Citation) -> "Record":
 
 
 def there(database: Database, citations: Iterable[Citation]) -> "list[Record]":
-    """The records of these citations, those that are there."""
+    """Return the records of these citations; skip those that cannot be found."""
     found: list[Record] = []
     for citation in citations:
         try:
@@ -46,18 +46,18 @@ def there(database: Database, citations: Iterable[Citation]) -> "list[Record]":
 
 
 def kind_of(record: "Record") -> str:
-    """What kind of record this is, in the words of `keys.NUMBERS`."""
+    """Return the record's kind, as in `record_keys.NUMBERS`."""
     name = type(record).__name__.lower()
     return "document" if name == "chunk" else name
 
 
 def key(record: "Record") -> int:
-    """The key of a record (store/base/record_keys.py)."""
+    """Return the key of a record (store/base/record_keys.py)."""
     return pack(kind_of(record), record.id)
 
 
 def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":
-    """The records of these keys that exist, read with one query a kind."""
+    """Return the records with these keys that exist, by key; one query for each kind."""
     wanted: dict[str, list[int]] = {}
     for key in keys:
         kind, number = unpack(key)
@@ -68,7 +68,7 @@ def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":
 
 
 def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Record]":
-    """The records of one kind with these ids; a part that is not asked for is not imported."""
+    """Return the records of one kind with these ids. Import only the module of that kind."""
     if kind == "fact":
         from store.records.facts import Facts
 

@@ -1,4 +1,5 @@
-"""The search: keywords and meaning → fusion → recency → diversity → the best, each with why it is there."""
+"""The search pipeline: keywords and vectors, fusion, recency, diversity; returns the best hits and the reasons for
+each."""
 
 import json
 import time
@@ -32,49 +33,50 @@ if TYPE_CHECKING:
     from store.search.settings import Settings
     from store.search.signals.semantic import PendingQueryVector, SemanticIndex
 
-# records from which on the keywords are looked up while the model reads the question: it needs all processors for its
-# 15 ms, and a second thread costs it more than a quick lookup takes
+# number of passages from which keywords are looked up while the model embeds the question: below it the model, which
+# uses all processors for its 15 ms, would lose more to a second thread than a quick lookup takes
 BESIDE = 200_000
-FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))  # their text is what is searched
-RELATED_FROM = 0.2  # calibrated similarity of what shares no word with a record
-NEAREST_SHOWN = 3  # of what is not near enough to be found
+# kinds whose snippet is cut from the passage found; of others it is cut from `body`
+FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
+RELATED_FROM = 0.2  # least calibrated similarity of a related record that shares no word
+NEAREST_SHOWN = 3  # records shown as nearest where nothing was near enough
 
 
 class Search:
-    """Search in one memory. Keywords always answer; meaning joins where vectors were made and their model is there."""
+    """Search of one memory. Keywords always work; vectors are used too where they exist and their model can be run."""
 
     def __init__(self, database: Database, settings: "Settings", meaning: "SemanticIndex | None" = None) -> None:
         self._database = database
         self._settings = settings
         self._keywords: FullTextIndex = FullTextIndex(database)
-        self._damaged = False  # whether the keyword index was found to be
+        self._damaged = False  # set when the keyword index is found damaged
         if without("fts5"):
             self._keywords = TableScan(database)
         self.meaning = meaning
 
     @classmethod
     def of(cls, database: Database, config: "Config") -> "Search":
-        """The search of a memory as its person has set it."""
+        """Return the search of a memory with the settings of `config`."""
         from store.search.settings import Settings
         from store.search.signals.semantic import SemanticIndex
 
         return cls(database, Settings(config), SemanticIndex(database, config))
 
     @property
-    def asked(self) -> QueryHistory:
-        """What was asked before."""
+    def query_history(self) -> QueryHistory:
+        """The history of queries."""
         return QueryHistory(self._database)
 
     @property
-    def timed(self) -> "LatencyLog":
-        """How the last searches fared."""
+    def latency_log(self) -> "LatencyLog":
+        """The durations of the last searches."""
         from store.search.log.latency_log import LatencyLog
 
         return LatencyLog(self._database)
 
     @property
     def accesses(self) -> Accesses:
-        """How often records were opened."""
+        """The counter of opened records."""
         return Accesses(self._database)
 
     def __call__(
@@ -94,15 +96,18 @@ class Search:
         scope: str = "",
         meaning: bool = True,
     ) -> Answer:
-        """Everything that matches, best first. Filters given here and inside the query both hold; `since` is
-        inclusive, `before` exclusive; `status` is a word that `is:` takes, `author` a part of a commit's author, of a
-        speaker's name or of a record's origin, `tag` a whole tag, `iteration_id` the iteration that something belongs
-        to. `min_score` is a calibrated similarity, and touches only what a model has looked at. `scope` is
-        one of SCOPES, for facts of it alone, or else the key of the session that asks (see `scope`): one that may not
-        search is answered with nothing. Without `meaning` keywords answer alone, at once.
+        """Search all records; return the matches, best first. Filters given as arguments apply in addition to those in
+        the query.
 
-        Only a filter given here can raise InvalidInput: any `query` is answered. A running search is stopped by
-        `Database.interrupt` from another thread (apsw.InterruptError)."""
+        `since` is inclusive, `before` exclusive; `status` is a word that `is:` takes; `author` a part of a commit's
+        author, of a speaker's name or of a record's origin; `tag` a whole tag; `iteration_id` the iteration that a
+        record belongs to. `min_score` is a calibrated similarity and applies only to records that have a vector.
+        `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
+        a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
+
+        Raise InvalidInput for a filter argument only: no `query` is refused. `Database.interrupt`, called from another
+        thread, stops a running search (apsw.InterruptError).
+        """
         start = time.perf_counter()
         asked = parse(query, self._database.clock())
         for name, value, words in (
@@ -120,7 +125,7 @@ class Search:
             logging.getLogger("memoranda").warning("a search of the session %s was denied: %s", scope, refused)
             return Answer([], 0, 0, _since(start), [f"This session may not search: {refused}."], ())
         if status in STATUSES and asked.status and status != asked.status:
-            return Answer([], 0, 0, _since(start), asked.notes)  # no record has two
+            return Answer([], 0, 0, _since(start), asked.notes)  # no record has two statuses
         also_is(asked, status)
         asked.kinds += [tuple(kinds)] if kinds else []
         asked.domains += [domain] if domain else []
@@ -158,13 +163,13 @@ class Search:
             asked.notes.append(f"No record contains “{quoted}”: searched without the quotation marks.")
             words.phrases = []
             found = self._find(words, filters, most, asked.notes)
-        only = found.scores if words.phrases else None  # what stands in quotes must be in it
+        only = found.scores if words.phrases else None  # a quoted phrase must occur in the passage
         cosines = look.near(filters, list(found.scores), most, only) if look else {}
         notes = [*asked.notes, *(look.notes if look else ())]
         signals: tuple[str, ...] = ("keywords", "meaning") if cosines else ("keywords",)
-        done = _Done(asked, words, found, notes, signals, look, start)
+        state = _SearchState(asked, words, found, notes, signals, look, start)
         if source:
-            return self._related(done, source, cosines, limit)
+            return self._related(state, source, cosines, limit)
         if not words.kept or (not cosines and words.single):
             pool = self._pool(found, {})
             places = {record.key: record for record in pool}
@@ -173,7 +178,7 @@ class Search:
                 for key, score in found.scores.items()
                 if key & ROW in places
             ]
-            return self._show(done, order[:limit], len(order))
+            return self._show(state, order[:limit], len(order))
         pool = self._pool(found, cosines)
         if look and not settings.plain:
             look.move(asked.text, [one for record in pool for one in record.passages])
@@ -190,16 +195,16 @@ class Search:
                     notes.append(f"Nothing here is about that; {share}")
                 found.total = found.exact = 0
                 nearest = order[:NEAREST_SHOWN] if verdict.known else []
-                return self._show(done, [], 0, nearest)
+                return self._show(state, [], 0, nearest)
             order = [place for place in order if place.record.bm25 > 0 or verdict.near(place.record)]
         if look and min_score:
-            order = [place for place in order if done.similarity(place.record, 1.0) >= min_score]
+            order = [place for place in order if state.similarity(place.record, 1.0) >= min_score]
         found.total += sum(not place.record.bm25 for place in order)
         if settings.plain and settings.half_life:
             order = recency.decayed(order, self._database.clock(), settings.half_life)
         if settings.plain and settings.diversity < 1:
             order = self._diverse(order, look, limit)
-        return self._show(done, order[:limit], len(order))
+        return self._show(state, order[:limit], len(order))
 
     def _words(self, asked: Query) -> QueryTerms:
         try:
@@ -209,11 +214,11 @@ class Search:
             return self._keywords.words(asked)
 
     def _read_instead(self) -> None:
-        """Go on without the index."""
+        """Read the tables instead of the damaged index from now on."""
         self._keywords, self._damaged = TableScan(self._database), True
 
     def _find(self, words: QueryTerms, filters: Filters, most: int, notes: list[str]) -> FullTextResult:
-        """What the keywords find: in the index, or where that is damaged in the records themselves."""
+        """Return what the keywords find: in the index or, where that is damaged, in the tables, with a note."""
         try:
             found = self._keywords.find(words, filters, most)
         except ForeignFile:
@@ -223,9 +228,9 @@ class Search:
             notes.append("The keyword index is damaged, and every record was read instead: memoranda index rebuild.")
         return found
 
-    def _related(self, done: "_Done", source: Related, cosines: dict[int, float], limit: int) -> Answer:
-        """What is related to a record, without the record itself."""
-        found = done.found
+    def _related(self, state: "_SearchState", source: Related, cosines: dict[int, float], limit: int) -> Answer:
+        """Return the records that are related to `source`, without `source` itself."""
+        found = state.found
         own = [key for key in found.scores if key & ROW == source.key]
         found.total -= bool(own)
         for key in own:
@@ -236,13 +241,13 @@ class Search:
         order = [
             place
             for place in weigh(pool, VECTOR, TEXT)
-            if place.record.bm25 > 0 or done.similarity(place.record) >= RELATED_FROM
+            if place.record.bm25 > 0 or state.similarity(place.record) >= RELATED_FROM
         ]
         found.total += sum(not place.record.bm25 for place in order)
-        return self._show(done, order[:limit], len(order))
+        return self._show(state, order[:limit], len(order))
 
     def _pool(self, found: FullTextResult, cosines: Mapping[int, float]) -> list[Candidate]:
-        """The records of what both found, with what the ranking looks at."""
+        """Return the records of all passages that keywords or vectors found, with the fields that ranking uses."""
         scores = found.scores
         rows = self._database.rows(
             "SELECT p.id, p.row, p.start, p.line, p.code, substr(c.text, p.start + 1, p.end - p.start), c.kind,"
@@ -275,7 +280,7 @@ class Search:
         return Question(asked.text, weights, prefix, asked.code)
 
     def _diverse(self, order: list[Place], look: "PendingQueryVector | None", limit: int) -> list[Place]:
-        """The order with what says the same as a hit before it further down."""
+        """Return the first `limit` records, reordered so that those which repeat an earlier one come later."""
         order = order[: 2 * limit]
         if not order:
             return order
@@ -292,32 +297,32 @@ class Search:
         places = mmr.mmr([place.score / most for place in order], alike, self._settings.diversity, limit)
         return [order[place] for place in places]
 
-    def _show(self, done: "_Done", order: Sequence[Place], count: int, nearest: Sequence[Place] = ()) -> Answer:
-        """The answer, with the records as they are and a snippet of each."""
-        marker = Marker(self._keywords.tokenizer, done.words.kept, done.words.prefix)
+    def _show(self, state: "_SearchState", order: Sequence[Place], count: int, nearest: Sequence[Place] = ()) -> Answer:
+        """Return the answer: each record as it is now, with a snippet."""
+        marker = Marker(self._keywords.tokenizer, state.words.kept, state.words.prefix)
         rows = lookup.by_key(self._database, [place.record.key for place in (*order, *nearest)])
 
         def hits(places: Sequence[Place]) -> list[Hit]:
-            # another process may have taken one away between the two reads
-            return [self._hit(done, place, rows[key], marker) for place in places if (key := place.record.key) in rows]
+            # another process may have deleted a record between the two reads
+            return [self._hit(state, place, rows[key], marker) for place in places if (key := place.record.key) in rows]
 
-        shown = self._cited(done.asked.citation, hits(order))
-        found = done.found
+        shown = self._cited(state.asked.citation, hits(order))
+        found = state.found
         return Answer(
             shown,
             max(found.total, len(shown)),
             found.left_out,
-            _since(done.start),
-            done.notes,
-            done.signals,
-            done.words,
+            _since(state.start),
+            state.notes,
+            state.signals,
+            state.words,
             hits(nearest),
             max(found.exact, sum(hit.level == EXACT for hit in shown)),
-            done.look.provider if done.look else "",
+            state.look.provider if state.look else "",
         )
 
     @staticmethod
-    def _hit(done: "_Done", place: Place, record: "Record", marker: Marker) -> Hit:
+    def _hit(state: "_SearchState", place: Place, record: "Record", marker: Marker) -> Hit:
         one, kind = place.passage, place.record.kind
         if place.record.key & 15 in FORMED:
             text, marks = snippet(
@@ -326,11 +331,11 @@ class Search:
         else:
             text, marks = snippet(body(record), marker)
         level = EXACT if place.record.tier else NEAR
-        similarity = done.similarity(place.record) if place.record.cosine is not None else None
+        similarity = state.similarity(place.record) if place.record.cosine is not None else None
         return Hit(kind, record, text, marks, place.score, similarity, place.why, level, one.start, one.line)
 
     def _cited(self, citation: Citation | None, hits: list[Hit]) -> list[Hit]:
-        """The hits with the record that the whole query cites in front."""
+        """Put the record that the whole query cites in front of the hits."""
         if citation is None:
             return hits
         try:
@@ -343,8 +348,8 @@ class Search:
         return [first, *(hit for hit in hits if hit.key != first.key)]
 
 
-class _Done:
-    """What one search has read so far."""
+class _SearchState:
+    """The intermediate results of one search."""
 
     __slots__ = ("asked", "found", "look", "notes", "signals", "start", "words")
 
@@ -367,7 +372,7 @@ class _Done:
         self.start = start
 
     def similarity(self, record: Candidate, unseen: float = 0.0) -> float:
-        """The calibrated similarity of a record's nearest passage; `unseen` where no model looked."""
+        """Return the calibrated similarity of a record's nearest passage; `unseen` where it has no vector."""
         cosine = record.cosine
         return unseen if cosine is None or self.look is None else self.look.calibrated(cosine)
 
@@ -377,7 +382,7 @@ def _since(start: float) -> float:
 
 
 def body(record: "Record") -> str:
-    """The text of a record that a snippet is taken from: what is searched, in the order a person reads it."""
+    """Return the text of a record that a snippet is cut from: its searched fields, in reading order."""
     from store.base import models
 
     if isinstance(record, models.Fact):

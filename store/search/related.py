@@ -1,4 +1,4 @@
-"""What is related to a record: nearest to its stored vector, and sharing its rarest words. No model is asked."""
+"""Records related to a record: near its stored vector, or with its rarest words. Runs no model."""
 
 import re
 
@@ -10,13 +10,14 @@ from store.search import lookup
 from store.search.signals.fts import FullTextIndex, QueryTerms
 from store.text.vocabulary import stop_words
 
-WORDS = 8  # rarest words that stand for a record
-LOOKED_AT = 300  # different words of it, from its beginning
-VECTOR, TEXT = 0.7, 0.3  # weights of nearness and of shared words
+WORDS = 8  # rarest words of a record that are searched for
+LOOKED_AT = 300  # distinct words that are considered, from the beginning of its text
+VECTOR, TEXT = 0.7, 0.3  # weights of the cosine and of bm25
 
 
 class Related:
-    """The record that others are to be related to: its `key`, the `words` that stand for it, and its whole text."""
+    """The record whose related records are searched for: its `key`, the `words` that represent it, and its whole
+    text."""
 
     __slots__ = ("key", "text", "words")
 
@@ -27,12 +28,13 @@ class Related:
 
 
 def related(database: Database, keywords: FullTextIndex, citation: Citation) -> Related | None:
-    """The record that a citation means, as it is compared with others; None if it is not in this memory."""
+    """Return the cited record in the form that the search compares; None if it is not in this memory or cannot be
+    searched."""
     try:
         key = pack(citation.kind, lookup.lookup(database, citation).id)
     except (MemorandaError, KeyError):  # a kind that cannot be searched has no key
         return None
-    # what stands around a turn, and a fact's domain, are not what it says
+    # the context of a turn (its neighbours) and of a fact (its domain) is not part of its own text
     row = database.row(
         "SELECT title, text, iif(kind IN ('turn', 'fact'), '', context) FROM corpus WHERE id = ?", (key,)
     )
@@ -43,7 +45,7 @@ def related(database: Database, keywords: FullTextIndex, citation: Citation) -> 
 
 
 def rarest(keywords: FullTextIndex, text: str) -> list[str]:
-    """The rarest words of a text that stand in another one too, the rarest first."""
+    """Return the rarest words of a text that also occur in another passage, the rarest first; at most WORDS."""
     words = dict.fromkeys(word.lower() for word in re.findall(r"\w+", text))
     telling = [word for word in words if len(word) > 2 and word not in stop_words("search") and not word.isdigit()]
     counts = keywords.counts(QueryTerms(telling[:LOOKED_AT], None, {}))

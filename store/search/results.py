@@ -1,4 +1,4 @@
-"""What a search gives."""
+"""The results of a search."""
 
 from store.base.record_keys import pack
 
@@ -11,12 +11,12 @@ EXACT, NEAR, NOTHING = "exact", "near", "nothing"
 
 
 class Hit:
-    """One thing found. `record` is the whole record, `snippet` up to 700 characters of it, `marks` the (start, end) of
-    the words that matched in it; `level` is `exact` where the record holds what was asked, word for word or all of its
-    words, else `near`. The passage that was found begins at the character `start` of the record's text, on its `line`
-    (from 1). `score` grows with relevance and compares within one answer only; `similarity` is the calibrated one to
-    the query (0 unrelated, 1 as a paraphrase), None where no model looked; `why` says what each signal gave to the
-    score."""
+    """One search result. `record` is the whole record, `snippet` up to 700 characters of it, `marks` the (start, end)
+    of the matching words in the snippet. `level` is `exact` where the record contains the query word for word or all of
+    its words, else `near`. The passage found begins at character `start` of the record's text, on `line` (from 1).
+    `score` grows with relevance and is comparable within one answer only; `similarity` is the calibrated similarity to
+    the query (0 unrelated, 1 a paraphrase), None for a record without a vector; `why` maps each signal to its part of
+    the score."""
 
     __slots__ = (
         *("citation", "key", "kind", "level", "line", "marks", "record", "score", "similarity", "snippet", "start"),
@@ -51,10 +51,10 @@ class Hit:
 
 
 class Answer:
-    """What a search gave: `hits` best first; how many there were in `total`, of
-    which `exact` are exact; how many more are superseded or forgotten in `left_out`, which `signals` answered, in how
-    many `milliseconds`, `notes` on what could not be used, and the `words` that were looked for. Where nothing is near
-    the question there are no hits, and `nearest` holds the few that are least far from it."""
+    """The result of a search: `hits`, best first; `total`, the number of matches, of which `exact` are exact;
+    `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
+    `milliseconds` taken; `notes` on parts of the query that could not be used; `words` searched for. Where nothing is
+    near the query, `hits` is empty and `nearest` holds the few records that come closest."""
 
     __slots__ = (
         *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "signals", "total", "words"),
@@ -82,11 +82,11 @@ class Answer:
         self.words = words
         self.nearest = nearest or []
         self.exact = exact
-        self.provider = provider  # who made the question's vector, "" where no model was asked
+        self.provider = provider  # who computed the query's vector, "" where no model ran
 
     @property
     def verdict(self) -> str:
-        """`exact` where a hit is, else `near`, `nothing` without hits."""
+        """`exact` where any hit is exact, else `near`; `nothing` without hits."""
         if not self.hits:
             return NOTHING
         return EXACT if any(hit.level == EXACT for hit in self.hits) else NEAR

@@ -1,15 +1,15 @@
-"""What a person has set about searching."""
+"""The settings of the search."""
 
 from store.config.configuration import Config
 from store.search.query import access_scope
 
-# the numbers of the first sketch
+# the values of `search.setting` = seed
 SEED = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4, "halfLifeDays": 30, "lambda": 0.7}
 
 
 class Settings:
-    """How signals are weighed: as measured (`plain` false: the numbers below are not used), or `plain`ly by numbers,
-    those of `SEED` or the person's own."""
+    """The weights of the signals: with `plain` false those of `ranking.WEIGHTS`, as measured, and the numbers below are
+    not used; with `plain` true the numbers of SEED or of the configuration."""
 
     __slots__ = (
         *("_default", "_rules", "diversity", "half_life", "multiplier", "plain"),
@@ -29,5 +29,5 @@ class Settings:
         self._default = str(config["search.scope"])
 
     def denied(self, session: str) -> str:
-        """Why this session may not search, or an empty text; see `scope.denied`."""
+        """Return why this session may not search, or an empty text; see `access_scope.denied`."""
         return access_scope.denied(session, self._rules, self._default)

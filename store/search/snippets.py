@@ -1,6 +1,6 @@
-"""Snippets: the part of a text where the words are, and where exactly they stand in it.
+"""Snippets: the part of a text with the matching words, and their positions in it.
 
-The words are found with FTS5's own tokenizer, so what is marked is what matched: stems, and letters without accents.
+Words are found with FTS5's own tokenizer, so the marks agree with the matches: stems, and letters without accents.
 """
 
 import re
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 LENGTH = 700  # characters of a snippet
-ELLIPSES = 4  # characters of those at both ends
+ELLIPSES = 4  # characters of the ellipses at both ends
 SENTENCE_END = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
-MAX_BYTES = 65_536  # of a text that is looked through for marks
+MAX_BYTES = 65_536  # of a text that is searched for marks
 
 
 class Marker:
-    """Finds the words of one query in any text."""
+    """Finds the words of one query in a text."""
 
     def __init__(self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None) -> None:
         self._tokenizer = tokenizer
@@ -33,7 +33,7 @@ class Marker:
                 self._prefix = stems[-1]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """(start, end) in characters of every matching word of `text`, in order."""
+        """Return (start, end) in characters of every matching word of `text`, in order."""
         if not self._stems:
             return []
         raw = text[:MAX_BYTES].encode("utf-8", "replace")
@@ -49,18 +49,18 @@ class Marker:
         return found
 
     def _tokens(self, raw: bytes) -> "list[tuple[Any, ...]]":
-        """(start byte, end byte, stem, …) of every word."""
+        """Return (start byte, end byte, stem, …) of every word."""
         return list(self._tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None))  # type: ignore[arg-type]
 
 
 def snippet(
     text: str, marker: Marker | None, length: int = LENGTH, before: bool = False, after: bool = False
 ) -> tuple[str, list[tuple[int, int]]]:
-    """(at most `length` characters of `text` around its matching words, their spans in it).
+    """Return (at most `length` characters of `text` around its matching words, their spans in the result).
 
-    The window is the one that holds the most matches: whole sentences, or as many whole words of one that is longer;
-    with an ellipsis where text was left out, also of what the text is a part of, `before` it or `after` it. Without
-    matches it is how the text begins.
+    The window is the one with the most matches: whole sentences, or whole words of a sentence that is longer than
+    `length`. Without matches it is the beginning of the text. An ellipsis marks omitted text, also the text `before` or
+    `after` the passage that `text` is.
     """
     if before or after:
         text = text.strip()
@@ -74,7 +74,7 @@ def snippet(
 
 
 def _window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tuple[int, int]:
-    """(start, end) of the sentences that hold the most matches in `length` characters."""
+    """Return (start, end) of the sentences with the most matches that fit in `length` characters."""
     ends = [match.end() for match in re.finditer(SENTENCE_END, text)]
     if not ends or ends[-1] < len(text):
         ends.append(len(text))

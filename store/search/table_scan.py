@@ -1,7 +1,7 @@
-"""Keywords without the index: every passage is looked at, by the same words and the same measure.
+"""Keyword search without the index: reads every passage, with the same words and the same scores.
 
-For a memory whose index is damaged or whose SQLite has none. Slow where the index is quick (some 3 s at 100,000), and
-right where the index is right; the tests of search run once more on it.
+Used where the index is damaged or SQLite has no FTS5. Slower (some 3 s at 100,000 passages), with the same results: the
+tests of the search run on it too.
 """
 
 import unicodedata
@@ -26,14 +26,14 @@ from store.search.signals.fts import (
 )
 from store.search.signals.ranking import idf
 
-K1, B = 1.2, 0.75  # FTS5's own
+K1, B = 1.2, 0.75  # parameters of bm25 in FTS5
 _WEIGHTS = tuple(float(weight) for weight in WEIGHTS.split(","))
-_LETTERS = 3  # of a stem, from which on its last letter may be the stemmer's and not the word's
+_LETTERS = 3  # a stem with more letters may end in one that the stemmer put there and the word does not have
 
 
 class _Row(NamedTuple):
-    """A passage that holds any of the words: how often each (`found`), how many words it has, and whether the question
-    stands in it word for word (2) or all its words do (1)."""
+    """A passage that contains any of the words: the weighted frequency of each (`found`), its length in words (`size`),
+    and its `tier`: 2 with the query word for word, 1 with all of its words, else 0."""
 
     key: int
     at: str
@@ -44,9 +44,9 @@ class _Row(NamedTuple):
 
 
 class TableScan(FullTextIndex):
-    """The keywords of one memory, found by reading it whole."""
+    """Keyword search of one memory that reads all of its passages."""
 
-    _documents: dict[str, int] | None = None  # stem → how many rows of the last search hold it
+    _documents: dict[str, int] | None = None  # stem → number of passages with it in the last search
 
     def counts(self, words: QueryTerms) -> dict[str, int]:
         known = self._documents or {}
@@ -57,7 +57,7 @@ class TableScan(FullTextIndex):
         return count
 
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
-        return words  # nobody counted them yet
+        return words  # `find` counts them
 
     def _longer(self, word: str, counts: dict[str, int]) -> list[str]:
         start = min(self.stems(word), default="")
@@ -143,14 +143,14 @@ class TableScan(FullTextIndex):
 
 
 def _listed(filters: Filters) -> str:
-    """The statuses whose rows are counted as left out, or asked for as well, for SQL."""
+    """Return, as an SQL list, the statuses whose rows are read too: to be counted as left out, or to be returned."""
     if filters.any:
         return "'superseded', 'contradicted'"
     return "''" if filters.status else ", ".join(f"'{status}'" for status in GONE)
 
 
 def _folded(text: str) -> str:
-    """Lower case without accents, as the tokenizer sees it."""
+    """Return the text in lower case without accents, as the tokenizer sees it."""
     if text.isascii():
         return text.lower()
     parts = unicodedata.normalize("NFD", text.lower())
@@ -158,7 +158,7 @@ def _folded(text: str) -> str:
 
 
 def _frequency(phrase: tuple[str, ...], begun: bool, columns: list[list[str]]) -> float:
-    """How often a phrase stands in the columns, each by its weight; `begun` if its last word may go on."""
+    """Return the weighted number of occurrences of a phrase in the columns; with `begun` its last word is a prefix."""
     length = len(phrase)
     if not length:
         return 0.0

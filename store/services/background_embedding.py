@@ -38,7 +38,7 @@ def for_questions(memory: Memory) -> "Provider | None":
         return None
     found = open_provider(memory).provider
     if found is not None:
-        if vectors.speaks(found):
+        if vectors.matches(found):
             return found
         found.close()
     return provider_selection.open_for(memory.config, model.fingerprint, vectors.stamp)

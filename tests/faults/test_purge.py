@@ -48,7 +48,7 @@ def fill(project: Path) -> None:
         memory.facts.remember("the team is five")
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.asked.add("the blue zebrafish")
+        memory.search.query_history.add("the blue zebrafish")
 
 
 def fill_backups(project: Path) -> dict[str, bytes]:
@@ -68,12 +68,12 @@ def fill_backups(project: Path) -> dict[str, bytes]:
     with Memory.open(path_of(project)) as memory:
         memory.turns.add("s", [NewTurn("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
         memory.checkpoints.take("about zebrafish")
-        memory.search.asked.add("zebraf")
+        memory.search.query_history.add("zebraf")
     take("quoted.db")
     with Memory.open(path_of(project)) as memory:
         memory.facts.remember(TEXT)
         memory.facts.remember(f"he said {TEXT}")
-        memory.search.asked.add("the blue zebrafish")
+        memory.search.query_history.add("the blue zebrafish")
     take("1.db")
     take("2.db")
     return {"nothing.db": (folder / "nothing.db").read_bytes()}
@@ -305,7 +305,7 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
             assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
     with Memory.open(str(backups / "quoted.db")) as backup:
         assert backup.turns.get(1).text == "Write down: [purged], and the hint is for Zarahemla"
-        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.asked.recent() == []
+        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.query_history.recent() == []
     intact(project)
 
 

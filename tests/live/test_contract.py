@@ -19,7 +19,7 @@ from store.llm import circuit_breaker, endpoint
 from store.llm.chat import CONTEXT, WORD_ONLY
 from store.llm.clients.chat_client import ChatClient
 from store.llm.model_selection import found
-from store.llm.status import standing
+from store.llm.status import model_status
 
 pytestmark = pytest.mark.live
 
@@ -155,7 +155,7 @@ def mended(served: Served) -> None:
 
 def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:
     config = Config()
-    stands = standing(config)
+    stands = model_status(config)
     assert (stands.look.address, stands.model) == (endpoint.of(config), chosen.name)
     assert stands.taken.who == "$MEMORANDA_MODEL" and stands.look.model(chosen.name)
     chat = found(config)
@@ -190,7 +190,7 @@ def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, clien
     chat = found(Config())
     assert chat
     try:
-        odds = chat.leaning(asked, yes=("Yes",), no=("No",), seconds=SECONDS)
+        odds = chat.log_odds(asked, yes=("Yes",), no=("No",), seconds=SECONDS)
     finally:
         chat.close()
     assert math.isfinite(odds)

@@ -106,5 +106,5 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, each=said.append)
     assert said == list(answer.sentences) and answer.by
     for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
-        assert quote.stands_in(lookup.lookup(memory.database, parse(quote.citation)))
+        assert quote.is_in(lookup.lookup(memory.database, parse(quote.citation)))
     assert Librarian(memory).ask("Who pays for the drawings?", chat).by == chat.name

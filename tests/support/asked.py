@@ -38,7 +38,7 @@ class Scripted:
     def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
         yield self.answer(messages, schema=None, predict=predict, seconds=seconds)
 
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         raise NotImplementedError("no task asks that")
 
     @property

@@ -50,7 +50,7 @@ class Scripted:
         if self._fails is not None:
             raise self._fails
 
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         self.judged.append(messages[-1][1])
         return self._leans(messages[-1][1])
 

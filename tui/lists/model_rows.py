@@ -141,8 +141,8 @@ def _models(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
 def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
-    if not one.talks:
-        why = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
+    if not one.can_chat:
+        why = "runs on other machines, and no text is sent there" if one.remote else "makes vectors alone"
         more.append([(f"It cannot be asked: it {why}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
@@ -153,7 +153,7 @@ def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
         enter = "takes this one"
     if size(one.size) and enter:
         more.append([("Enter writes it to your settings as agent.model.", "dim")])
-    sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not one.talks else "")
+    sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not one.can_chat else "")
     return ModelRow(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
 
 

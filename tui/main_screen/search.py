@@ -71,7 +71,7 @@ class SearchController:
 
     def action_search(self) -> None:
         engine = self.host.engine
-        self._bar.start(engine.screen.search.asked.recent() if engine is not None else ())
+        self._bar.start(engine.screen.search.query_history.recent() if engine is not None else ())
         if not self._bar.query_text.strip():
             self._show_hints()
 
@@ -82,7 +82,7 @@ class SearchController:
         engine = self.host.engine
         if engine is not None:
             citation = getattr(self.host.pane.record, "citation", "")
-            self.host.pane.tell(before_asking(engine.screen.search.asked.recent(RECENT), citation))
+            self.host.pane.tell(before_asking(engine.screen.search.query_history.recent(RECENT), citation))
 
     def action_search_for(self, query: str) -> None:
         """Search for the query of a clicked link."""
@@ -327,9 +327,9 @@ class SearchController:
         answer, self._answer = self._answer, None
 
         def work(memory: Memory) -> None:
-            memory.search.asked.add(query)
+            memory.search.query_history.add(query)
             if answer is not None:
-                memory.search.timed.add(answer)
+                memory.search.latency_log.add(answer)
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:

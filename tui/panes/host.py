@@ -85,17 +85,17 @@ class PaneController:
         return False
 
     def shown(self, rows: object) -> None:
-        """Its rows were loaded, and are shown."""
+        """Update what depends on the rows, after they were loaded and shown."""
 
     def reloaded(self) -> None:
-        """The lists were reloaded, whichever pane is visible."""
+        """Update what depends on the lists, after they were reloaded, whichever pane is visible."""
 
     def holds(self, focused: str | None) -> bool:
         """Return whether the widget of this id belongs to the pane; for a pane that is no list."""
         return False
 
     def entered(self) -> None:
-        """One of its widgets received the focus."""
+        """React to the focus, received by one of its widgets."""
 
     def go(self) -> bool:
         """Focus the pane, for its own key."""
@@ -130,7 +130,7 @@ class PaneController:
         return False
 
     def close(self) -> None:
-        """The memory is being closed."""
+        """Stop before the memory is closed."""
 
 
 Counts = Mapping[str, int]

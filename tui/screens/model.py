@@ -102,7 +102,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     @property
     def _standing(self) -> ModelStatus | None:
-        return self._modeller.standing
+        return self._modeller.status
 
     def compose(self) -> ComposeResult:
         yield Split(id="model-title")

@@ -13,7 +13,7 @@ NAME = 18  # maximum cells of a model's name
 
 def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
     """Return the forms of the status, longest first. Empty while it is unknown."""
-    pull, found = modeller.pull, modeller.standing
+    pull, found = modeller.pull, modeller.status
     if pull is not None and not pull.ended:
         far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
         return [

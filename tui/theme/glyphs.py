@@ -48,7 +48,7 @@ def only_plain(environ: "Mapping[str, str]" = os.environ) -> bool:
 
 
 def instead(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for `codecs`: replace our glyphs by ASCII of the same width, anything else by `?`."""
+    """Handle an encoding error for `codecs`: replace our glyphs by ASCII of the same width, anything else by `?`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     from unicodedata import east_asian_width

@@ -53,7 +53,7 @@ class ModelWorker:
         self._stop_pull, self._stop_trial = Event(), Event()
         self._looking = False
         self._asked: Config | None = None  # to check next, after the current check
-        self.standing: ModelStatus | None = None
+        self.status: ModelStatus | None = None
         self.pull: Pull | None = None
         self.trial: Trial | None = None
 
@@ -77,10 +77,10 @@ class ModelWorker:
         """Check the server and its models, then call `changed`. If the model is switched off, the status is known at
         once."""
         from store import MODEL_SWITCH as SWITCH
-        from store import model_status as standing
+        from store import model_status
 
         if without(SWITCH):
-            self.standing = standing(config)
+            self.status = model_status(config)
         elif self._looking:
             self._asked = config
         elif not self._closed.is_set():
@@ -88,10 +88,10 @@ class ModelWorker:
             self._start(self._look, config)
 
     def _look(self, config: Config) -> None:
-        from store import model_status as standing
+        from store import model_status
 
         try:
-            self.standing = standing(config)
+            self.status = model_status(config)
         finally:
             self._looking = False
         self._tell()
@@ -142,11 +142,11 @@ class ModelWorker:
 
     def start_trial(self, config: Config, name: str) -> bool:
         """Start a trial; return False if one is running, or the list of models is not known yet."""
-        if self.trying or self.standing is None:
+        if self.trying or self.status is None:
             return False
         self._stop_trial = Event()
         self.trial = Trial(name)
-        self._start(self._try, config, self.standing, self.trial, self._stop_trial)
+        self._start(self._try, config, self.status, self.trial, self._stop_trial)
         return True
 
     def stop_trial(self) -> bool:
@@ -154,11 +154,11 @@ class ModelWorker:
         self._stop_trial.set()
         return self.trying
 
-    def _try(self, config: Config, standing: ModelStatus, trial: Trial, stop: Event) -> None:
+    def _try(self, config: Config, status: ModelStatus, trial: Trial, stop: Event) -> None:
         from store import probe_model as probe
 
         try:
-            trial.tried = probe(config, standing, trial.name, stop.is_set)
+            trial.tried = probe(config, status, trial.name, stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
         except Exception as defect:

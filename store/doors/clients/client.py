@@ -36,8 +36,9 @@ class Place:
         return [*self.command, *more]
 
     def variables(self) -> dict[str, str]:
-        """Return the variables that say where our files are, as far as the person has set them. A client that hands a
-        server only some of what it has must be given these, else the memory is not known as the person's."""
+        """Return the variables that say where our files are, as far as the person has set them. A client that passes
+        only some of its variables to a server must be given these, else the memory is not recognised as the
+        person's."""
         if self.scope == PROJECT:
             return {}
         return {name: value for name in VARIABLES if (value := self.environ.get(name, ""))}
@@ -66,8 +67,8 @@ class ConfigEdit:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a client's own command says that it sees our server: the `words` after its program, what stands in the
-    `line` that is about us, and `good` if all is well there."""
+    """How a client's own command says that it sees our server: the `words` after its program, a text that the line
+    about us contains (`line`), and texts of which that line has one if all is well (`good`)."""
 
     words: tuple[str, ...]
     line: str

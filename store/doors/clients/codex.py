@@ -1,4 +1,4 @@
-"""Codex: seen with 0.169.0. It hands a server a dozen variables, and runs no hook that the person did not trust."""
+"""Codex: seen with 0.169.0. It passes a dozen variables to a server, and runs only hooks that the person trusts."""
 
 import os
 
@@ -35,7 +35,7 @@ def edits(place: Place) -> list[ConfigEdit]:
     first, *arguments = place.words("mcp")
     server: dict[str, object] = {"command": first, "args": arguments}
     if place.scope == PROJECT:
-        server["env_vars"] = list(VARIABLES)  # those of whoever starts it
+        server["env_vars"] = list(VARIABLES)  # from the environment of the person who starts it
     elif variables := place.variables():
         server["env"] = variables
     return [

@@ -33,7 +33,7 @@ def program(client: Client, place: Place) -> str:
 
 
 def look(client: Client, place: Place) -> list[Seen]:
-    """Return what a client says of our server, and of our hooks where it tells."""
+    """Return what a client reports about our server, and about our hooks if it does."""
     found = program(client, place)
     if not found:
         return [Seen(ABSENT, f"{client.title} is not installed here: there is no `{client.program}` on PATH.")]

@@ -110,7 +110,7 @@ def missing(text: str, edit: ConfigEdit) -> int:
 
 
 def value_at(text: str, edit: ConfigEdit) -> Any:
-    """Return what stands where a `set` writes; None if nothing does. Raise InTheWay."""
+    """Return the value at the path of a `set`; None if there is none. Raise InTheWay."""
     at = _walk(says(text, edit.file), edit.path[:-1])
     return at.get(edit.path[-1]) if isinstance(at, dict) else None
 

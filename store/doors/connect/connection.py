@@ -38,7 +38,7 @@ class FileChange:
 
     @property
     def diff(self) -> list[str]:
-        """Return the change as a unified diff. Of a file that is the client's own, only what lies around the change."""
+        """Return the change as a unified diff. Of a file that is the client's own, only the lines around the change."""
         return [
             line.rstrip("\n")
             for line in difflib.unified_diff(
@@ -203,7 +203,7 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
         return
     where = place.home if place.scope == USER else place.root
     kept = {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "files": files}
-    text = json.dumps(kept, ensure_ascii=False)  # as it stands, so that a search for purged words finds it
+    text = json.dumps(kept, ensure_ascii=False)  # unescaped, so that a search for purged words finds it
     if not installation.keep(name, text):
         raise InTheWay(f"What was there before could not be kept: {installation.trouble()}")
 
@@ -229,8 +229,8 @@ def _kept(change: FileChange) -> dict[str, Any]:
 
 
 def _grown(kept: dict[str, Any], change: FileChange) -> dict[str, Any]:
-    """Return what is kept when a file that was changed by us is changed again: what was there before the first time
-    stays, as far as it can be told."""
+    """Return what is kept when a file that was changed by us is changed again: what was there before the first change
+    stays, as far as it is known."""
     old = {(form, tuple(path)): (before, made) for form, path, _, before, made in kept["edits"]}
     new = _kept(change)
     for one in new["edits"]:
@@ -239,7 +239,7 @@ def _grown(kept: dict[str, Any], change: FileChange) -> dict[str, Any]:
     if not change.alone and change.before is not None and kept["after"] == change.before:
         new["before"], new["there"] = kept["before"], kept["there"]
     elif not change.alone:
-        new["before"] = None  # others changed it since: only what is ours can be told
+        new["before"] = None  # others changed it since: only our own edits are known
         new["there"] = kept["there"]
     new["folders"] = kept["folders"]
     return new

@@ -1,6 +1,6 @@
 """Add our lines to git's own hooks, after those that exist, and remove them again.
 
-Ours stands between two marks at the top of a hook and first runs the rest of it: what a hook of `husky` or `pre-commit`
+They are between two marks at the top of a hook and first runs the rest of it: what a hook of `husky` or `pre-commit`
 does behind an `exec` or an `exit` would never be reached otherwise. What the rest ends with is what the hook ends with.
 """
 

@@ -43,8 +43,8 @@ def _yield_to_other_sessions() -> None:
 
 def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
     """Bring in what waits in the spool, learn from new turns, flush sessions that are due, take the checkpoint that is
-    due; at the end of a session its snapshot; at a start, the end of those that nobody ended, and new commits. Raise
-    MemorandaError."""
+    due; at the end of a session its snapshot; at a start, the end of sessions that were not ended, and new commits.
+    Raise MemorandaError."""
     from store.base.errors import MemorandaError
     from store.conversations import hook_spool
     from store.doors.session import recall_socket
@@ -83,7 +83,7 @@ def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
     try:
         work(path, kind, session, int(tokens), int(window))
     except MemorandaError:
-        pass  # nobody reads it; the application finds the same, and says it
+        pass  # nobody reads this process's output; the application reports the same error
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreat
 class HookEvent:
     """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
     that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
-    sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where nobody says."""
+    sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where unknown."""
 
     __slots__ = (
         *("client", "cwd", "inner", "key", "kind", "model", "name", "session", "source", "text", "tokens"),

@@ -9,7 +9,9 @@ from store.doors.hooks import background
 from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, HookEvent
 from store.memory import Memory
 
-COMPACT_USE = 45  # per cent of its window from which Gemini may really compact: it says so before every request
+COMPACT_USE = (
+    45  # per cent of its window from which Gemini may really compact: it reports a compaction before every request
+)
 FLUSH_SECONDS = 0.5  # of learning, before a compaction
 
 
@@ -47,7 +49,7 @@ def _start(memory: Memory, event: HookEvent, started: float) -> str:
 
 
 def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
-    """Keep what the person says as a turn, at once; add what bears on it."""
+    """Keep what the person says as a turn, at once; add the relevant records."""
     from store.doors.hooks import own_words
 
     text = own_words.of_prompt(event.client, event.text)
@@ -279,7 +281,7 @@ def _follow_tasks(memory: Memory, event: HookEvent, started: float) -> None:
 
 
 def _window(memory: Memory, event: HookEvent) -> tuple[int, int]:
-    """Return (tokens in use, of how many), 0 in use where nobody says."""
+    """Return (tokens in use, of how many), 0 in use where unknown."""
     from store.doors.hooks import window_use
 
     tokens, window = (event.tokens, 0) if event.tokens else window_use.used(event.client, event.transcript)
@@ -296,7 +298,7 @@ def _follow_window(memory: Memory, event: HookEvent) -> None:
     try:
         memory.checkpoints.usage(event.tokens, session=event.session, window=event.window, actor=_actor(event))
     except Busy:
-        return  # the next event tells it again
+        return  # the next event reports it again
     room = memory.config["flush.tokens"]
     if room and event.tokens >= event.window - room and event.kind != STOP:
         background.begin(memory, event)

@@ -1,6 +1,6 @@
 """What of a prompt or a reply is its writer's own: without what we put into the context ourselves.
 
-Clients hand back what hooks injected: Gemini in `<hook_context>` around the next prompt, others where a person
+Clients return what hooks injected: Gemini in `<hook_context>` around the next prompt, others where a person
 or a model quotes it. None of it may be learned from.
 """
 

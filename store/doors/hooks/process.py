@@ -26,13 +26,13 @@ def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
             _of_git(words[1:], option)
         elif words:
             output = reply(words[0], _report(words[1:], stdin), option)
-    except BaseException:  # an interrupt too: the client goes on as if we were not there
+    except BaseException:  # an interrupt too: the client must continue without us
         output = b""
     try:
         stdout.write(output)
         stdout.flush()
     except (OSError, ValueError):
-        pass  # nobody reads it any more
+        pass  # the client closed the pipe
 
 
 def reply(client: str, raw: bytes, option: str | None = None) -> bytes:
@@ -65,8 +65,8 @@ def _of_git(words: list[str], option: str | None) -> None:
 
 def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
     """Return the memory of a folder, open; None where there is none, it is not ours, it may not be written, nothing is
-    to be captured, or the doors are paused. A hook makes no memory: an agent that is connected everywhere also works
-    where nobody asked for one."""
+    to be captured, or the doors are paused. A hook never creates a memory: an agent that is connected everywhere also
+    runs in folders where none is wanted."""
     from store.base.clock import utc_now
     from store.base.errors import MemorandaError
     from store.base.location import locate

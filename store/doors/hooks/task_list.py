@@ -39,7 +39,7 @@ LONGEST = 500  # characters of one
 
 
 class Item:
-    """One entry: its `text` (empty where only its number is told), its `status`, empty for one that goes (None where
+    """One entry: its `text` (empty where only its number is given), its `status`, empty for one that goes (None where
     it stays as it is), and the client's own number for it, empty where it has none."""
 
     __slots__ = ("number", "status", "text")

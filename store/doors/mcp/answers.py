@@ -51,7 +51,7 @@ def plain(value: Any) -> Any:
 
 
 def size(value: Any) -> int:
-    """Characters of a value as JSON."""
+    """Return the number of characters of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False))
 
 

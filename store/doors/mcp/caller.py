@@ -1,4 +1,4 @@
-"""Who calls: the client, as it introduced itself, the model if it tells, and the session."""
+"""Who calls: the client, as it introduced itself, the model if it names one, and the session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # in `_meta` of a request, s
 _SESSION = ("sessionId", "session_id", "threadId", "thread_id", "conversationId")
 _NESTED = ("x-codex-turn-metadata",)  # where a client keeps these one step down
 _MODEL = ("model", "modelId", "model_id")
-HOOKS_MS = 12 * 3_600_000  # how long after a hook was heard of its session is taken for the one that calls
+HOOKS_MS = 12 * 3_600_000  # for so long after a hook, the hook's session counts as the caller's
 
 
 @dataclass(frozen=True, slots=True)

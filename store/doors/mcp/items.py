@@ -39,7 +39,7 @@ def title(record: Record) -> str:
 
 
 def moment(record: Record) -> str:
-    """When it was written, decided, said or committed."""
+    """Return the timestamp of a record: last confirmed, decided, committed, created, started or said."""
     for name in ("last_confirmed_at", "decided_at", "committed_at", "created_at", "started_at", "at"):
         if found := getattr(record, name, ""):
             return str(found)

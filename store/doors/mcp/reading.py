@@ -164,7 +164,7 @@ def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer
 
 
 def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
-    """memory_facts."""
+    """Answer the tool memory_facts."""
     status = given.get("status", "active") or "active"
     if status not in STATUSES:
         raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(STATUSES)}.")
@@ -269,7 +269,7 @@ def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswe
 
 
 def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
-    """memory_stats."""
+    """Answer the tool memory_stats."""
     from store.base.feature_flags import without
     from store.embedding.vectors import Vectors
 

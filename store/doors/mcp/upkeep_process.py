@@ -15,7 +15,7 @@ READING_SECONDS = 5.0
 
 
 def main(path: str, cwd: str) -> None:
-    """Do what is due in the memory at `path`, used from the folder `cwd`, until whoever started this is gone."""
+    """Do what is due in the memory at `path`, used from the folder `cwd`, until the process that started this ends."""
     from store.services import automatic_checkpoints, background_embedding, maintenance, session_flush
 
     os.nice(10)
@@ -41,7 +41,7 @@ def main(path: str, cwd: str) -> None:
             try:
                 work()
             except MemorandaError:
-                continue  # the next of these may be done all the same; doctor tells what cannot
+                continue  # the next may succeed; doctor reports what cannot be done
 
 
 def _read(memory: Memory) -> None:

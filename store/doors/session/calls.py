@@ -10,7 +10,7 @@ from store.database.values import Verbatim
 from store.doors.trust import agent, client_name
 
 KEPT = 5_000  # calls
-CONNECTED_MS = 15 * 60_000  # an agent that was heard of within is shown as at work
+CONNECTED_MS = 15 * 60_000  # an agent with a call within this time is shown as working
 MOST = 100  # citations that are kept of one call
 
 

@@ -1,8 +1,8 @@
 """What is put into an agent's context: at the start of a session, and beside a prompt.
 
-All of it is recalled text, cited, aged and fenced as data. What no person said or confirmed stands in a fence of its
-own, under the name of the agent that wrote it, and only in packs of that agent. Facts that are stale, weak, muted or
-not accepted are in none. Building a pack writes nothing; `keep` notes that it was sent.
+All of it is recalled text, cited, aged and fenced as data. What no person said or confirmed is in a fence of its own,
+under the name of the agent that wrote it, and only in packs of that agent. Facts that are stale, weak, muted or not
+accepted are in none. Building a pack writes nothing; `keep` notes that it was sent.
 """
 
 from collections.abc import Iterable, Sequence
@@ -96,7 +96,7 @@ def prompt_pack(
     limit: int = PROMPT_TOKENS,
     found: dict[int, str] | None = None,
 ) -> Pack:
-    """Return what bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other
+    """Return what is relevant to a prompt and was not sent in this session yet: facts, decisions, open tasks and other
     sessions' summaries, above a floor. `found` are their keys and the reasons; without it they are searched for: by
     words alone, in a few milliseconds, with `meaning` by the model too, which must be loaded. Empty where the person
     turned it off (`agents.recall`)."""
@@ -113,7 +113,7 @@ def prompt_pack(
 
 
 def task_pack(memory: Memory, client: str, session: str, task: str, *, limit: int = START_TOKENS) -> Pack:
-    """Return what bears on a task, whether it was sent before or not, by words and meaning; then what matters in
+    """Return what is relevant to a task, whether it was sent before or not, by words and meaning; then what matters in
     general, as far as there is room. For an agent that asks for it."""
     from store.doors.session.recall import bearing_on
 
@@ -290,7 +290,7 @@ def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) ->
 
 
 def client_of(memory: Memory, session: str) -> str:
-    """Return the client that a session is of; empty if no door saw it."""
+    """Return the client that a session is of; empty if neither MCP nor a hook recorded it."""
     found: str | None = memory.database.value("SELECT client FROM agent_sessions WHERE session = ?", (session,))
     return found or ""
 

@@ -1,8 +1,8 @@
-"""Which records bear on a prompt, above a floor: by their words, and by meaning where a model is loaded.
+"""Select the records relevant to a prompt: by their words, and by meaning where a model is loaded.
 
-By words alone the floor is a share of the information (the words' rarity) of the prompt, or of the record itself, that
-both have; a word that no record holds counts too. By meaning both count, or meaning alone for a long prompt. The floors
-are from the half of the questions that `python -m bench.recall` may be tuned with.
+By words alone the threshold is a share of the information (the words' rarity) of the prompt, or of the record itself,
+that both have; a word that no record holds counts too. By meaning both count, or meaning alone for a long prompt. The
+thresholds are from the half of the questions that `python -m bench.recall` may be tuned with.
 """
 
 import json
@@ -18,11 +18,11 @@ from store.text import folding
 
 KINDS = ("fact", "decision", "task", "summary")
 POOL = 24  # records that are looked at
-MOST = 6  # that bear on a prompt
+MOST = 6  # relevant records that are returned
 ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
 FLOOR = 0.42  # by words, share of the prompt's information
 OF_RECORD, TOGETHER = 0.6, 3  # by words, share of the record's own, and how many of them
-RARE = 8  # records: a word that fewer hold tells no more
+RARE = 8  # a word in fewer records counts as one in so many
 KIN = 5  # letters that two forms of a word begin with
 SHORT = 12  # words of a prompt that is a question; a longer one is a task
 NEAR = 0.6  # calibrated similarity of a record to a long prompt
@@ -35,7 +35,7 @@ Share = tuple[int, list[str], float, float]
 
 
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
-    """Return the keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
+    """Return the keys of the records relevant to a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
     found = _by_meaning(memory, text) if meaning else {}
     for key, why in _by_words(memory, text).items():
@@ -44,7 +44,7 @@ def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int 
 
 
 def words_of(prompt: str) -> str:
-    """Return a prompt as it is searched for: no filters, and of a long one what stands at its ends."""
+    """Return a prompt as it is searched for: no filters, and of a long one its end and its beginning."""
     text = " ".join(prompt.replace(":", " ").split())
     return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
 

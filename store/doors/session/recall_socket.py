@@ -52,7 +52,7 @@ def ask(path: str, prompt: str) -> "socket | None":
 
 
 def answer(connection: "socket | None", seconds: float) -> dict[int, str] | None:
-    """Return the records that bear on a prompt, by key, nearest first, each with the reason; None where nothing came
+    """Return the records relevant to a prompt, by key, nearest first, each with the reason; None where nothing came
     within `seconds`, or no vectors can be searched. Close the connection."""
     if connection is None:
         return None
@@ -153,7 +153,7 @@ class RecallServer(Thread):
                     continue  # the hook did not wait
 
     def _found(self, prompt: str) -> dict[int, str] | None:
-        """Return what bears on a prompt, by meaning and words; None where no vectors can be searched."""
+        """Return what is relevant to a prompt, by meaning and words; None where no vectors can be searched."""
         from store.base.errors import MemorandaError
         from store.doors.session.recall import bearing_on
         from store.memory import Memory

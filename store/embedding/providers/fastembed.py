@@ -1,7 +1,7 @@
-"""Any ONNX model on this machine's own processor, through `fastembed`: by its name, or from a folder.
+"""Any ONNX model on this machine's processor, through `fastembed`: by name, or from a folder.
 
-Nothing here opens a connection but `download`, which a person asks for: the model is found on the disk first and
-given to fastembed as a folder, because by name fastembed asks a server even for what it has (39 s without a network).
+Only `download`, which a person runs, opens a connection: a model is located on the disk and given to fastembed as a
+folder, because by name fastembed asks a server even for what is on the disk (39 s without a network).
 """
 
 import os
@@ -22,8 +22,8 @@ INSTALL = "pip install 'memoranda[fastembed]'"
 
 class FastEmbed:
     """A model by its name in fastembed's list, e5 where it is "", or a folder with `model.onnx`, `tokenizer.json` and
-    `tokenizer_config.json` (mean pooling). Raises ProviderDown: not installed, not on this disk, not loadable.
-    """
+    `tokenizer_config.json` (mean pooling). Raise ProviderDown: not installed, not on this disk, or it cannot be
+    loaded."""
 
     name = "fastembed"
     weights = ""
@@ -61,7 +61,8 @@ class FastEmbed:
         if self._tokenizer is None:
             from tokenizers import Tokenizer
 
-            self._tokenizer = Tokenizer.from_str(self._model.model.tokenizer.to_str())  # the model's own cuts at 512
+            # a copy, as the model's own truncates at 512
+            self._tokenizer = Tokenizer.from_str(self._model.model.tokenizer.to_str())
             self._tokenizer.no_truncation()
             self._tokenizer.no_padding()
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
@@ -77,14 +78,14 @@ def installed() -> bool:
 
 
 def cache() -> str:
-    """Where downloaded models lie: not fastembed's own folder, which is a temporary one."""
+    """Return the folder of downloaded models; fastembed's default is a temporary one."""
     from platformdirs import user_cache_path
 
     return os.environ.get("FASTEMBED_CACHE_PATH") or str(user_cache_path("memoranda", appauthor=False) / "models")
 
 
 def on_disk(source: str = E5, file: str = E5_FILE) -> str | None:
-    """The folder of a model that was downloaded, by its name at Hugging Face; None if it was not, or not wholly."""
+    """Return the folder of a downloaded model, by its name at Hugging Face; None if it is absent or incomplete."""
     snapshots = os.path.join(cache(), "models--" + source.replace("/", "--"), "snapshots")
     try:
         names = sorted(os.listdir(snapshots))
@@ -98,14 +99,14 @@ def on_disk(source: str = E5, file: str = E5_FILE) -> str | None:
 
 
 def download(model: str = "") -> None:
-    """Fetch a model by its name, some 30 to 500 MB, from Hugging Face. Raises ProviderDown."""
+    """Download a model by its name, some 30 to 500 MB, from Hugging Face. Raise ProviderDown."""
     wanted = model or E5
     if not installed():
         raise ProviderDown("fastembed is not installed.", INSTALL)
     from fastembed import TextEmbedding
 
-    _know(wanted)
-    _reach(os.environ.get("HF_ENDPOINT") or HUB, wanted)
+    _describe(wanted)
+    _check_host(os.environ.get("HF_ENDPOINT") or HUB, wanted)
     os.makedirs(cache(), mode=0o700, exist_ok=True)
     try:
         TextEmbedding(wanted, cache_dir=cache())
@@ -115,9 +116,9 @@ def download(model: str = "") -> None:
         ) from None
 
 
-def _reach(hub: str, wanted: str) -> None:
-    """Raise ProviderDown where the hub has no address here: fastembed would try for 40 seconds, and not say why. Where
-    a proxy is set it resolves the name."""
+def _check_host(hub: str, wanted: str) -> None:
+    """Raise ProviderDown where the hub's name cannot be resolved: fastembed would retry for 40 seconds and not say why.
+    With a proxy, which resolves the name, skip the check."""
     import socket
     from urllib.parse import urlsplit
     from urllib.request import getproxies
@@ -139,7 +140,7 @@ def _open(wanted: str, folder: str) -> "Any":
         raise _missing(wanted)  # before the import, which takes half a second
     from fastembed import TextEmbedding
 
-    description = _know(wanted, folder)
+    description = _describe(wanted, folder)
     if not folder:
         if description is None:
             raise ProviderDown(f"fastembed knows no model {wanted[:80]}.", "memoranda config embedding.model NAME")
@@ -161,8 +162,9 @@ def _threads() -> int | None:
     return int(limit) if limit.isdigit() and int(limit) else None
 
 
-def _know(wanted: str, folder: str = "") -> "dict[str, Any] | None":
-    """What fastembed knows of a model, once e5 or that of a folder has been named to it."""
+def _describe(wanted: str, folder: str = "") -> "dict[str, Any] | None":
+    """Return fastembed's description of a model, after registering e5 or the model of the folder; None if it is
+    unknown."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -175,7 +177,7 @@ def _know(wanted: str, folder: str = "") -> "dict[str, Any] | None":
             pooling=PoolingType.MEAN,
             normalization=True,
             sources=ModelSource(hf=E5 if wanted == E5 else wanted),
-            dim=E5_DIMENSION,  # that of a folder's model is what it answers
+            dim=E5_DIMENSION,  # of a folder's model the dimension is read from its first vector
             model_file=_file(folder) if folder else E5_FILE,
         )
     return next(find(), None)
@@ -186,7 +188,7 @@ def _file(folder: str) -> str:
 
 
 def _size(folder: str) -> str:
-    """Tells a folder's model from the one that was there before: hashing it would take seconds."""
+    """Return a label that changes when the folder's model is replaced; hashing the model would take seconds."""
     try:
         return f"size:{os.stat(os.path.join(folder, _file(folder))).st_size}"
     except OSError:

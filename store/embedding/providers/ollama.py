@@ -1,4 +1,5 @@
-"""A model that Ollama serves, through its own client. It may be down, cold, without the model, or talk nonsense."""
+"""A model served by Ollama, through its own client. The server may be down, loading, without the model, or answer
+nonsense."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,9 +11,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 ADDRESS = "http://127.0.0.1:11434"
-SECONDS = 60.0  # a cold model is loaded first
-KNOCK = 0.2  # seconds that a server on this machine may take to be heard at all
-# of the models that are installed, in this order, where nobody named one: many languages first
+SECONDS = 60.0  # timeout of a request, which may have to load the model
+CONNECT_SECONDS = 0.2  # for connecting to a server on this machine
+# order of preference among installed models where none is configured: multilingual ones first
 PREFERRED = (
     "multilingual-e5 bge-m3 embeddinggemma qwen3-embedding paraphrase-multilingual snowflake-arctic-embed2"
     " granite-embedding nomic-embed mxbai-embed snowflake-arctic-embed bge all-minilm embed"
@@ -20,8 +21,8 @@ PREFERRED = (
 
 
 class OllamaModel:
-    """Raises ProviderDown: nothing answers, the model is not there, or it makes no vectors. `headers` are sent with
-    every request."""
+    """A model of an Ollama server. Raise ProviderDown: nothing answers, the model is not there, or it makes no vectors.
+    `headers` are sent with every request."""
 
     name = "ollama"
     stamp = ""
@@ -37,7 +38,7 @@ class OllamaModel:
         except ImportError:
             raise ProviderDown("The client of Ollama is not installed.", "pip install ollama") from None
         try:
-            # no redirects: texts go to the address that was written down, and to no other
+            # no redirects: texts are sent only to the configured address
             timeout = httpx.Timeout(seconds, connect=min(seconds, 3.0))
             self._client = ollama.Client(
                 self._address, headers=dict(headers or {}), timeout=timeout, follow_redirects=False
@@ -59,7 +60,7 @@ class OllamaModel:
             raise ProviderDown(f"Ollama's model {self.model} makes no vectors.", "ollama pull embeddinggemma")
 
     def _installed(self) -> dict[str, str]:
-        """The models by name, with what tells two states of one apart."""
+        """Return model name → the beginning of its digest."""
         answer = self._call(lambda: self._client.list())
         return {model.model: (model.digest or "")[:16] for model in answer.models if model.model}
 
@@ -68,7 +69,8 @@ class OllamaModel:
         return list(self._call(lambda: self._client.embed(model=self.model, input=inputs, truncate=True)).embeddings)
 
     def _call(self, ask: "Any") -> "Any":
-        """What Ollama answers. What is wrong with the server is ProviderDown; what may be the text's fault is not."""
+        """Return Ollama's answer. Raise ProviderDown for what is wrong with the server, EmbeddingError for what may be
+        the text's fault."""
         import httpx
         import ollama
 
@@ -89,7 +91,7 @@ class OllamaModel:
             raise ProviderDown(f"Ollama at {self._address} did not answer in time.", look) from None
         except (httpx.HTTPError, ollama.RequestError):
             raise ProviderDown(f"The connection to {self._address} broke.", look) from None
-        except (ValueError, httpx.InvalidURL):  # no JSON, or JSON of another shape
+        except (ValueError, httpx.InvalidURL):  # not JSON, or JSON of another shape
             raise EmbeddingError(f"What answers at {self._address} is not Ollama's embeddings.", look) from None
 
     def close(self) -> None:
@@ -106,10 +108,11 @@ def _choose(model: str, installed: dict[str, str]) -> str:
     raise ProviderDown("Ollama has no model for embeddings.", "ollama pull embeddinggemma")
 
 
-def knock(address: str = "") -> bool:
-    """Whether something on this very machine listens where Ollama would; without its client, whose import takes 300 ms.
+def listening(address: str = "") -> bool:
+    """Return whether something on this machine listens at Ollama's address, without its client, whose import takes 300
+    ms.
 
-    A machine elsewhere is never asked.
+    Return False for an address on another machine, without connecting.
     """
     import socket
     from urllib.parse import urlsplit
@@ -123,7 +126,7 @@ def knock(address: str = "") -> bool:
     if host not in ("127.0.0.1", "localhost", "::1", "0.0.0.0"):
         return False
     try:
-        socket.create_connection((host, port), timeout=KNOCK).close()
+        socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
     except OSError:
         return False
     return True

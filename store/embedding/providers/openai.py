@@ -1,4 +1,4 @@
-"""A server that speaks OpenAI's interface for embeddings, at the address the person wrote down, and only then."""
+"""A server with OpenAI's interface for embeddings, at the configured address only."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ SECONDS = 30.0
 
 
 class OpenAIModel:
-    """Raises ProviderDown: no address, no key where the variable for it is empty, nothing that answers, or refused.
+    """A model of such a server. Raise ProviderDown: no address, an empty key variable, no answer, or refused.
 
-    The key is read from the environment variable named `key_variable`; no key is ever written down. `headers` are sent
-    with every request. `types` are the server's names of (a question, a passage), sent as `input_type`: it then
-    puts its own prefixes before the texts, and none is put here.
+    The key is read from the environment variable named `key_variable`; no key is stored. `headers` are sent with every
+    request. `types` are the server's names for (a query, a passage), sent as `input_type`: the server then adds its own
+    prefixes, and none are added here.
     """
 
     name = "openai"
@@ -62,7 +62,7 @@ class OpenAIModel:
                 f"{address[:80]} is no address of a server.", "memoranda config embedding.address"
             ) from None
         self._types = types
-        self.weights = "/".join((f"at:{url.host}", *(types or ())))  # two servers may call two models alike
+        self.weights = "/".join((f"at:{url.host}", *(types or ())))  # two servers may use one name for two models
         rows = list(self.encode([PROBE], query=False))
         self.dimension = len(rows[0]) if rows and isinstance(rows[0], list) else 0
         if not self.dimension:
@@ -73,11 +73,11 @@ class OpenAIModel:
 
         look = "Look at the server, and at `memoranda config embedding.address`."
         inputs = list(texts) if self._types else prefixed(self.model, texts, query)
-        asked: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
+        request: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self._types:
-            asked["input_type"] = self._types[0 if query else 1]
+            request["input_type"] = self._types[0 if query else 1]
         try:
-            answer = self._client.post(self._url, json=asked)
+            answer = self._client.post(self._url, json=request)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             raise ProviderDown(f"Nothing answers at {self._address}.", look) from None
         except httpx.TimeoutException:

@@ -1,4 +1,4 @@
-"""What a person has sent with every request to a server of embeddings: headers, and the types of inputs."""
+"""Configured additions to every request to an embedding server: headers, and input types."""
 
 import os
 import re
@@ -13,7 +13,7 @@ OWN = frozenset(("content-length", "content-type", "host", "transfer-encoding", 
 
 def request_headers(lines: Sequence[str]) -> dict[str, str]:
     """Return the headers of `NAME: VALUE` lines; a value of `$NAME` is read from that environment variable. Raise
-    ProviderDown for a line that is none, and for an empty variable."""
+    ProviderDown for a line in another form, and for an empty variable."""
     mend = "memoranda config embedding.headers"
     found = {}
     for line in lines:
@@ -31,7 +31,7 @@ def request_headers(lines: Sequence[str]) -> dict[str, str]:
 
 
 def input_types(names: Sequence[str]) -> tuple[str, str] | None:
-    """Return what a server calls (a question, a passage); None without names. Raise ProviderDown unless they are
+    """Return the server's names for (a query, a passage); None without names. Raise ProviderDown unless there are
     two."""
     if not names:
         return None

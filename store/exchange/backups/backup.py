@@ -311,7 +311,7 @@ def due(database: Database) -> bool:
     return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock may be set back
 
 
-def standing(database: Database, now: str) -> tuple[str, str, str]:
+def backup_status(database: Database, now: str) -> tuple[str, str, str]:
     """Return the state of the backups: (ok, note or wrong; a sentence; three words, empty if all is well)."""
     found = backups(database)
     if not found:

@@ -1,9 +1,9 @@
-"""The grammar by which a person's words are heard: what asks to be remembered, holds from now on, corrects, confirms.
+"""Grammar of the learning rules: patterns of requests to remember, lasting rules, corrections, confirmations.
 
-It is data: `es.toml` and `en.toml` beside this file, whose heads say what their tables mean. A sentence may be of
-either language, so each pattern here is made of both. They match text without capitals and accents (`folding.fold`),
-in one line; each takes time in proportion to it (`tests/store/test_linear_time.py`). Read when first asked for, then
-kept.
+The data are in `es.toml` and `en.toml` beside this file; their first lines explain the tables. A sentence may be in
+either language, so each pattern here combines both. Patterns match one line of text without capitals and accents
+(`folding.fold`), in time proportional to its length (`tests/store/test_linear_time.py`). Loaded at first use and
+cached.
 """
 
 import os
@@ -15,16 +15,16 @@ from store.text.vocabulary import languages, whole_file
 
 FOLDER = os.path.dirname(__file__)
 LANGUAGES = languages(FOLDER)
-WINDOW = 240  # letters in which a marker has to stand
-TYPOS = 7  # letters of a word of a marker in which a typo is read over
+WINDOW = 240  # letters within which a marker must end
+TYPOS = 7  # least letters of a marker's word in which one typo is accepted
 
 _PART = re.compile(r"\{([a-z_]+)\}")
 _SLIPS = re.compile(r"~([a-z]+)")
 
 
 class Trigger(NamedTuple):
-    """Words with which a sentence begins that tells something: the `domain` they speak for; `unless`, what the sentence
-    must not be although it begins so; `sure`, the name of the reading in `orders` that says whether it is believed."""
+    """A phrase at the beginning of a sentence that states something: the `domain` of the fact; `unless`, a pattern that
+    excludes the sentence; `sure`, the name of the check in `imperatives` that decides whether it is certain."""
 
     domain: str
     phrase: re.Pattern[str]
@@ -34,38 +34,39 @@ class Trigger(NamedTuple):
 
 @cache
 def pattern(name: str) -> re.Pattern[str]:
-    """The pattern of that name in [patterns]; it ends with a word. Raises KeyError."""
+    """Return the pattern of that name in [patterns]; it ends at the end of a word. Raise KeyError."""
     return _compiled(one for language in LANGUAGES for one in _filled(language, _read(language)["patterns"][name]))
 
 
 def either(name: str) -> str:
-    """Return the alternatives of that name in [signs], of both languages, to be put into a pattern. Raises KeyError."""
+    """Return the alternatives of that name in [signs], of both languages, to be inserted into a pattern. Raise
+    KeyError."""
     every = [one for language in LANGUAGES for one in _read(language)["signs"][name]]
     return f"(?:{'|'.join(every)})"
 
 
 @cache
 def sign(name: str) -> re.Pattern[str]:
-    """Return the pattern of that name in [signs], which ends as it is written. Raises KeyError."""
+    """Return the pattern of that name in [signs], without a word boundary at its end. Raise KeyError."""
     return re.compile(either(name))
 
 
 @cache
 def leads() -> re.Pattern[str]:
-    """What may stand before anything without saying anything: always matches, as far as that goes."""
+    """Return the pattern of filler words at the beginning of a sentence; it always matches, possibly nothing."""
     every = "|".join(one for language in LANGUAGES for one in _filled(language, _read(language)["patterns"]["leads"]))
     return re.compile(rf"[\s¡!.,;*_-]*(?:(?:{every})(?![\w'])[\s,.:;!¡-]*)*")
 
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """The words of that name in [words]. Raises KeyError."""
+    """Return the words of that name in [words]. Raise KeyError."""
     return frozenset(word for language in LANGUAGES for word in _read(language)["words"].get(name, "").split())
 
 
 @cache
 def triggers(name: str) -> tuple[Trigger, ...]:
-    """The triggers of that name, [[kept]] say, in order. Raises KeyError."""
+    """Return the triggers of that name, such as [[kept]], in order. Raise KeyError."""
     return tuple(
         Trigger(
             one["domain"],
@@ -91,7 +92,7 @@ def _begins(phrases: list[str]) -> re.Pattern[str]:
 
 
 def _filled(language: str, phrases: list[str]) -> list[str]:
-    """Phrases with their parts put in, and their words with typos."""
+    """Return phrases with their parts inserted, and with variants for typos."""
     return [_SLIPS.sub(lambda word: slips(word[1]), _with_parts(language, phrase)) for phrase in phrases]
 
 
@@ -106,8 +107,8 @@ def _with_parts(language: str, phrase: str) -> str:
 
 
 def slips(word: str) -> str:
-    """A pattern for a word and its typos: a letter too much or too few, another one, two exchanged; not in
-    the first and the last two, where another ending is another word. Of a short word only itself."""
+    """Return a pattern for a word and its typos: one letter too many, one missing, one replaced, two exchanged; not in
+    the first and the last two letters, where another ending is another word. A short word matches only itself."""
     if len(word) < TYPOS:
         return word
     found = dict.fromkeys([word])

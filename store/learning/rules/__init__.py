@@ -1,1 +1,2 @@
-"""What rules make of a turn by its words: requests, rules, corrections, repetitions. Nothing is read or written."""
+"""Rules that find requests, lasting rules, corrections and repetitions in a turn by its words. They read and write no
+file."""

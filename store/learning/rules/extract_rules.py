@@ -1,7 +1,7 @@
-"""Task `extract_facts`: what a turn says that is to be remembered. Here by rule; a model gives the same type.
+"""Task `extract_facts` by rule: what a turn says that should be remembered. A model returns the same type.
 
-Only requests, rules and corrections in the person's own voice are heard; all else waits for a model. What a trigger
-phrase says is their own word and `explicit`; what is in doubt is to be asked about.
+Only requests, rules and corrections in the person's own words are used; the rest is left to a model. What follows a
+trigger phrase is `explicit`; what is doubtful becomes a proposal.
 """
 
 import re
@@ -17,8 +17,8 @@ from store.learning.rules.unmarked_requests import unmarked
 from store.text.folding import fold
 from store.text.prompt_injection import suspicious
 
-MOST_AT_ONCE = 5  # things that a person asks for in one turn; more were pasted
-MOST = 20  # things of one turn in all
+MOST_AT_ONCE = 5  # explicit facts of one turn; of more, the text was probably pasted
+MOST = 20  # most facts of one turn
 _SURE = {
     "spanish": imperatives.spanish,
     "english": imperatives.english,
@@ -27,8 +27,8 @@ _SURE = {
     "turned_round": imperatives.turned_round,
 }
 ALONE = "you told it, and asked for nothing else"
-ONE = 400  # characters of a sentence, or of what announces steps
-SHORT = 5  # words of a correction that does not say what is right
+ONE = 400  # most characters of a correction, or of the words that announce steps
+SHORT = 5  # most words of a correction that does not say what is right
 CORRECTS = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
@@ -37,9 +37,9 @@ LATER = "it stands behind a paragraph or a log, and may have been pasted with it
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: it was asked to be
-    remembered, and nobody needs to be asked about it; `own`: the person surely said it themselves; `why` says in words
-    what it rests on, or why it is to be asked about."""
+    """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: the person asked for it, so
+    it needs no confirmation; `own`: the person certainly said it themselves; `why` is the reason in words, or why to
+    ask about it."""
 
     text: str
     domain: str
@@ -52,14 +52,14 @@ class ExtractedFact:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What was found in a turn, and who answered: `rules`, or the name of a model."""
+    """The facts found in a turn, and what found them: `rules`, or the name of a model."""
 
     facts: tuple[ExtractedFact, ...]
     by: str = "rules"
 
 
 def extract(role: str, text: str) -> Extraction:
-    """What is to be remembered of a turn. Nothing that the assistant says is."""
+    """Return what should be remembered of a turn; nothing of what the assistant says."""
     if role != "user":
         return Extraction(())
     turn = sentences(text)
@@ -70,7 +70,7 @@ def extract(role: str, text: str) -> Extraction:
 
 
 def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
-    """All that a turn asks for, corrects or sets as a rule."""
+    """Yield everything that a turn asks for, corrects or sets as a rule, in order."""
     corrected = dict(_corrections(turn))
     marked = [request for request in requests(turn) if request.sentence not in corrected]
     held = {request.sentence for request in marked} | set(corrected)
@@ -93,12 +93,13 @@ def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
         elif found.explicit and suspicious(turn[number].quote):
             found = _asked(found, "it looks like an instruction to an agent")
         elif doubt and number not in held:
-            continue  # weak and in doubt
+            continue  # neither marked nor certain
         yield found
 
 
 def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]]:
-    """What a person corrects in what an agent did, each the whole sentence, and of a short one the next too."""
+    """Yield (sentence number, fact) for corrections of what an agent did: the whole sentence, and after a short one
+    also the next."""
     for number, sentence in enumerate(turn):
         if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
             continue
@@ -113,8 +114,8 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
 
 
 def how_to(text: str) -> tuple[int, int] | None:
-    """(start, end) of numbered steps with the words that announce them, "To release: 1. … 2. …"; None where there are
-    none."""
+    """Return (start, end) of numbered steps with the words that announce them, "To release: 1. … 2. …"; None without
+    any."""
     for first in _STEP.finditer(text):
         if first[1] != "1":
             continue
@@ -131,7 +132,7 @@ def how_to(text: str) -> tuple[int, int] | None:
 
 
 def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-    """What was found, the parts of numbered steps that are asked for as one how-to."""
+    """Return what was found, with numbered steps that are asked for merged into one fact."""
     span = how_to(text)
     if span is None:
         return list(found)
@@ -146,7 +147,7 @@ def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) 
 
 
 def _asks(sentence: Sentence) -> bool:
-    """Whether a sentence asks in plain words for something to be remembered."""
+    """Return whether a sentence explicitly asks for something to be remembered."""
     parts = request_markers.clauses(sentence.folded)
     return not (sentence.question or sentence.passed) and any(
         request_markers.first(kind, sentence.folded, parts) for kind in REQUESTS
@@ -162,7 +163,7 @@ def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     if found.explicit or rule is None or not rule.explicit:
         return found
     if rule.text.casefold().endswith(found.text.casefold()):
-        return rule  # a rule in a form that is certain
+        return rule  # the same words, in a certain form
     return _found(sentence, request.start, rule.domain, rule.why, end=request.end)
 
 
@@ -173,7 +174,7 @@ def _asked(found: ExtractedFact, why: str) -> ExtractedFact:
 
 
 def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
-    """What one sentence tells without asking for memory."""
+    """Return the fact in a sentence that starts with a trigger and does not ask for memory."""
     if sentence.question or sentence.passed:
         return None
     folded = sentence.folded
@@ -191,13 +192,13 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
 
 
 def _denies(sentence: Sentence) -> bool:
-    """Whether a sentence does nothing but deny: what comes after it is said in the place of something."""
+    """Return whether a sentence only denies something; the next one then says what is right."""
     parts = request_markers.clauses(sentence.folded)
     return len(parts) == 1 and request_markers.whole("denies", sentence.folded, parts[0])
 
 
 def _instead(sentence: Sentence) -> ExtractedFact | None:
-    """What a sentence tells in the place of what was denied before it."""
+    """Return the fact that a sentence states after a denial."""
     start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
     rest = sentence.folded[start:]
     if sentence.question or sentence.passed or pattern("passing").search(rest):
@@ -215,7 +216,7 @@ def _tells(trigger: Trigger, rest: str) -> re.Match[str] | None:
 def _found(
     sentence: Sentence, start: int, domain: str, why: str, explicit: bool = True, end: int | None = None
 ) -> ExtractedFact | None:
-    """The sentence from `start` to `end` as a fact; None where too little is left."""
+    """Return the sentence from `start` to `end` as a fact; None where too few words are left."""
     text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
     if len(text.split()) < WORDS:
         return None

@@ -1,7 +1,8 @@
-"""Whether what follows "siempre", "nunca", "always" or "from now on" can be an order, or only tells what happens.
+"""Whether what follows "siempre", "nunca", "always" or "from now on" is an order, or only tells what happens.
 
-"Siempre usá uv" and "siempre tenés razón" begin alike; so do "nunca uses npm" and "nunca compiló". What may be either
-is asked about. Spanish is read with its accents: "usá" orders and "usa" may, "probé" is past and "respondé" is not.
+"Siempre usá uv" and "siempre tenés razón" begin alike; so do "nunca uses npm" and "nunca compiló". An ambiguous form
+becomes a proposal. Accents count in Spanish: "usá" is an imperative, "usa" may be one; "probé" is past, "respondé" is
+not.
 """
 
 import re
@@ -11,12 +12,12 @@ from store.learning.grammar import either, pattern, sign, words
 from store.text.folding import fold
 
 SURE, PERHAPS, NO = True, None, False
-LEAST = 3  # words of a rule: "Nunca cambies!" is none
+LEAST = 3  # least words of a rule: "Nunca cambies!" is too short
 
 
 @cache
 def _imperatives() -> frozenset[str]:
-    """Imperatives of vos, tú, usted and ustedes, folded, of the verbs that an assistant is told to do."""
+    """Return imperatives of vos, tú, usted and ustedes, folded, of verbs used with an assistant."""
     made = set(words("given"))
     for stem in words("ar"):
         made |= {stem + end for end in ("a", "e", "en")}
@@ -37,7 +38,7 @@ _ENGLISH = re.compile(r"\W*(?:(i|we) )?(?:always|never)(?: ever)? (\w+)", re.I)
 
 
 def spanish(text: str) -> bool | None:
-    """SURE, PERHAPS or NO: whether "siempre …", "nunca …" orders."""
+    """Return SURE, PERHAPS or NO: whether "siempre …", "nunca …" is an order."""
     match = _SPANISH.match(text)
     if not match or len(text.split()) < LEAST or sign("over").search(fold(text)):
         return NO
@@ -49,7 +50,7 @@ def spanish(text: str) -> bool | None:
 
 
 def _whenever(rest: str) -> bool | None:
-    """ "siempre que …": whether you do something, or it happens."""
+    """Return the same for "siempre que …": an order if it speaks of what you do."""
     first = fold(rest).split(maxsplit=1)[:1]
     telling = words("told") | words("plain")
     return SURE if first and first[0].endswith(("es", "as")) and first[0] not in telling else PERHAPS
@@ -65,12 +66,12 @@ def _orders(word: str) -> bool | None:
         return PERHAPS if re.search("[aei]rá$", word) and bare not in words("rara") else SURE
     if word.endswith(("é", "í")):
         return SURE if bare in _imperatives() else NO
-    if word.endswith("mos"):  # "usamos" tells, or told
+    if word.endswith("mos"):  # "usamos" may be present or past
         return NO if re.search("(?:uv|ic|ij|us|ud|up|ab|ís|quis|fu)imos$|[áí][bn]?amos$", word) else PERHAPS
     if word.endswith("ó") or word[-1:] == "s" or re.search("(?:aba|ía|ieron|aron)n?$", word):
         return NO
     if word.endswith("o") and bare[:-1] in words("ar") | words("er") | words("ir"):
-        return SURE  # what the person does themselves
+        return SURE  # first person: a habit of the person
     base = _CLITIC.sub("", bare)
     if bare in _imperatives() or (base != bare and base in _imperatives()):
         return SURE
@@ -85,7 +86,7 @@ def _forbids(word: str) -> bool | None:
         return SURE
     if bare in words("subjunctive"):
         return SURE
-    if bare.endswith("es"):  # of a verb in -ar, unless it is one that only tells
+    if bare.endswith("es"):  # subjunctive of a verb in -ar, unless it is a verb that only tells
         return NO if bare in words("told") | words("plain") else SURE
     if word.endswith(("é", "í", "ó")) or re.search("(?:aba|ía|ieron|aron|imos|amos|emos)n?$", word):
         return PERHAPS if word.endswith("mos") else NO
@@ -95,7 +96,7 @@ def _forbids(word: str) -> bool | None:
 
 
 def english(text: str) -> bool | None:
-    """The same of "always …", "never …"."""
+    """Return the same for "always …", "never …"."""
     match = _ENGLISH.match(text)
     folded = fold(text)
     if not match or sign("over").search(folded):
@@ -111,7 +112,7 @@ _COLON = re.compile(r"[\s,:]*")
 
 
 def from_now(text: str) -> bool | None:
-    """Whether "from now on …" sets a rule: not where it asks, or tells what goes wrong."""
+    """Return SURE if "from now on …" sets a rule, NO if it asks or tells what goes wrong."""
     folded = fold(text)
     match = pattern("from_now").match(folded, _MARKS.match(folded).end())  # type: ignore[union-attr]
     start = _COLON.match(folded, match.end()).end() if match else 0  # type: ignore[union-attr]
@@ -119,12 +120,12 @@ def from_now(text: str) -> bool | None:
 
 
 def goes_wrong(folded: str) -> bool:
-    """Whether a clause tells what fails or happens to the person, and not how it is to be done."""
+    """Return whether a clause tells what fails or happens to the person, and not how to do something."""
     return bool(sign("happens").match(folded))
 
 
 def depends(folded: str) -> bool:
-    """Whether the beginning of a rule names the case that it is for."""
+    """Return whether the beginning of a rule names its condition."""
     return bool(sign("depends").match(folded))
 
 
@@ -132,7 +133,7 @@ _NAME = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?\s*(?:[,.!;(]|$| (?:y|and|pero|but|
 
 
 def name(text: str) -> bool | None:
-    """Whether a name follows: a capital, or no more than two words."""
+    """Return SURE if a name follows: a capital, or at most two words; else NO."""
     match = re.match(rf"\W*{either('named')}\s+", text, re.I)
     if not match:
         return NO
@@ -141,7 +142,8 @@ def name(text: str) -> bool | None:
 
 
 def commands(folded: str) -> bool:
-    """Whether a clause without accents begins with an imperative, whatever it clings to: "compara …", "pasamelo"."""
+    """Return whether a clause without accents begins with an imperative, with or without pronouns: "compara …",
+    "pasamelo"."""
     first = folded.split(maxsplit=1)[0] if folded.strip() else ""
     if first in words("no_command"):
         return False
@@ -155,7 +157,7 @@ _WISH = re.compile(
 
 
 def turned_round(text: str) -> bool | None:
-    """Whether "usá siempre …", "quiero que siempre …", "I want you to always …" order."""
+    """Return whether "usá siempre …", "quiero que siempre …", "I want you to always …" is an order."""
     if sign("over").search(fold(text)):
         return NO
     if _WISH.match(text):

@@ -1,8 +1,8 @@
-"""What of a turn a person only passed on: what stands in quotation marks, in code, in tags, after a label or in a log.
+"""Quoted text in a turn, which the person only passed on: in quotation marks, code, tags, after a label, in a log.
 
-Where both ends of it are seen it is struck. Where it is only announced, or never ends, nobody knows where the person
-speaks again: from there on only a plain asking for memory is heard, and asked about. Where it may have been pasted it
-is in doubt. Every pattern here takes time in proportion to the text (`tests/store/test_linear_time.py`).
+Where both ends are found it is struck. Where it is only announced, or has no end, it is not known where the person's
+words continue: from there only an explicit request for memory counts, as a proposal. What may have been pasted is
+doubtful. Every pattern here takes time in proportion to the text (`tests/store/test_linear_time.py`).
 """
 
 import re
@@ -13,11 +13,11 @@ from store.learning.grammar import pattern, sign
 from store.learning.rules.request_markers import heads
 from store.text.folding import fold
 
-STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # whose a character is; see above
-HEAD = 300  # characters of a line that tell what kind of line it is
+STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
+HEAD = 300  # characters of a line by which its kind is recognised
 
 _CODE = re.compile(r"`[^`\n]*+`")
-# what begins an enclosed part, what ends it (None: the same), and whose what stands between two such parts is at most
+# pattern of the beginning, of the end (None: the same), and the highest level of text between two such parts
 _ENCLOSED = (
     (re.compile("```|~~~"), None, 2),
     *((re.compile(re.escape(mark)), None, 3) for mark in ("'''", '"""', "＂")),
@@ -38,7 +38,7 @@ _ENCLOSED = (
 _QUOTES = re.compile(r'(?<!\d)"|"(?=[^\W\d])')
 _OPENS = re.compile(r"(?<!\w)['‘](?=\S)")
 _CLOSES = re.compile(r"(?<=\S)['’](?!\w)")
-# lines that a program or a mail program wrote
+# lines written by a program or a mail program
 _MACHINE = re.compile(
     r"""(?:
       [ ]{4,}+\S | \t | \s*+(?:> | [|{}\[] | "
@@ -49,17 +49,17 @@ _MACHINE = re.compile(
     re.VERBOSE,
 )
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-# somebody speaks from here to the end: the head of a mail, a role of a transcript
+# from here to the end somebody else speaks: a mail header, a role in a transcript
 _FORWARDED = re.compile(
     r"(?:-{3,}+[^\n]*?(?:original|forwarded|reenviado|mensaje|message)|(?:from|de|to|para|subject|asunto|fwd?|rv|re)\s?:"
     r"|[\W_]*+(?:user|human|assistant|system|tool|ai|bot|usuario|asistente|sistema|humano|q|a)[\W_]*?:)",
     re.IGNORECASE,
 )
-# who said it and when, as programs for talking show it
+# speaker and time, as chat programs show them
 _SAID_AT = re.compile(
     r"[^\W\d_](?:\S*+\s++){1,4}\W?(?:at |a las )?\d{1,2}:\d\d\W?(?: ?[ap]\.?m\.?)?\W?$", re.IGNORECASE
 )
-# lines behind which a block of something else begins, and how it ends
+# lines that begin a block of other text, and lines that end it
 _RULE = re.compile(r"([=\-*_#~+])\1{2,}+$")
 _BEGIN = re.compile(r"[-=#*_<\[]{1,20}+\s?(?:begin|start|inicio|comienzo|principio)\b", re.IGNORECASE)
 _END = re.compile(r"[-=#*_<\[]{1,20}+/?\s?(?:end|fin|final)\b", re.IGNORECASE)
@@ -73,21 +73,21 @@ _PATCH = re.compile(r"^(?:diff --git|@@ |\+\+\+ )", re.MULTILINE)
 
 
 class QuotedSpans:
-    """Of each character of a text whose it is (`own`), and from where on (`later`) a paragraph or a log went before:
-    what somebody says in passing, "always …", is asked about there."""
+    """The level of each character of a text (`own`: STRUCK to OWN), and the place from which a paragraph or a log went
+    before (`later`): there a rule in passing, "always …", becomes a proposal."""
 
     def __init__(self, text: str) -> None:
         self.own = bytearray([OWN]) * len(text)
         self.later = len(text)
         self._text = text
-        self._from = dict.fromkeys((PASSED, DOUBTED), len(text))  # where what goes on to the end begins
+        self._from = dict.fromkeys((PASSED, DOUBTED), len(text))  # level → where text of it that reaches the end begins
         self._spans()
         self._lines()
         for level, start in self._from.items():
             self._lower(start, len(text), level)
 
     def _mark(self, start: int, end: int, level: int) -> None:
-        """Say that a part is no more than this."""
+        """Limit a part to this level."""
         if end == len(self._text) and level in self._from:
             self._rest(start, level)
         else:
@@ -100,7 +100,7 @@ class QuotedSpans:
         self.own[start:end] = self.own[start:end].translate(_LOWERED[level])
 
     def _spans(self) -> None:
-        """What stands between two marks, wherever they stand."""
+        """Mark what stands between two marks, anywhere in the text."""
         text = self._text
         for match in _CODE.finditer(text):
             self._mark(*match.span(), STRUCK)
@@ -116,7 +116,7 @@ class QuotedSpans:
             self._rest(entity.start(), DOUBTED)
 
     def _lines(self) -> None:
-        """What a line says of itself, and of those that follow it."""
+        """Mark lines by their form, and what they announce."""
         text, place, lines = self._text, 0, list[tuple[int, str]]()
         for line in text.splitlines(keepends=True):
             lines.append((place, line))
@@ -124,7 +124,7 @@ class QuotedSpans:
         for block in _blocks(lines):
             self._mark(*block)
         patch = bool(_PATCH.search(text))
-        begun = quoted = indented = cut = False  # whether the line before was so; `cut`: a paragraph was announced
+        begun = quoted = indented = cut = False  # state after the last line; `cut`: in an announced paragraph
         for start, line in lines:
             end, head = start + len(line), line[:HEAD].strip()
             if not head:
@@ -153,7 +153,7 @@ class QuotedSpans:
             cut = self._announced(start, end, line)
 
     def _announced(self, start: int, end: int, line: str) -> bool:
-        """Mark what a line announces; whether that is the paragraph behind it."""
+        """Mark what a line announces; return whether that is the following paragraph."""
         folded = fold(line.strip())
         colon = _COLON.search(line)
         if sign("asks_for_work_on").search(folded) and (colon or sign("points_at_text").search(folded)):
@@ -181,7 +181,7 @@ class QuotedSpans:
             self._rest(after, DOUBTED)
         else:
             self._mark(after, end, STRUCK)
-            named = before.strip()[:1].isupper() and len(before.split()) <= 3  # somebody, and what they said
+            named = before.strip()[:1].isupper() and len(before.split()) <= 3  # "Name: what they said"
             self.later = min(self.later, end)
             if named:
                 self._rest(end, DOUBTED)
@@ -189,17 +189,17 @@ class QuotedSpans:
 
 
 _LOWERED = [bytes(min(one, level) for one in range(256)) for level in range(OWN + 1)]
-Part = tuple[int, int, int]  # from, to, how much of it is the person's own at most
+Part = tuple[int, int, int]  # start, end, highest level
 
 
 def _odd(head: str) -> bool:
-    """Whether a line begins as people at a keyboard do not begin: with a bullet, a number, a sign."""
+    """Return whether a line begins with a bullet, a number or a symbol, unlike typed sentences."""
     first = head[0]
     return bool(_BULLET.match(head + " ")) or not (first.isalnum() or first in '¡!¿("`@/.…' or ord(first) > 0x1F000)
 
 
 def _blank_after(text: str, place: int) -> bool:
-    """Whether a paragraph ends here."""
+    """Return whether a paragraph ends here."""
     end = text.find("\n", place)
     return not text[place : end if end >= 0 else len(text)].strip()
 
@@ -207,9 +207,9 @@ def _blank_after(text: str, place: int) -> bool:
 def _enclosed(
     opens: Sequence[re.Match[str]], closes: Sequence[re.Match[str]], length: int, between: int
 ) -> Iterator[Part]:
-    """What stands between marks that begin and end it: each part of them by itself where they alternate, else all from
-    the first to the last. An end without a beginning makes all of the text doubtful; a beginning without an end goes on
-    to the end of it."""
+    """Yield what stands between opening and closing marks: each pair where they alternate, else all from the first to
+    the last. A closing mark without an opening one makes the whole text doubtful; an opening one without a closing one
+    reaches to the end."""
     first = opens[0].start() if opens else length
     ends = [mark.end() for mark in closes if mark.end() > first]
     if len(ends) < len(closes):
@@ -226,7 +226,7 @@ def _enclosed(
 
 
 def _single(text: str) -> Iterator[Part]:
-    """What stands between single quotation marks, in one line; what goes on in the next is in doubt."""
+    """Yield what stands between single quotation marks; across lines it is doubtful."""
     closes = [match.start() for match in _CLOSES.finditer(text)]
     place = 0
     for match in _OPENS.finditer(text):
@@ -239,8 +239,8 @@ def _single(text: str) -> Iterator[Part]:
 
 
 def _crowded(text: str, marks: Sequence[re.Match[str]]) -> Iterator[Part]:
-    """Of a paragraph with more than one pair of quotation marks all from the first to the last: what was pasted between
-    them may hold some itself."""
+    """Yield, for a paragraph with more than one pair of quotation marks, all from the first to the last: text pasted
+    between them may contain quotation marks itself."""
     starts = [mark.start() for mark in marks]
     place = begins = 0
     for line in [*text.splitlines(keepends=True), "\n"]:
@@ -253,8 +253,8 @@ def _crowded(text: str, marks: Sequence[re.Match[str]]) -> Iterator[Part]:
 
 
 def _blocks(lines: list[tuple[int, str]]) -> Iterator[Part]:
-    """What stands between two lines that say so: rules, begin and end, a heredoc. Behind the first of them all is in
-    doubt."""
+    """Yield what stands between two lines that delimit a block: rules, begin and end, a heredoc. Everything after the
+    first is doubtful."""
     total = lines[-1][0] + len(lines[-1][1]) if lines else 0
     ends: tuple[str, str] = ("", "")
     began = -1

@@ -1,8 +1,8 @@
-"""Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule.
+"""Task `reconfirm` by rule: whether a person repeated something that is known, or withdrew it.
 
-Only the same words in the same order confirm, but for articles, a plural and two letters exchanged: another number, a
-negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may be another truth. What is near, and not
-the same, is asked about.
+Only the same words in the same order confirm, apart from articles, a plural and two exchanged letters: another number,
+a negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may mean something else. Similar texts
+become a proposal.
 """
 
 import re
@@ -12,10 +12,10 @@ from functools import cache
 from store.learning.grammar import WINDOW, either, leads, pattern, sign, words
 from store.learning.rules.sentences import Sentence, fold
 
-NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
-TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
-SLIPS = 6  # letters of a word in which a typo is told from another word
-LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
+NEAR = 0.75  # least share of a fact's words in a sentence, to ask whether it says the same
+TOUCHED = 0.6  # least share where the sentence contradicts the fact
+SLIPS = 6  # least letters of a word in which exchanged letters count as a typo
+LONGEST_KIN = 3  # least letters that two forms of a word have in common at the beginning
 
 _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 
@@ -29,14 +29,14 @@ def _instead() -> re.Pattern[str]:
 
 @cache
 def _still() -> re.Pattern[str]:
-    """Return the pattern of words that say that something is still so, at the beginning of a sentence."""
+    """Return the pattern of words that say that something still holds, at the beginning of a sentence."""
     lead = rf"(?:{either('before_still')}\W+)*(?:{either('who_still')}(?:'m|'re| am| are)? )?"
     return re.compile(rf"\W*{lead}{either('still')}\b(?: (?:todavia|aun))?")
 
 
 class ComparedText:
-    """A text as it is compared: `text` folded, `every` word of it but articles, `words` those that tell something, in
-    order; `negated`."""
+    """A text prepared for comparison: `text` folded, `every` word but articles, `words` with meaning, in order;
+    `negated`."""
 
     __slots__ = ("every", "negated", "text", "words")
 
@@ -49,7 +49,7 @@ class ComparedText:
 
 
 def compared(sentence: Sentence) -> ComparedText:
-    """What a sentence says, without what stands before it and without the asking to remember it."""
+    """Return what a sentence says, without filler words and without a request to remember it."""
     folded = sentence.folded
     start = leads().match(folded).end()  # type: ignore[union-attr]
     asked = pattern("asked").match(folded, start, start + WINDOW)
@@ -57,7 +57,8 @@ def compared(sentence: Sentence) -> ComparedText:
 
 
 def compare(sentence: Sentence, fact: str) -> str:
-    """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
+    """Return what a sentence does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or
+    `none`."""
     if sentence.question:
         return NONE
     verdict = judge(compared(sentence), ComparedText(fold(fact)))
@@ -65,7 +66,7 @@ def compare(sentence: Sentence, fact: str) -> str:
 
 
 def judge(one: ComparedText, fact: ComparedText) -> str:
-    """`compare`, of what is parted into words already."""
+    """Return the same for prepared texts."""
     if not fact.words or not one.words:
         return NONE
     if same(one, fact):
@@ -85,8 +86,8 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
 
 
 def goes_on(folded: str, fact: ComparedText) -> bool:
-    """Whether a sentence says that what a fact holds is still so: "sigo usando Kimi". All that it tells besides stands
-    in the fact, and nothing speaks against it."""
+    """Return whether a sentence says that a fact still holds: "sigo usando Kimi". Everything else it says must be in
+    the fact, and nothing may contradict it."""
     match = _still().match(folded)
     if match is None:
         return False
@@ -98,7 +99,7 @@ def goes_on(folded: str, fact: ComparedText) -> bool:
 
 
 def same(one: ComparedText, fact: ComparedText) -> bool:
-    """Whether two texts say the same: word by word, but for articles, a plural, and one typo."""
+    """Return whether two texts say the same, word by word, apart from articles, a plural, and one typo."""
     if len(one.every) != len(fact.every):
         return False
     others = [pair for pair in zip(one.every, fact.every, strict=True) if not _alike(*pair)]
@@ -106,8 +107,8 @@ def same(one: ComparedText, fact: ComparedText) -> bool:
 
 
 def against(one: ComparedText, fact: ComparedText) -> bool:
-    """Whether something in a sentence about a fact speaks against it: a negation, an end, another number, another
-    thing instead."""
+    """Return whether a sentence about a fact contradicts it: a negation, an end, another number, another thing
+    instead."""
     if one.negated != fact.negated:
         return True
     if bool(sign("ended").search(one.text)) != bool(sign("ended").search(fact.text)):
@@ -120,13 +121,13 @@ def against(one: ComparedText, fact: ComparedText) -> bool:
 
 
 def share(one: ComparedText, fact: ComparedText) -> float:
-    """Return how many of a fact's words a text has in any form, from 0 to 1."""
-    shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
+    """Return the share (0 to 1) of a fact's words that a text has in any form."""
+    shared = [word for word in fact.words if any(same_word(word, other) for other in one.words)]
     return len(shared) / len(fact.words) if fact.words else 0.0
 
 
-def kin(one: str, other: str) -> bool:
-    """Whether two words are forms of one: the same beginning, most of the shorter."""
+def same_word(one: str, other: str) -> bool:
+    """Return whether two words are forms of one: the same beginning, most of the shorter."""
     if one == other:
         return True
     if any(char.isdigit() for char in one + other):
@@ -137,7 +138,7 @@ def kin(one: str, other: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are one, but for a plural."""
+    """Return whether two words are the same, apart from a plural."""
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
@@ -145,7 +146,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _exchanged(one: str, other: str) -> bool:
-    """Whether one word is the other with two letters exchanged, and not another word for that."""
+    """Return whether one word is the other with two letters exchanged, and not a different word."""
     from rapidfuzz.distance import OSA
 
     if len(one) < SLIPS or not one.isalpha() or sorted(one) != sorted(other) or OSA.distance(one, other) != 1:

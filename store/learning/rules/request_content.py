@@ -1,4 +1,5 @@
-"""Which clauses a request keeps: behind its marker, before it, or in the sentence beside it; lists become several."""
+"""The clauses that a request keeps: after its marker, before it, or in the next or previous sentence; lists become
+several."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,20 +23,20 @@ from store.learning.rules.request_markers import Clause, Marker
 from store.learning.rules.sentences import MOST, WORDS, Sentence
 from store.learning.rules.statements import FIGURE
 
-ITEMS = 12  # things of one list
+ITEMS = 12  # most items of one list
 OPENS = ("asked", "to_do", "politely", "corrects", "denies", "confirms")
 _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)[-*–]\s")
 _NUMBERED = re.compile("(?:\\d{1,2}|[a-h])[.)]\\s+|[-*•\u2013\u2014]\\s+")
 
 
 def _behind_words(folded: str, marker: Marker) -> int:
-    """Where what follows a marker begins: before a "no" at its end that no sign parts from it, for that denies it."""
+    """Return where the text after a marker begins: before a "no" at its end that belongs to the text."""
     negation = NEGATION.search(folded, marker.start, marker.end)
     return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
 
 
 def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[int]) -> Iterator[tuple[int, int, int]]:
-    """(number of a sentence, start, end) of what a marker speaks of."""
+    """Yield (sentence number, start, end) of what a marker refers to."""
     sentence = turn[number]
     folded = sentence.folded
     parts = request_markers.clauses(folded)
@@ -84,11 +85,11 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     elif last < len(turn) and _usable(turn, last, taken, marker):
         yield from _following(turn, last, taken, marker)
     elif marker.kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken:
-        yield number, 0, len(sentence.text)  # never nothing: what it speaks of stands elsewhere
+        yield number, 0, len(sentence.text)  # keep the request itself: what it refers to is not in the turn
 
 
 def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
-    """Where what follows a marker ends: before the next clause that is a marker itself."""
+    """Return where the text after a marker ends: before the next clause that is a marker itself."""
     end = len(folded)
     for part in parts[: marker.clause : -1]:
         if not any(request_markers.whole(kind, folded, part) for kind in ("pointing", "storing", "lasts")):
@@ -98,7 +99,7 @@ def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
 
 
 def _full(sentence: Sentence, start: int, end: int) -> bool:
-    """Whether there is something in a part of a sentence that can be kept."""
+    """Return whether a part of a sentence has content to keep."""
     rest = sentence.folded[start:end].strip(TRIM)
     if len(rest.split()) < WORDS:
         return False
@@ -107,13 +108,13 @@ def _full(sentence: Sentence, start: int, end: int) -> bool:
 
 
 def _tells(sentence: Sentence, start: int, end: int) -> bool:
-    """Whether a part of a sentence is a statement by itself, or an order for every time."""
+    """Return whether a part of a sentence is a statement by itself, or a general order."""
     rest = sentence.folded[start:end].strip(TRIM)
     return len(rest.split()) >= LONG and stated(rest, sentence.text[start:end]) and not passing.refused(rest)
 
 
 def _usable(turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:
-    """Whether a sentence beside the one with the marker can be what it speaks of."""
+    """Return whether a sentence beside the marker's can be what the marker refers to."""
     sentence = turn[number]
     if number in taken or sentence.question or sentence.passed or len(sentence.text.split()) < WORDS:
         return False
@@ -123,7 +124,7 @@ def _usable(turn: Sequence[Sentence], number: int, taken: set[int], marker: Mark
 def _following(
     turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker
 ) -> Iterator[tuple[int, int, int]]:
-    """The sentence behind an announcement, or the list."""
+    """Yield the sentence after an announcement, or the list after it."""
     several = pattern("both").search(turn[number - 1].folded)
     for place in range(number, min(number + ITEMS, len(turn))):
         goes_on = turn[place].bullet or (several and _tells(turn[place], 0, len(turn[place].text)))
@@ -133,8 +134,8 @@ def _following(
             yield place, 0, len(turn[place].text)
 
 
-def parted(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterator[tuple[int, int]]:
-    """The things that a part of a sentence says, each as (start, end)."""
+def split_list(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each thing that a part of a sentence says."""
     folded = sentence.folded
     start, end = _trimmed(folded, start, end)
     spans = [(start, end)]
@@ -153,7 +154,7 @@ def parted(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterator
 
 
 def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of an enumeration, of "that … and that …", or of a list of statements."""
+    """Return the parts of an enumeration, of "that … and that …", or of a list of statements."""
     for sign in (_ENUMERATED, pattern("and_that")):
         found = list(sign.finditer(folded, start, end))
         if sign is _ENUMERATED and len(found) < 2 and not (found and found[0][0][0] in ";"):
@@ -199,7 +200,7 @@ def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _subject_and_verb(folded: str) -> bool:
-    """Whether words begin with what may be a subject, and have a verb soon after it."""
+    """Return whether words begin with a possible subject, with a verb soon after it."""
     right = folded.lstrip(TRIM)
     subject = pattern("subject").match(right)
     if subject is None:
@@ -211,13 +212,13 @@ def _subject_and_verb(folded: str) -> bool:
 
 
 def _begins(folded: str) -> bool:
-    """Whether words begin like a statement of their own, with a verb or in the place of one a figure."""
+    """Return whether words begin like a statement: with a subject, and a verb or a figure."""
     right = folded.strip(TRIM)
     return bool(pattern("subject").match(right)) and bool(_subject_and_verb(right) or FIGURE.search(right))
 
 
 def _stands(folded: str) -> bool:
-    """Whether words can stand by themselves as one thing to remember."""
+    """Return whether words can be remembered by themselves."""
     rest = folded.strip(TRIM)
     if len(rest.split()) < WORDS:
         return False
@@ -228,7 +229,7 @@ _LINK = re.compile(r"[\s,¡!]*+")
 
 
 def _trimmed(folded: str, start: int, end: int) -> tuple[int, int]:
-    """A part without the signs around it, and the words before it that only lead to it."""
+    """Return a part without punctuation around it and without linking words before it."""
     while start < end and folded[start] in TRIM:
         start += 1
     for _ in range(request_markers.LEADS):

@@ -1,6 +1,6 @@
-"""Markers: the words by which a clause asks for memory, sets a rule, corrects or confirms, and where in it they stand.
+"""Markers: words in a clause that ask for memory, set a rule, correct or confirm; and their places.
 
-All of it is matched on folded text, in a bounded number of clauses and within `WINDOW` letters of where each begins.
+Matched on folded text, in a bounded number of clauses and within `WINDOW` letters of the beginning of each.
 """
 
 import re
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern
 
-FIRST, LAST = 14, 4  # clauses of a sentence that are looked at
-LEADS = 6  # words before a marker that say nothing
+FIRST, LAST = 14, 4  # clauses at the beginning and end of a sentence that are searched
+LEADS = 6  # most filler words before a marker
 COLONS = frozenset(":—–-")
 
 _MARK = re.compile(
@@ -24,7 +24,7 @@ _AND = re.compile(
 
 
 class Clause(NamedTuple):
-    """A clause of a sentence: where it starts and ends, and the sign behind it, empty at the end."""
+    """A clause of a sentence: start, end, and the punctuation mark after it, empty at the end."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Clause(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A marker: its kind, the name of its pattern; the number of its clause; where it starts and ends."""
+    """A marker: its kind, which is the name of its pattern; the number of its clause; start and end."""
 
     kind: str
     clause: int
@@ -41,7 +41,7 @@ class Marker(NamedTuple):
 
 
 def clauses(folded: str) -> list[Clause]:
-    """The clauses of a sentence, as its marks part it."""
+    """Return the clauses of a sentence, separated by punctuation."""
     found, start = list[Clause](), 0
     for match in _MARK.finditer(folded):
         if match.start() > start:
@@ -62,7 +62,7 @@ _SPACE = re.compile(r"[\s¡!¿.,;*_\"'-]*")
 
 
 def starts(folded: str, start: int, end: int) -> list[int]:
-    """Where the words of a clause may begin: behind none, one … of those that say nothing."""
+    """Return where the content of a clause may begin: after none, one, … of its filler words."""
     found = [_SPACE.match(folded, start, end).end()]  # type: ignore[union-attr]
     while len(found) <= LEADS and (lead := _lead().match(folded, found[-1], end)) and lead.end() > found[-1]:
         found.append(lead.end())
@@ -70,12 +70,12 @@ def starts(folded: str, start: int, end: int) -> list[int]:
 
 
 def looked_at(parts: list[Clause]) -> list[int]:
-    """The numbers of the clauses that are looked at."""
+    """Return the numbers of the clauses that are searched."""
     return [number for number in range(len(parts)) if number < FIRST or number >= len(parts) - LAST]
 
 
 def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> Marker | None:
-    """The first marker of a kind with which a clause begins; `inside`: also behind an "and" within one."""
+    """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one."""
     wanted = pattern(kind)
     for number in looked_at(parts):
         part = parts[number]
@@ -90,7 +90,7 @@ def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> 
 
 
 def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
-    """The first marker of a kind that stands anywhere in a clause."""
+    """Return the first marker of a kind anywhere in a clause."""
     for number in looked_at(parts):
         part = parts[number]
         place = _SPACE.match(folded, part.start, part.end).end()  # type: ignore[union-attr]
@@ -101,7 +101,7 @@ def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
 
 
 def whole(kind: str, folded: str, part: Clause) -> bool:
-    """Whether a clause is nothing but a marker of a kind."""
+    """Return whether a clause is nothing but a marker of a kind."""
     return any(
         (match := pattern(kind).match(folded, place, part.end)) and not folded[match.end() : part.end].strip(" .!")
         for place in starts(folded, part.start, part.end)
@@ -109,12 +109,12 @@ def whole(kind: str, folded: str, part: Clause) -> bool:
 
 
 def empty(folded: str, part: Clause) -> bool:
-    """Whether a clause is nothing but words that say nothing."""
+    """Return whether a clause has only filler words."""
     return not folded[starts(folded, part.start, part.end)[-1] : part.end].strip(" .!")
 
 
 def reported(folded: str, end: int) -> bool:
-    """Whether what stands before `end` says that somebody else says what follows, or that it is imagined."""
+    """Return whether the text before `end` attributes what follows to somebody else, or supposes it."""
     before = folded[max(0, end - WINDOW) : end]
     return bool(
         any(pattern("supposes").match(folded, place) for place in starts(folded, 0, len(folded)))
@@ -123,7 +123,7 @@ def reported(folded: str, end: int) -> bool:
 
 
 def heads(folded: str) -> bool:
-    """Whether a text before a colon announces the person's own words, to be remembered."""
+    """Return whether a text before a colon announces the person's own words, to be remembered."""
     parts = clauses(folded[-WINDOW:] + ":")
     text = folded[-WINDOW:] + ":"
     if not parts or reported(text, len(text)):

@@ -1,8 +1,9 @@
-"""Requests: what a person marks as to be kept, sets as a rule, corrects or confirms, and which words of theirs that is.
+"""Requests: what a person marks to be kept, sets as a rule, corrects or confirms, and the words that it consists of.
 
-A marker (`markers`) tells that something is to be kept; what is kept are whole clauses beside it, word by word: behind
-it, before it, in the sentence before or after. Several things in one sentence become several. A request leaves
-something whatever its form; what only has the form of a rule, a correction or a confirmation has to state something.
+A marker (`request_markers`) shows that something is to be kept; whole clauses beside it are kept word by word: after
+it, before it, in the sentence before or after. Several things in one sentence become several requests. An explicit
+request keeps something whatever its form; what only has the form of a rule, a correction or a confirmation must be a
+statement.
 """
 
 import re
@@ -23,7 +24,7 @@ from store.learning.rules.request_clauses import (
     stated,
     verb,
 )
-from store.learning.rules.request_content import content, parted
+from store.learning.rules.request_content import content, split_list
 from store.learning.rules.request_markers import COLONS, Clause, Marker
 from store.learning.rules.sentences import Sentence
 from store.learning.rules.statements import FIGURE, NAME, states
@@ -49,8 +50,8 @@ _QUOTE = re.compile(r"(?<!\d)\"")
 
 
 class Request(NamedTuple):
-    """A thing to keep: of which sentence (its number), where in it the words stand, by what kind of marker (a key of
-    WHY), and whether its form is certain."""
+    """A thing to keep: the number of its sentence, start and end in it, the kind of its marker (a key of WHY), and
+    whether its form is certain."""
 
     sentence: int
     start: int
@@ -60,7 +61,7 @@ class Request(NamedTuple):
 
 
 def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
-    """What the sentences of a turn ask for, in order."""
+    """Yield the requests of a turn's sentences, in order."""
     taken = set[int]()
     for number, sentence in enumerate(turn):
         marker = _marker(sentence)
@@ -72,30 +73,30 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
                 marker.kind == "pointing" and (where, start) != (number, _behind(marker, sentence))
             )
             under = _condition(sentence.folded, marker) if where == number else end
-            if under < start:  # with its condition it is kept whole, and asked about
+            if under < start:  # kept whole with its condition, as a proposal
                 yield Request(where, under, end, marker.kind, False)
                 continue
-            for first, last in parted(turn[where], start, end, marker):
+            for first, last in split_list(turn[where], start, end, marker):
                 sure = sure and first < max(turn[where].own, 1)
                 text = turn[where].text
                 announces = text.endswith(":") and last >= len(text) - 1
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
-                    continue  # it goes on in the next sentence: half of it may say the opposite
+                    continue  # continues in the next sentence: half of it may say the opposite
                 asking = pattern("asking").match(turn[where].folded, first)
                 if asking and marker.kind not in (*REQUESTS, "lasting"):
                     continue
                 if pattern("conditions").match(turn[where].folded, first, last) and "," not in text[first:last]:
-                    last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
+                    last = len(text.rstrip(".!… "))  # a condition alone says nothing
                 yield Request(where, first, last, marker.kind, sure)
 
 
 def _quotes_on(text: str) -> bool:
-    """Whether a mark of quotation is opened in a text, and not closed in it; `19"` is a length."""
+    """Return whether a quotation mark is opened in a text and not closed; `19"` is a length."""
     return len(_QUOTE.findall(text)) % 2 == 1 or text.count("“") > text.count("”") or text.count("«") > text.count("»")
 
 
 def _condition(folded: str, marker: Marker) -> int:
-    """Where the condition begins under which something is asked for, before its marker; the end where there is none."""
+    """Return where the condition of a request begins, before its marker; the length of the text where there is none."""
     for part in request_markers.clauses(folded)[: marker.clause + 1] if marker.kind not in STATED else ():
         for place in request_markers.starts(folded, part.start, part.end):
             if place < marker.start and pattern("conditions").match(folded, place, marker.start):
@@ -104,13 +105,13 @@ def _condition(folded: str, marker: Marker) -> int:
 
 
 def _behind(marker: Marker, sentence: Sentence) -> int:
-    """Where what stands behind the clause of a marker begins, if no colon announces it; -1 if one does."""
+    """Return where the text after the marker's clause begins if no colon announces it; -1 if one does."""
     part = request_markers.clauses(sentence.folded)[marker.clause]
     return -1 if part.mark in COLONS else part.end + 1
 
 
 def _marker(sentence: Sentence) -> Marker | None:
-    """The marker that counts in a sentence: a request before a rule, a rule before a correction."""
+    """Return the marker that counts in a sentence: a request before a rule, a rule before a correction."""
     folded = sentence.folded
     parts = request_markers.clauses(folded)
     if sentence.question:
@@ -140,7 +141,7 @@ def _marker(sentence: Sentence) -> Marker | None:
 
 
 def _hinted(sentence: Sentence, parts: list[Clause]) -> Marker | None:
-    """Return the marker of a word of memory in no form that is known."""
+    """Return the marker of a word about memory in an unknown form."""
     folded = sentence.folded
     marker = request_markers.within("hints", folded, parts)
     if marker is None or request_markers.reported(folded, marker.start):
@@ -155,13 +156,13 @@ def _hinted(sentence: Sentence, parts: list[Clause]) -> Marker | None:
 
 
 def _past(sentence: Sentence, marker: Marker) -> bool:
-    """Whether what looks like a request tells what the person did: "tomé nota", "anoté"."""
+    """Return whether what looks like a request is the person's own past action: "tomé nota", "anoté"."""
     first = sentence.text[marker.start : marker.end].split(maxsplit=1)[:1]
     return bool(first) and first[0].lower().endswith("é") and not first[0].lower().endswith(("ené", "oné"))
 
 
 def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
-    """A marker of a rule, or of something to know, if the sentence can be one."""
+    """Return a marker of a rule, or of something to know, if the sentence can be one."""
     folded = sentence.folded
     if kind == "lasts":
         for number in request_markers.looked_at(parts):
@@ -177,7 +178,7 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
         return marker if folded.endswith(":") or integral(folded, marker) else None
-    if imperatives.depends(folded[marker.start : marker.end]):  # what is to be done in that case has to follow
+    if imperatives.depends(folded[marker.start : marker.end]):  # what to do in that case must follow
         main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
         inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
         return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
@@ -187,7 +188,7 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
 
 
 def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
-    """Whether there is something to know beside the words that announce it."""
+    """Return whether there is something to know beside the words that announce it."""
     folded, part = sentence.folded, parts[marker.clause]
     if part.mark:
         return bool(folded[part.end :].strip(TRIM))
@@ -196,7 +197,7 @@ def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
 
 
 def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) -> bool:
-    """Whether what a correction or a confirmation says is a statement that can be kept."""
+    """Return whether a correction or confirmation is a statement that can be kept."""
     folded = sentence.folded
     whole = kind in ("corrected", "confirmed")
     start = marker.start if whole else marker.end
@@ -204,7 +205,7 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
         start = colon
     rest, text = folded[start:].strip(TRIM), sentence.text[start:].strip(TRIM)
     if folded[marker.end : parts[marker.clause].end].strip() and not _goes_on(folded[marker.start : marker.end], kind):
-        return False  # "yes", "update" as the first word of something else
+        return False  # "yes", "update" as the first word of another sentence
     if not rest:
         return kind == "corrects"
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
@@ -223,15 +224,15 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
 
 
 def _firm(text: str) -> bool:
-    """Whether a name, a figure or something in quotation marks stands in it."""
+    """Return whether a text contains a name, a figure or a quotation mark."""
     return bool(FIGURE.search(text) or NAME.search(text) or _QUOTE.search(text))
 
 
 def _goes_on(marker: str, kind: str) -> bool:
-    """Whether what is said may follow these words without a sign between."""
+    """Return whether content may follow these words without punctuation."""
     return kind in ("corrected", "confirmed", "denies") or bool(pattern("goes_on").search(marker))
 
 
 def _bare(rest: str) -> bool:
-    """Whether words may begin with a verb that orders: neither with who does it nor with a question."""
+    """Return whether words may begin with an imperative: not with a subject, a question or a finite verb."""
     return not (pattern("subject").match(rest) or pattern("asking").match(rest) or pattern("finite").match(rest))

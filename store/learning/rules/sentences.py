@@ -1,7 +1,7 @@
-"""A person's voice: which sentences of a turn they said themselves, and which they only passed on (`passed`).
+"""Sentences of a turn that the person said themselves, and those that they only passed on (`passed`).
 
-What was surely said by somebody else is no sentence here at all. What may have been pasted (a list, a very long turn,
-what follows an unexplained colon) is a sentence with a doubt: never enough for a fact that nobody is asked about.
+What somebody else certainly said is left out. What may have been pasted (a list, a very long turn, what follows an
+unexplained colon) has a `doubt`: it is never enough for a fact without confirmation.
 """
 
 import re
@@ -12,11 +12,11 @@ from store.learning.rules.quoted_text import DOUBTED, OWN, PASSED, STRUCK, Quote
 from store.text.clauses import quotes_whole, spans
 from store.text.folding import fold as fold
 
-LONG = 2_000  # characters of a turn: who writes by hand writes less
-READ = 5_000  # characters of each end of a turn that are read; what stands between in a longer one was pasted
-WORDS = 2  # that a thing to remember must have
+LONG = 2_000  # characters from which a turn was probably not typed
+READ = 5_000  # characters read at each end of a turn; the middle of a longer one was probably pasted
+WORDS = 2  # least words of a thing to remember
 MOST = 400  # characters of a sentence that can be one thing to remember
-# characters that nobody sees, and that could hide words or turn them round; not the joiner of emoji
+# invisible characters, which could hide or reverse words; without the joiner of emoji
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\U000e0000-\U000e01ef]"
@@ -24,15 +24,15 @@ _HIDDEN = re.compile(
 _LETTERS_JOINED = re.compile(r"(?<=[^\W\d_])\u200d|\u200d(?=[^\W\d_])")
 
 _LISTED = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")
-BULLET = 12  # characters, more than the longest of them and what stands around it
+BULLET = 12  # characters before a sentence that are searched for a bullet or number
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What was said: `text` in one line, `folded` the same without capitals and accents, letter by letter; `quote` as
-    it stands in the turn. `doubt` says why it may not be the person's own; empty if it is. `passed`: it hardly is, and
-    only a plain asking for memory is heard in it; `later`: a paragraph or a log went before; `bullet`: it is one of a
-    list; `own`: how many of its letters come before what somebody else says in it."""
+    """One sentence: `text` in one line; `folded` the same without capitals and accents, letter by letter; `quote` as it
+    stands in the turn. `doubt` says why it may not be the person's own, empty if it is. `passed`: probably not their
+    own, so only an explicit request for memory counts; `later`: a paragraph or a log went before; `bullet`: it is a
+    list item; `own`: the number of its letters before somebody else's words in it."""
 
     text: str
     folded: str
@@ -45,7 +45,7 @@ class Sentence:
 
     @property
     def question(self) -> bool:
-        """Whether something is asked; an "…, ok?" at the end of an order asks nothing."""
+        """Whether it asks something; "…, ok?" at the end of an order does not."""
         if _TAG.search(self.folded[-40:]):
             return False
         return self.text.rstrip("!.… \"'”’»)]").endswith("?") or self.text.startswith("¿")
@@ -55,7 +55,7 @@ _TAG = re.compile(r",\s*¿?(?:ok|okay|right|please|dale|si|vale|de acuerdo|porfa
 
 
 def sentences(turn: str) -> list[Sentence]:
-    """What the person said in a turn, sentence by sentence; what they surely passed on is left out."""
+    """Return what the person said in a turn, sentence by sentence, without what they certainly only passed on."""
     if len(turn) <= 2 * READ:
         return list(_sentences(turn, len(turn) > LONG))
     return [*_sentences(turn[:READ], True), *_sentences(turn[-READ:], True)]
@@ -90,7 +90,7 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
 
 
 def _own(marks: QuotedSpans, text: str, start: int, end: int) -> int:
-    """How many letters of a sentence come before what is no more the person's own, up to its end."""
+    """Return the number of letters of a sentence before a part, up to its end, that is not the person's own."""
     place = end
     while place > start and marks.own[place - 1] < OWN:
         place -= 1
@@ -98,7 +98,7 @@ def _own(marks: QuotedSpans, text: str, start: int, end: int) -> int:
 
 
 def _seen(turn: str) -> tuple[str, list[int] | range]:
-    """The turn without what nobody sees, and where each of its characters stood."""
+    """Return the turn without invisible characters, and the original index of each character."""
     if turn.isascii() and turn.isprintable():
         return turn, range(len(turn))
     out = {match.start() for match in _HIDDEN.finditer(turn)}

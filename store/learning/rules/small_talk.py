@@ -1,5 +1,5 @@
-"""What is said by the way and tells nothing that lasts: requests, exclamations, praise, what is only about now; and
-orders to whoever keeps the memory. All of it is matched on text without capitals and accents (`folding.fold`)."""
+"""Clauses that state nothing lasting: requests, exclamations, praise, remarks about now; and orders to the keeper of
+the memory. Matched on text without capitals and accents (`folding.fold`)."""
 
 import re
 from functools import cache
@@ -10,14 +10,14 @@ from store.learning.rules.imperatives import commands
 
 @cache
 def _begins(*names: str) -> re.Pattern[str]:
-    """Return the pattern of a sentence that begins, behind polite words, with one of these signs."""
-    told = f"(?!{either('told_we')})" if "request" in names else ""  # "cambiamos a Vue" tells
+    """Return the pattern of a sentence that begins, after polite words, with one of these signs."""
+    told = f"(?!{either('told_we')})" if "request" in names else ""  # "cambiamos a Vue" states a fact
     return re.compile(rf"(?:{either('polite')}[\s,]+)*{told}(?:{'|'.join(map(either, names))})\b")
 
 
 @cache
 def _exclaims(name: str) -> re.Pattern[str]:
-    """Return the pattern of a sentence that begins, behind interjections, with a sign."""
+    """Return the pattern of a sentence that begins, after interjections, with a sign."""
     return re.compile(rf"\W*(?:{either('interjection')}\W+)*{either(name)}")
 
 
@@ -33,24 +33,25 @@ def _orders_memory() -> re.Pattern[str]:
 
 
 def asks(folded: str) -> bool:
-    """Whether a sentence begins by asking for something to be done now."""
+    """Return whether a sentence begins with a request to do something now."""
     return requests(folded) and not sign("every_time").search(folded)
 
 
 def requests(folded: str) -> bool:
-    """Whether a sentence begins with an order or a request, for now or for every time."""
+    """Return whether a sentence begins with an order or a request, for now or in general."""
     return bool(
         _begins("request").match(folded) or _begins("bare_request").match(folded) or sign("asked_whether").match(folded)
     ) or commands(folded)
 
 
 def introduces(folded: str) -> bool:
-    """Whether a sentence only leads to what was pasted after it."""
+    """Return whether a sentence only introduces pasted text."""
     return bool(sign("introduces").search(folded))
 
 
 def refused(folded: str) -> bool:
-    """Whether a clause is said by the way: it asks, exclaims, praises, points at something, or is only about now."""
+    """Return whether a clause states nothing lasting: it asks, exclaims, praises, points at something, or is only about
+    now."""
     if _exclamations().fullmatch(folded):
         return True
     if not sign("every_time").search(folded) and (
@@ -65,5 +66,5 @@ def refused(folded: str) -> bool:
 
 
 def hostile(folded: str) -> bool:
-    """Whether a text tells whoever keeps the memory what to keep, or that everything is allowed."""
+    """Return whether a text tells the keeper of the memory what to keep, or that everything is allowed."""
     return bool(_orders_memory().search(folded))

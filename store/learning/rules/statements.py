@@ -1,5 +1,5 @@
-"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure. It
-is matched by its form, on text without capitals and accents (`sentences.fold`)."""
+"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure.
+Matched by its form, on text without capitals and accents (`sentences.fold`)."""
 
 import re
 from functools import cache
@@ -8,7 +8,7 @@ from store.learning.grammar import either, pattern, sign, words
 from store.learning.rules import small_talk
 from store.learning.rules.sentences import fold
 
-SAID = 3  # words of a clause in which a telling word counts
+SAID = 3  # least words of a clause for the pattern `telling` to count
 
 NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 LASTING = ("habit", "decided_past", "likes", "wishes")
@@ -16,7 +16,8 @@ FIGURE = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
 
 
 def states(folded: str, written: str) -> bool:
-    """Whether a clause tells something lasting: a habit, of the person and theirs, a thing with a name or a figure."""
+    """Return whether a clause states something lasting: a habit, of the person and theirs, a thing with a name or a
+    figure."""
     if small_talk.refused(folded):
         return False
     if any(one.search(folded) for one in (*map(sign, LASTING), pattern("from_now"), FIGURE)):
@@ -48,5 +49,5 @@ def _telling() -> re.Pattern[str]:
 
 
 def _lasts(verb: str) -> bool:
-    """Whether what a person says of themselves with this verb may hold for longer."""
+    """Return whether what a person says of themselves with this verb may last."""
     return verb not in words("of_now") and not sign("english_past").fullmatch(verb)

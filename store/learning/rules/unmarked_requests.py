@@ -1,7 +1,7 @@
-"""What stands in a turn beside words that are no marker that is known, but may be one: "pin this to your wall. …".
+"""Statements in a turn beside words that are not a known marker but may be one: "pin this to your wall. …".
 
-No list of phrases is complete. So where a turn has no marker, asks nothing and wants nothing done now, states something
-lasting, and says a few words more, what it states is put to the person. It is never believed without them.
+No list of phrases is complete. So where a turn has no marker, asks nothing, wants nothing done now, states something
+lasting and has a few other words, its statements are proposed to the person; they are never stored without asking.
 """
 
 import re
@@ -13,14 +13,15 @@ from store.learning.rules import small_talk as passing
 from store.learning.rules.sentences import WORDS, Sentence
 from store.learning.rules.statements import states
 
-SENTENCES = 6  # of a turn that only says something; a longer one tells a story
-SHORT = 3  # words of a question that only asks whether one was heard, "got it?", and of a statement
-REST = 9  # words of what may be a marker
+SENTENCES = 6  # most sentences of such a turn; a longer one is usually a narrative
+SHORT = 3  # most words of a question for acknowledgement, "got it?"; least words of a statement
+REST = 9  # most words of a possible marker
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
 
 
 def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
-    """(number of a sentence, where in it what is stated begins) of a turn that states beside words that may mark it."""
+    """Return (sentence number, start of the statement) for each statement of such a turn; an empty list for other
+    turns."""
     if len(turn) > SENTENCES or any(sentence.doubt or sentence.passed for sentence in turn):
         return []
     found, marked = list[tuple[int, int]](), False
@@ -55,12 +56,12 @@ def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
 
 
 def _points(folded: str) -> bool:
-    """Whether words ask for something that stands elsewhere in the turn: "pin this", "lo guardás?"."""
+    """Return whether words refer to something elsewhere in the turn: "pin this", "lo guardás?"."""
     return len(folded.split()) <= REST and bool(pattern("points").search(folded))
 
 
 def _reported(folded: str, text: str) -> bool:
-    """Whether somebody else says it, or another rule has judged it."""
+    """Return whether somebody else says it, or another rule handles it."""
     places = request_markers.starts(folded, 0, len(folded))
     if request_markers.reported(folded, len(folded)) or _QUOTED.search(text):
         return True
@@ -69,7 +70,7 @@ def _reported(folded: str, text: str) -> bool:
 
 
 def _aside(sentence: Sentence) -> bool:
-    """Whether a sentence that states has a clause that does not."""
+    """Return whether a sentence with a statement also has a clause that states nothing."""
     folded = sentence.folded
     return any(
         not _states(folded[part.start : part.end], sentence.text[part.start : part.end])
@@ -79,7 +80,7 @@ def _aside(sentence: Sentence) -> bool:
 
 
 def _lasting(sentence: Sentence, start: int) -> bool:
-    """Whether a sentence states something that lasts, in one of its clauses, from there on."""
+    """Return whether one of a sentence's clauses, from `start` on, states something lasting."""
     folded, text = sentence.folded[start:], sentence.text[start:]
     if len(folded.split()) < SHORT:
         return False
@@ -88,7 +89,7 @@ def _lasting(sentence: Sentence, start: int) -> bool:
     for part in request_markers.clauses(folded):
         clause = folded[request_markers.starts(folded, part.start, part.end)[-1] : part.end]
         if passing.asks(clause) and not _points(clause) and not pattern("hints").search(clause):
-            return False  # wants something done now
+            return False  # a request to do something now
     return any(
         _states(folded[part.start : part.end], text[part.start : part.end]) for part in request_markers.clauses(folded)
     )

@@ -1,2 +1,2 @@
-"""What a model is asked for, a module each: the form of its answer, what it is told, what of its answer holds, and the
-rule that answers in its place. A form is a dataclass, which Pydantic describes and validates when a model is asked."""
+"""Tasks for a model, one module each: the form of the answer, the prompt, the checks on the answer, and the rule used
+in its place. A form is a dataclass, from which Pydantic makes the schema and with which it validates."""

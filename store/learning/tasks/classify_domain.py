@@ -1,4 +1,4 @@
-"""Task `classify_domain`: what a question or a text is about."""
+"""Task `classify_domain`: the domain of a text."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -12,14 +12,14 @@ from store.text.fence import harmless
 
 TASK = "classify_domain"
 PREDICT = 80
-LONGEST = 300  # tokens that are looked at
+LONGEST = 300  # tokens of the text that are shown
 CHOICES = tuple(domain for domain in DOMAINS if domain != "self_correction")
 BELIEVED = ("personal", "decisions")
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain of a text, up to three words of it that tell so, and who says so; by rule always `general`."""
+    """The domain of a text, up to three words of it as evidence, and what decided it; by rule always `general`."""
 
     name: str = "general"
     words: tuple[str, ...] = ()
@@ -32,20 +32,21 @@ class Form:
     keywords: list[str] = field(default_factory=list)
 
 
-def ask(asking: ModelSession, text: str) -> Domain:
-    """What a model says a text is about. Raises ModelFailed.
+def ask(model: ModelSession, text: str) -> Domain:
+    """Return a text's domain according to the model. Raise ModelFailed.
 
-    It is believed only where it says one of BELIEVED: of 26 sentences the 1.5B called none general, and put whatever it
-    did not place into projects and preferences."""
+    Only the domains in BELIEVED are accepted: of 26 sentences the 1.5B model called none general, and put those that it
+    could not place into projects and preferences.
+    """
     shown = token_count.cut(" ".join(harmless(text).split()), LONGEST)
-    form = asking.ask(TASK, Form, [*prompt(TASK, shown), ("user", shown)], PREDICT)
+    form = model.ask(TASK, Form, [*prompt(TASK, shown), ("user", shown)], PREDICT)
     folded = fold(shown)
     words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
     if form.domain not in BELIEVED:
-        asking.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")
-    return Domain(form.domain if form.domain in BELIEVED else "general", tuple(dict.fromkeys(words)), asking.name)
+        model.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")
+    return Domain(form.domain if form.domain in BELIEVED else "general", tuple(dict.fromkeys(words)), model.name)
 
 
-def answer(asking: ModelSession, text: str) -> Domain:
-    """The same; where the model fails, `general`."""
-    return asking.or_rule(TASK, lambda: ask(asking, text), Domain)
+def answer(model: ModelSession, text: str) -> Domain:
+    """Return the same; if the model fails, `general`."""
+    return model.or_rule(TASK, lambda: ask(model, text), Domain)

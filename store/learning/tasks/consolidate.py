@@ -1,4 +1,4 @@
-"""Task `consolidate`: which of several facts about one thing states all of them."""
+"""Task `consolidate`: which of several facts about one thing includes all the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,20 +17,20 @@ class Form:
     fact: int
 
 
-def ask(asking: ModelSession, texts: Sequence[str]) -> Summed:
-    """Return the fact that states all of the others, as a model names it; all of them where none does, or where it has
-    not every number and negation. Raises ModelFailed."""
+def ask(model: ModelSession, texts: Sequence[str]) -> Summed:
+    """Return the fact that, according to the model, includes all the others. Return all of them where none does, or
+    where it lacks a number or a negation of the others. Raise ModelFailed."""
     messages = [*prompt(TASK, " ".join(texts)), ("user", numbered(texts))]
-    number = asking.ask(TASK, Form, messages, PREDICT).fact
+    number = model.ask(TASK, Form, messages, PREDICT).fact
     if not 0 < number <= len(texts):
-        return Summed(summed_up(texts), asking.name)
+        return Summed(summed_up(texts), model.name)
     chosen, *others = map(contradiction.taken_apart, [texts[number - 1], *texts])
     if any(not one.values <= chosen.values or one.negations != chosen.negations for one in others):
-        asking.drop(TASK, "A number or a negation of the others is not in the fact that it names.")
+        model.drop(TASK, "A number or a negation of the others is not in the fact that it names.")
         return Summed(summed_up(texts))
-    return Summed(texts[number - 1], asking.name)
+    return Summed(texts[number - 1], model.name)
 
 
-def answer(asking: ModelSession, texts: Sequence[str]) -> Summed:
-    """Return the same; where the model fails, all of the facts."""
-    return asking.or_rule(TASK, lambda: ask(asking, texts), lambda: Summed(summed_up(texts)))
+def answer(model: ModelSession, texts: Sequence[str]) -> Summed:
+    """Return the same; if the model fails, all of the facts."""
+    return model.or_rule(TASK, lambda: ask(model, texts), lambda: Summed(summed_up(texts)))

@@ -1,4 +1,4 @@
-"""Task `extract_decision`: what a sentence decides: what was chosen, instead of what, and why, in its own words."""
+"""Task `extract_decision`: the decision in a sentence, in its own words: what was chosen, instead of what, and why."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision as it was told; every part of it stands in the sentence as it is."""
+    """A decision; every part of it is quoted from the sentence."""
 
     title: str
     chosen: str
@@ -29,14 +29,14 @@ class Form:
     rationale: str = ""
 
 
-def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
-    """The decision of a sentence; None where what the model names as chosen does not stand in it. What else does not is
-    left out. Raises ModelFailed."""
+def ask(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
+    """Return the decision in a sentence; None where the model's choice is not in the sentence. Other parts that are not
+    in it are left out. Raise ModelFailed."""
     text = " ".join(harmless(sentence.text).split())
-    form = asking.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
+    form = model.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
     chosen = _quoted(form.chosen, sentence.text)
     if not chosen:
-        asking.drop(TASK, "What it names as chosen does not occur in the sentence.")
+        model.drop(TASK, "What it names as chosen does not occur in the sentence.")
         return None
     options = [_quoted(one, sentence.text) for one in form.alternatives[:OPTIONS]]
     left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())
@@ -45,7 +45,7 @@ def ask(asking: ModelSession, sentence: Sentence) -> DecisionDraft | None:
 
 
 def _quoted(quote: str, text: str) -> str:
-    """What was told, as the sentence has it; empty where it does not stand there."""
+    """Return a quote as it stands in the sentence; empty where it does not."""
     part = " ".join(quote.split()).strip(" .,;:\"'“”«»")
     at = text.casefold().find(part.casefold()) if part else -1
     return text[at : at + len(part)] if at >= 0 else ""

@@ -1,7 +1,7 @@
 """Task `extract_facts`: which sentences of a turn state something that will still hold next month.
 
-The model names sentences by their numbers; what is proposed is the sentence as it was written. Only sentences in the
-person's own voice are shown, so what they quoted, pasted or passed on never reaches the model.
+The model names sentences by number; the sentence itself is proposed. Only sentences in the person's own voice are
+shown, so quoted, pasted or forwarded text never reaches the model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,8 @@ from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered
 
 TASK = "extract_facts"
-EACH = 6  # sentences of one question: of more a small model takes too long
-CLASSIFIED = 2  # facts of a turn without a domain that are asked about once more
+EACH = 6  # sentences in one question: with more a small model takes too long
+CLASSIFIED = 2  # most facts of a turn whose domain is asked for separately
 PREDICT = 200
 OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
@@ -34,28 +34,28 @@ class Form:
     facts: list[NumberedFact]
 
 
-def ask(asking: ModelSession, role: str, text: str) -> Extraction:
-    """Return the sentences that a model names. Raises ModelFailed."""
+def ask(model: ModelSession, role: str, text: str) -> Extraction:
+    """Return the sentences that a model names. Raise ModelFailed."""
     shown = lasting(role, text)
     found: dict[str, str] = {}  # the quote → its domain
     for start in range(0, len(shown), EACH):
         some = shown[start : start + EACH]
         question = numbered([sentence.text for sentence in some])
         messages = [*prompt(TASK, " ".join(one.text for one in shown)), ("user", question)]
-        for one in asking.ask(TASK, Form, messages, PREDICT).facts:
+        for one in model.ask(TASK, Form, messages, PREDICT).facts:
             if 0 < one.sentence <= len(some):
                 domain = one.domain if one.domain in OWN_DOMAINS else "general"
                 found.setdefault(some[one.sentence - 1].quote, domain)
-    return Extraction(tuple(_facts(asking, shown, found)), asking.name)
+    return Extraction(tuple(_facts(model, shown, found)), model.name)
 
 
-def _facts(asking: ModelSession, shown: Sequence[Sentence], found: dict[str, str]) -> Iterator[ExtractedFact]:
+def _facts(model: ModelSession, shown: Sequence[Sentence], found: dict[str, str]) -> Iterator[ExtractedFact]:
     left = CLASSIFIED
     for sentence in shown:
         domain = found.pop(sentence.quote, "")
         if domain == "general" and left:
             left -= 1
-            domain = classify_domain.answer(asking, sentence.text).name
+            domain = classify_domain.answer(model, sentence.text).name
         if domain:
-            why = f"it states something lasting, as {asking.name} reads it"
+            why = f"it states something lasting, as {model.name} reads it"
             yield ExtractedFact(sentence.text.rstrip(".!;,… "), domain, "medium", sentence.quote, False, False, why)

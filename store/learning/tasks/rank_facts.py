@@ -1,6 +1,5 @@
-"""Task `rank_facts`: which of some facts bear on a question, the ones that do first. None is lost and none is added.
-
-Its rule is the search's own order, in which the facts come."""
+"""Task `rank_facts`: order facts by how much they concern a question. No fact is added or removed. The rule keeps the
+order of the search."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from store.text.fence import harmless
 
 TASK = "rank_facts"
 PREDICT = 120
-SHOWN = 12  # facts of one question; the rest follow as they came
+SHOWN = 12  # facts in one question; the others follow in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +19,21 @@ class Form:
     order: list[int]
 
 
-def ask(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
-    """The ids of these facts, (id, text) each, as a model orders them; what it does not name follows as it came.
-    Raises ModelFailed."""
+def ask(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
+    """Return the ids of these (id, text) facts in the model's order; those it does not name follow in their order.
+    Raise ModelFailed."""
     came = [number for number, _ in facts]
     shown = facts[:SHOWN]
     if not shown:
-        return RankedFact((), asking.name)
+        return RankedFact((), model.name)
     asked = labelled("question", " ".join(harmless(question).split()))
     listed = numbered([text for _, text in shown])
-    form = asking.ask(TASK, Form, [*prompt(TASK, question), ("user", f"{asked}\n{listed}")], PREDICT)
+    form = model.ask(TASK, Form, [*prompt(TASK, question), ("user", f"{asked}\n{listed}")], PREDICT)
     first = list(dict.fromkeys(came[place - 1] for place in form.order if 0 < place <= len(shown)))
-    return RankedFact((*first, *(number for number in came if number not in first)), asking.name)
+    return RankedFact((*first, *(number for number in came if number not in first)), model.name)
 
 
-def answer(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
-    """The same; where the model fails, as they came."""
+def answer(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
+    """Return the same; if the model fails, the given order."""
     came = RankedFact(tuple(number for number, _ in facts))
-    return asking.or_rule(TASK, lambda: ask(asking, question, facts), lambda: came)
+    return model.or_rule(TASK, lambda: ask(model, question, facts), lambda: came)

@@ -1,7 +1,7 @@
-"""Task `reconfirm`: whether what a person said says again, or speaks against, something that is known.
+"""Task `reconfirm`: whether what a person said repeats or contradicts something that is known.
 
-The model is shown facts that share words or meaning with it, and answers about these alone. It is only ever asked what
-the rule left open, and what it answers is only ever asked of the person.
+The model is shown facts that share words or meaning with it, and answers only about these. It is asked only what the
+rule left open, and its answers only become proposals.
 """
 
 import re
@@ -19,17 +19,17 @@ from store.text.fence import harmless
 
 TASK = "reconfirm"
 PREDICT = 160
-SHOWN = 5  # facts of one question
-HALF = 0.5  # of a fact's words, that what says it again has at least …
-LEAST = 0.2  # … or where it says that it still holds, or that it changed
+SHOWN = 5  # facts in one question
+HALF = 0.5  # least share of a fact's words in a repetition
+LEAST = 0.2  # least share where the text says that it still holds, or that it changed
 _PART = re.compile(r"[,;:.!?…]+(?=\s|$)")
 SAYS = ("again", "against", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What a sentence does to each fact that it was held against, by the fact's id (a word of `confirming`), and who
-    says so."""
+    """What a sentence does to each fact that it was compared with, by fact id (a verdict of `reconfirm_rules`), and
+    what decided it."""
 
     facts: dict[int, str]
     by: str = "rules"
@@ -46,14 +46,14 @@ class Form:
     answers: list[One]
 
 
-def ask(asking: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
-    """What a model says a sentence does to these facts, (id, text) each. Raises ModelFailed."""
+def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
+    """Return what a sentence does to these (id, text) facts according to the model. Raise ModelFailed."""
     facts = facts[:SHOWN]
     if not facts:
-        return Verdicts({}, asking.name)
+        return Verdicts({}, model.name)
     question = labelled("message", " ".join(harmless(message).split()))
     listed = numbered([text for _, text in facts])
-    form = asking.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
+    form = model.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
     found: dict[int, str] = {}
     for one in form.answers:
         if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
@@ -63,13 +63,13 @@ def ask(asking: ModelSession, message: str, facts: Sequence[tuple[int, str]]) ->
                 found.setdefault(number, verdict)
     named = sum(one.says in ("again", "against") for one in form.answers)
     if len(found) < named:
-        asking.drop(TASK, f"{named - len(found)} of {named} do not rest on what was said.")
-    return Verdicts(found, asking.name)
+        model.drop(TASK, f"{named - len(found)} of {named} do not rest on what was said.")
+    return Verdicts(found, model.name)
 
 
 def _held(says: str, message: str, fact: ComparedText) -> str:
-    """What of a model's answer may be asked of a person. What a number or a denial says is believed before the model;
-    and a model sees the same in two sentences that have no more than a name in common."""
+    """Return the verdict that may be proposed. Numbers and negations override the model, which finds a repetition even
+    in sentences that share only a name."""
     common = share(ComparedText(message), fact)
     nearest = max((ComparedText(part) for part in _PART.split(message)), key=lambda part: share(part, fact))
     contrary = reconfirm_rules.against(nearest, fact)

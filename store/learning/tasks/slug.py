@@ -1,4 +1,4 @@
-"""Task `slug`: a few words of a conversation that make a file's name."""
+"""Task `slug`: a few words of a conversation as a file name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from store.text.tokens import WORD
 
 TASK = "slug"
 PREDICT = 60
-FEWEST = 2  # words
+FEWEST = 2  # least words of a name
 
 
 @dataclass(frozen=True, slots=True)
 class Slug:
-    """A name without its ending, `2026-11-21-despliegue-docker`, and its author."""
+    """A file name without its extension, `2026-11-21-despliegue-docker`, and what made it."""
 
     name: str
     by: str = "rules"
@@ -31,22 +31,22 @@ class Form:
     words: list[str]
 
 
-def ask(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
-    """Return the name that a model gives to a conversation of this day, of words that occur in it; the rule's where
-    too few do, or where a turn orders a memory what to keep: that is shown to no model. Raises ModelFailed."""
+def ask(model: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
+    """Return the model's name for a conversation of this day, of words that occur in it. Use the rule's where too few
+    do, or where a turn tells a memory what to keep: such a turn is not shown to a model. Raise ModelFailed."""
     if any(hostile(turn.text) for turn in turns):
         return Slug(session_snapshot.slug(turns, day))
     each = LONGEST // max(1, len(turns))
     text = "\n".join(f"{turn.role}: {token_count.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
-    form = asking.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
+    form = model.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
     occurring = {word for turn in turns for word in WORD.findall(fold(turn.text))}
     words = [word for words in form.words for word in words.split() if fold(word) in occurring]
     if len(words) < FEWEST:
-        asking.drop(TASK, f"Fewer than {FEWEST} of its words occur in the conversation.")
+        model.drop(TASK, f"Fewer than {FEWEST} of its words occur in the conversation.")
         return Slug(session_snapshot.slug(turns, day))
-    return Slug(session_snapshot.named(" ".join(words), day), asking.name)
+    return Slug(session_snapshot.named(" ".join(words), day), model.name)
 
 
-def answer(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
-    """Return the same; where the model fails, the first words of the conversation."""
-    return asking.or_rule(TASK, lambda: ask(asking, turns, day), lambda: Slug(session_snapshot.slug(turns, day)))
+def answer(model: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
+    """Return the same; if the model fails, the first words of the conversation."""
+    return model.or_rule(TASK, lambda: ask(model, turns, day), lambda: Slug(session_snapshot.slug(turns, day)))

@@ -1,5 +1,5 @@
-"""Task `summarize`: which sentences of a few turns say what they are about and how that ended. The decisions and the
-open questions are those that the rule finds."""
+"""Task `summarize`: which sentences of a few turns give their topic and outcome. Decisions and open questions are found
+by rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from store.llm.structured_output import LONGEST, ModelSession, numbered
 
 TASK = "summarize"
 PREDICT = 40
-SHOWN = 24  # sentences, the last
+SHOWN = 24  # most sentences, from the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +22,16 @@ class Form:
     outcome: int = 0
 
 
-def ask(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
-    """Return a summary of a few turns, TOKENS at most, made of whole sentences: topic and outcome as a model names
-    them, the rest, and what it does not name, by rule. Turns that order a memory what to keep are shown to no model.
-    Raises ModelFailed."""
+def ask(model: ModelSession, turns: Sequence[Turn]) -> Summarised:
+    """Return a summary of a few turns of at most TOKENS, made of whole sentences: topic and outcome as the model names
+    them, the rest by rule. Turns that tell a memory what to keep are not shown to a model. Raise ModelFailed."""
     each = LONGEST // max(1, len(turns))
     texts = [one for turn in turns for one in said_in(token_count.cut(turn.text, each))][-SHOWN:]
     rule = by_rule(turns)
     if not texts or any(hostile(turn.text) for turn in turns):
         return rule
     messages = [*prompt(TASK, " ".join(texts)), ("user", numbered(texts))]
-    form = asking.ask(TASK, Form, messages, PREDICT)
+    form = model.ask(TASK, Form, messages, PREDICT)
     elsewhere = {*rule.decisions, *rule.open_questions}
 
     def named(number: int, otherwise: str) -> str:
@@ -42,9 +41,9 @@ def ask(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
     topic = named(form.topic, rule.topic)
     outcome = named(form.outcome if form.outcome > form.topic else 0, rule.outcome)
     outcome = "" if outcome == topic or outcome.endswith("?") else outcome
-    return fitted(topic, rule.discussed, outcome, rule.decisions, rule.open_questions, by=asking.name)
+    return fitted(topic, rule.discussed, outcome, rule.decisions, rule.open_questions, by=model.name)
 
 
-def answer(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
-    """Return the same; where the model fails, what the rule makes of them."""
-    return asking.or_rule(TASK, lambda: ask(asking, turns), lambda: by_rule(turns))
+def answer(model: ModelSession, turns: Sequence[Turn]) -> Summarised:
+    """Return the same; if the model fails, the rule's summary."""
+    return model.or_rule(TASK, lambda: ask(model, turns), lambda: by_rule(turns))

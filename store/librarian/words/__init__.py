@@ -1,5 +1,5 @@
-"""The words by which questions are understood and answers put: data, one TOML file a language, read when first asked
-for. To add a language, translate `en.toml` into a file beside it."""
+"""Words of questions and templates of answers: one TOML file a language, loaded at first use. To add a language,
+translate `en.toml` into a file beside it."""
 
 import os
 from functools import cache
@@ -12,20 +12,20 @@ LANGUAGES = languages(FOLDER)
 
 
 def table(language: str) -> dict[str, Any]:
-    """All of a language's file."""
+    """Return the whole file of a language."""
     return whole_file(FOLDER, language)
 
 
 @cache
 def phrases(name: str) -> tuple[tuple[str, ...], ...]:
-    """The phrases of that name in every language, each as its words, the longest first."""
+    """Return the phrases of that name in all languages, each as its words, the longest first."""
     every = {tuple(phrase.split()) for language in LANGUAGES for phrase in table(language)[name]}
     return tuple(sorted(every, key=lambda phrase: (-len(phrase), phrase)))
 
 
 @cache
 def named(name: str) -> dict[tuple[str, ...], str]:
-    """phrase → what it names, of the tables `kinds` and `states` in every language, the longest first."""
+    """Return phrase → what it names, from the tables `kinds` and `states` of all languages, the longest first."""
     found: dict[tuple[str, ...], str] = {}
     for language in LANGUAGES:
         for target, phrases_of in table(language)[name].items():
@@ -36,10 +36,10 @@ def named(name: str) -> dict[tuple[str, ...], str]:
 
 @cache
 def asking() -> frozenset[str]:
-    """The words that ask and say nothing, in every language."""
+    """Return the question words and other words without content, in all languages."""
     return frozenset(word for language in LANGUAGES for word in table(language)["asking"].split())
 
 
 def sentence(language: str, name: str, *plain: object, **parts: object) -> str:
-    """A sentence of an answer, its parts put in."""
+    """Return a sentence of an answer with its parts filled in."""
     return str(table(language)["sentences"][name]).format(*plain, **parts)

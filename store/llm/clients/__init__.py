@@ -1,1 +1,1 @@
-"""The wire: clients of Ollama and of OpenAI-compatible servers, deadlines, what their errors mean. No prompts."""
+"""Clients of Ollama and of OpenAI-compatible servers: transport, deadlines, errors. No prompts."""

@@ -1,5 +1,5 @@
-"""What every client of a model server has in common: the breaker, one more attempt where a failure may pass, and an end
-in time. What differs is how a server is spoken to (`ollama_client`, `openai_client`)."""
+"""Common part of the clients of model servers: circuit breaker, retries, deadlines. `ollama_client` and `openai_client`
+add the protocol."""
 
 import math
 import re
@@ -17,49 +17,49 @@ from store.llm.chat import CONTEXT, WORD_ONLY, Message
 from store.llm.clients import server_errors
 from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
 
-BACKOFF = (0.2, 0.6)  # seconds before it is asked again …
-AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
-SAFE = 1.15  # tokens of a question for each that is counted: models count otherwise than we do
+BACKOFF = (0.2, 0.6)  # seconds before each retry
+AGAIN = ("busy", "cut", "broken")  # kinds of failure that are retried, as they may be temporary
+SAFE = 1.15  # factor of our count of a question's tokens: models count more than we do
 EACH = 12  # tokens around a message
-LONGEST = 12  # characters of a token, at the very most
-FIRST = 20  # likeliest first words of an answer that a server returns
-LEAST = 1e-6  # likelihood of a word that is not among them
+LONGEST = 12  # most characters of a token
+FIRST = 20  # most likely first words of an answer that a server is asked for
+LEAST = 1e-6  # likelihood assumed for a word that is not among them
 _DIGIT = re.compile(r"\d")
 
 
 class ChatClient(ABC):
-    """One model of one server, for one thread. It is asked by `name`; all that is asked goes by this `call`."""
+    """One model, `name`, of one server, for one thread. All requests run through `call`."""
 
     def __init__(self, address: str, call: Call, name: str = "") -> None:
-        """Raises ModelFailed: that is no address."""
+        """Set the model and server. Raise ModelFailed if the address is invalid."""
         self.name = name
         self._address = addresses.whole(address)
         self._call = call
-        self._first: dict[str, float] = {}  # likelihoods of the words that the last answer might have begun with
+        self._first: dict[str, float] = {}  # word → likelihood as the first of the last answer
         self._ended = ""  # why the server ended the last answer
-        # of the last answer: its tokens, the seconds in which they were written, and in which the model was loaded
+        # of the last answer: number of tokens, seconds of writing, seconds of loading the model
         self.tokens, self.writing, self.loading = 0, 0.0, 0.0
         addresses.split(address)
 
     def answer(
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
-        """The whole answer, in JSON of this schema if one is given. Raises ModelFailed."""
+        """Return the whole answer, in JSON of this schema if one is given. Raise ModelFailed."""
         found = self._ask(messages, schema, predict, seconds)
         if not found.strip():
             raise ModelFailed("broken", f"{self.name} said nothing.", server_errors.LOOK)
         return found
 
     def sample(self, question: str, predict: int, seconds: float) -> str:
-        """The beginning of an answer; `tokens`, `writing` and `loading` are its figures then. Raises ModelFailed."""
+        """Return the beginning of an answer, and set `tokens`, `writing` and `loading`. Raise ModelFailed."""
         found = self._ask([("user", question)], None, predict, seconds, early=True)
         if not found.strip():
             raise ModelFailed("broken", f"{self.name} said nothing.", "Choose another model.")
         return found
 
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """How much likelier a word of `yes` begins the answer than one of `no`, as the logarithm of the odds; 0 where
-        it begins with neither. Of a server that returns no likelihoods by the word that it answers (WORD_ONLY). Raises
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """Return the log odds that the answer begins with a word of `yes` against one of `no`; 0 where it begins with
+        neither. For a server that returns no likelihoods, use the word that it answers (WORD_ONLY). Raise
         ModelFailed."""
         word = self._ask(messages, None, 1, seconds, first=True, early=True)
         likely = self._first or {folded(word): 1.0}
@@ -77,8 +77,8 @@ class ChatClient(ABC):
         first: bool = False,
         early: bool = False,
     ) -> str:
-        """The answer, within the seconds; asked for again where the server failed in a way that may pass. `first`: with
-        the likelihoods of its first word; `early`: it may end before it is complete."""
+        """Return the answer within the seconds; retry failures in AGAIN. `first`: also get the likelihoods of its first
+        word; `early`: it may be incomplete."""
         server = circuit_breaker.of(self._address)
         if tripped := server.why_open():
             raise tripped
@@ -122,16 +122,16 @@ class ChatClient(ABC):
 
     @abstractmethod
     def _warm(self) -> None:
-        """Do what has to be done before a question. Raises ModelFailed."""
+        """Prepare the server for a question. Raise ModelFailed."""
 
     @abstractmethod
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
-        """Yield the pieces of one attempt; at its end `_ended` is why the server ended it."""
+        """Yield the pieces of one attempt; set `_ended` to the reason why the server ended it."""
 
     def _failure(self, error: Exception) -> ModelFailed:
-        """Return what went wrong, in a sentence without the server's words. Raises an error that is not known."""
+        """Return the failure for an error, in a sentence without the server's words. Raise an unknown error."""
         import httpx
 
         match error:
@@ -160,7 +160,7 @@ class ChatClient(ABC):
 
 
 def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The likelihoods of first words, of the (token, logprob) that a server returns."""
+    """Return word → likelihood from the (token, logprob) entries that a server returns."""
     likely: dict[str, float] = {}
     for one in tokens:
         word = folded(str(one.get("token", "")))
@@ -171,10 +171,10 @@ def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def folded(word: str) -> str:
-    """A word as it is compared."""
+    """Return a word in the form that is compared."""
     return word.strip().strip(".,:;!*\"'").casefold()
 
 
 def _tokens(messages: Sequence[Message]) -> int:
-    """As many as the model makes of them, or more: of digits it makes one each."""
+    """Return an upper estimate of the messages' tokens; a model makes one token of each digit."""
     return round(sum((token_count.count(text) + len(_DIGIT.findall(text))) * SAFE + EACH for _, text in messages))

@@ -1,7 +1,7 @@
-"""Calls to a model server that end within their seconds, and as soon as they are cancelled.
+"""Calls to a model server that end at a deadline, and as soon as they are cancelled.
 
-A client's own timeout holds for each read alone, so a server that sends a byte now and then would never be given up.
-Here the client works on a thread of its own; whoever waits for it looks at the clock, and breaks off its connection.
+A client's own timeout applies to each read, so a server that sends a byte now and then would never time out. Here the
+client runs on a thread of its own; the caller watches the clock and aborts the connection.
 """
 
 import time
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     import httpx
 
-CONNECT = 2.0  # seconds in which a server accepts a connection
-SLICE = 0.05  # seconds between two looks at the clock
+CONNECT = 2.0  # seconds for connecting
+SLICE = 0.05  # seconds between two checks of the deadline and of `cancelled`
 MOST = 8 << 20  # bytes of one answer
 
 Item = TypeVar("Item")
@@ -25,7 +25,7 @@ _END = object()
 
 
 class DeadlineExceeded(Exception):
-    """The call has used up its seconds."""
+    """The call did not end within its seconds."""
 
 
 class Cancelled(Exception):
@@ -37,7 +37,7 @@ class ResponseTooLarge(Exception):
 
 
 class Call:
-    """One call after another, each with a deadline, and all of them within `altogether` seconds from now."""
+    """Runs calls one after another, each with a deadline, and all of them within `altogether` seconds from now."""
 
     def __init__(self, cancelled: Callable[[], bool], altogether: float = inf) -> None:
         self._cancelled = cancelled
@@ -45,12 +45,12 @@ class Call:
         self._ends = 0.0
 
     def begin(self, seconds: float) -> None:
-        """Give the call so many seconds from now."""
+        """Set the deadline of the next call, in seconds from now."""
         self._ends = min(time.monotonic() + seconds, self._last)
 
     @property
     def seconds(self) -> float:
-        """The seconds that are left. Raises DeadlineExceeded, Cancelled."""
+        """Seconds left. Raise DeadlineExceeded or Cancelled."""
         if self._cancelled():
             raise Cancelled
         left = self._ends - time.monotonic()
@@ -59,19 +59,18 @@ class Call:
         return left
 
     def wait(self, seconds: float) -> None:
-        """Sleep for so long, or until the call ends. Raises DeadlineExceeded, Cancelled."""
+        """Sleep for so long. Raise DeadlineExceeded or Cancelled when the call ends earlier."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, SLICE, self.seconds))
 
     def beside(self, work: Callable[[], Item], abort: Callable[[], None] = lambda: None) -> Item:
-        """Return what `work` returns on a thread; `abort` is called where the call ends before it does. Raises
-        DeadlineExceeded, Cancelled, and what the work raises."""
+        """Run `work` on a thread and return its result; call `abort` where the call ends before it. Raise
+        DeadlineExceeded, Cancelled, and what `work` raises."""
         return next(self.each(lambda: [work()], abort))
 
     def each(self, work: Callable[[], Iterable[Item]], abort: Callable[[], None]) -> Iterator[Item]:
-        """Yield what `work` yields on a thread; `abort` is called when nothing more is wanted of it. Raises as
-        `beside`."""
+        """Run `work` on a thread and yield its items; call `abort` at the end. Raise as `beside` does."""
         came: SimpleQueue[Any] = SimpleQueue()
 
         def run() -> None:
@@ -99,13 +98,13 @@ class Call:
 
 
 class Connection:
-    """The connection of an httpx client, which another thread may break off. `options` are arguments of the client: no
-    redirects and no proxies, so that texts go to the address that was written down, and to no other."""
+    """The connection of an httpx client that another thread can abort. `options` are arguments for the client: no
+    redirects and no proxies, so that texts are sent only to the configured address."""
 
     def __init__(self) -> None:
         import httpx
 
-        self._sockets = list[socket]()  # of the request under way
+        self._sockets = list[socket]()  # of the current request
         self.options: dict[str, Any] = {
             "follow_redirects": False,
             "trust_env": False,
@@ -115,7 +114,8 @@ class Connection:
         }
 
     def abort(self) -> None:
-        """End it: the server stops, and the thread that reads ends at once, or as soon as it is connected."""
+        """Shut the connection down: the server stops, and the reading thread ends at once, or as soon as it is
+        connected."""
         sockets, self._sockets = self._sockets, []
         for one in sockets:
             break_off(one)
@@ -133,13 +133,13 @@ class Connection:
 
 
 def break_off(connection: socket) -> None:
-    """Shut a connection down under whoever reads it."""
-    with suppress(OSError):  # it is closed already
+    """Shut a socket down while another thread reads from it."""
+    with suppress(OSError):  # already closed
         socket.shutdown(connection, SHUT_RDWR)
 
 
 def _bound(response: "httpx.Response") -> None:
-    """Let an answer have MOST bytes; reading more of it raises ResponseTooLarge."""
+    """Limit a response to MOST bytes; reading more raises ResponseTooLarge."""
     import httpx
 
     whole = response.stream

@@ -1,5 +1,5 @@
-"""A model that Ollama serves, through its own client. The server may be down, cold, full, slow, without the model, or
-talk nonsense: each of it ends in time, as a ModelFailed that says so."""
+"""A model served by Ollama, through its own client. Whatever is wrong with the server (down, loading, out of memory,
+slow, without the model, invalid replies) ends in time as a ModelFailed that says so."""
 
 import math
 import time
@@ -18,21 +18,21 @@ from store.llm.clients.deadline_transport import Call
 if TYPE_CHECKING:
     from ollama import ChatResponse
 
-KEEP = "5m"  # that a model stays loaded after an answer
-KEEP_SECONDS = 240.0  # for so long nobody looks whether it is
-LOADING = 120.0  # seconds in which a cold model has to be loaded
+KEEP = "5m"  # time that a model stays loaded after an answer
+KEEP_SECONDS = 240.0  # for so long after an answer it is taken as loaded without a check
+LOADING = 120.0  # timeout in seconds of loading a model
 NANO = 1e9
-RUNNING = 2.0  # seconds in which a server says what it has in memory
+RUNNING = 2.0  # timeout in seconds of listing the loaded models
 
 
 class OllamaChat(ChatClient):
-    """One model of an Ollama."""
+    """One model of an Ollama server."""
 
     def __init__(
         self, address: str, call: Call, loading: Callable[[], None] | None, name: str = "", warm: bool = True
     ) -> None:
-        """All that is asked goes by this `call`; `warm`: a cold model is loaded before it is asked. Raises ModelFailed:
-        no client is installed, or that is no address."""
+        """Create the client; all requests run through `call`, and with `warm` a cold model is loaded before it is
+        asked. Raise ModelFailed: no client is installed, or the address is invalid."""
         super().__init__(address, call, name)
         self._loading = loading
         self._warm_until = 0.0 if warm else math.inf
@@ -50,7 +50,7 @@ class OllamaChat(ChatClient):
             raise addresses.none(address) from None
 
     def close(self) -> None:
-        """Leave the server."""
+        """Close the connection."""
         self._client._client.close()
 
     def _pieces(
@@ -85,7 +85,7 @@ class OllamaChat(ChatClient):
                     return
 
     def _warm(self) -> None:
-        """Load the model if it is cold; it has more seconds for that than for an answer."""
+        """Load the model if it is not loaded, with a longer timeout than an answer has."""
         if time.monotonic() < self._warm_until:
             return
         self._call.begin(RUNNING)
@@ -96,7 +96,7 @@ class OllamaChat(ChatClient):
             if failure.kind in ("absent", "stopped"):
                 circuit_breaker.of(self._address).record_failure(failure)
                 raise failure from None
-            return  # it cannot tell, and the question itself will
+            return  # unknown; asking the question will show it
         names = (self.name, f"{self.name}:latest")
         if any((model.model or model.name) in names and model.context_length in (None, CONTEXT) for model in running):
             self._warm_until = time.monotonic() + KEEP_SECONDS
@@ -131,7 +131,7 @@ class OllamaChat(ChatClient):
 
 
 def _likely(line: "ChatResponse") -> dict[str, float]:
-    """The likelihoods of the words that may stand where this piece of an answer does; empty where none are returned."""
+    """Return the likelihoods of the words that could be at this place of the answer; empty where none are returned."""
     for one in (line.logprobs or [])[:1]:
         return likelihoods([{"token": other.token, "logprob": other.logprob} for other in one.top_logprobs or [one]])
     return {}

@@ -1,5 +1,5 @@
-"""A model behind any server that speaks OpenAI's chat API: llama.cpp, LM Studio, vLLM. Its address ends in `/v1`; a
-key, where the server wants one, comes from MEMORANDA_API_KEY or OPENAI_API_KEY and is sent to no other address."""
+"""A model of any server with OpenAI's chat API: llama.cpp, LM Studio, vLLM. Its address ends in `/v1`. A key, if the
+server needs one, is read from MEMORANDA_API_KEY or OPENAI_API_KEY and sent to no other address."""
 
 import json
 import os
@@ -17,7 +17,7 @@ KEYS = ("MEMORANDA_API_KEY", "OPENAI_API_KEY")
 
 
 def key() -> str:
-    """The key for the server; empty where there is none."""
+    """Return the key for the server; empty where there is none."""
     return next((value for name in KEYS if (value := os.environ.get(name, ""))), "")
 
 
@@ -73,7 +73,7 @@ class OpenAIChat(ChatClient):
                         yield piece
 
     def _events(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """The objects of a stream of server-sent events, up to its end."""
+        """Yield the objects of a stream of server-sent events."""
         with self._client.stream("POST", f"{self._address}/chat/completions", json=body) as answer:
             if answer.status_code != 200:
                 text = answer.read()[:2_000].decode("utf-8", "replace")

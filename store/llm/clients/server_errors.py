@@ -1,5 +1,5 @@
-"""What a server that has models says instead of an answer, or does, in our own words: each a ModelFailed that names the
-cause and the next step, and holds nothing of what the server said."""
+"""Errors of a model server in our own words: each a ModelFailed with the cause and the next step, without the server's
+text."""
 
 from store.base.errors import ModelFailed
 from store.llm.endpoint import short
@@ -35,14 +35,15 @@ def prompt_too_long(name: str) -> ModelFailed:
 
 
 def unloaded(failed: ModelFailed, name: str) -> ModelFailed:
-    """What kept a model from being loaded. That it took too long, or broke, is no fault of the question."""
+    """Return the error for a model that could not be loaded. A timeout or a broken connection then has the kind
+    `unloaded`, as the question is not at fault."""
     if failed.kind not in ("slow", "cut", "broken"):
         return failed
     return ModelFailed("unloaded", f"{name} could not be loaded. {failed.message}", SMALLER)
 
 
 def status(address: str, number: int, text: str = "", name: str = "") -> ModelFailed:
-    """What a status other than 200 means; `name` is the model that was asked, if one was."""
+    """Return the error for a status other than 200; `name` is the model that was asked, if any."""
     where = f"Ollama at {short(address)}"
     if "memory" in text and number not in (404, 503):
         return ModelFailed("refused", f"Ollama has not enough memory for {name}.", SMALLER)

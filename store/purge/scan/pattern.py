@@ -167,7 +167,7 @@ class Copies(Words):
         return self._forms.get(letters, set())
 
     def probes(self) -> list[str] | None:
-        """As for `Words`, and the end of a text that was cut short."""
+        """Return the same as for `Words`, and the ellipsis at the end of a text that was cut short."""
         probes = super().probes()
         return None if probes is None else [*probes, SHORT]
 

@@ -1,1 +1,1 @@
-"""What a search leaves behind: queries, accesses, latencies. None of it changes a result."""
+"""Logs of the search: queries, opened records, durations. None of them changes a result."""

@@ -1,7 +1,7 @@
-"""How the last searches fared: how long each took, whether meaning had a part in it, how much was found. Operational,
-figures alone, bounded.
+"""Durations of the last searches, with whether vectors were used and how many records were found. Operational data:
+numbers only, bounded.
 
-They are noted after the answer was shown, and never waited for: where another program writes, a note is left out.
+An entry is written after the answer is shown and without waiting: while another program writes, it is dropped.
 """
 
 from store.base.errors import StorageError
@@ -16,13 +16,13 @@ KEPT = 200  # searches
 
 
 class LatencyLog:
-    """The last searches of one memory."""
+    """The durations of the last searches of one memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, answer: "Answer") -> None:
-        """Note an answer that somebody went on from; one that was refused, or is of the past, is none."""
+        """Log an answer. Skip one that was refused, and one from an earlier state of the memory."""
         database = self._database
         if database.read_only or database.moment or not answer.signals:
             return
@@ -37,13 +37,13 @@ class LatencyLog:
                     found=answer.total,
                 )
                 write.execute("DELETE FROM searches WHERE id <= ?", (number - KEPT,))
-        except StorageError:  # a busy file, a full disk: there was an answer all the same
+        except StorageError:  # a busy file, a full disk: the answer is not affected
             return
         finally:
             database.patience = patience
 
     def last(self, limit: int = KEPT) -> list[tuple[float, bool, int]]:
-        """(milliseconds, whether with meaning, how much was found) of the last searches, the newest last."""
+        """Return (milliseconds, whether vectors were used, records found) of the last searches, the newest last."""
         rows = self._database.rows(
             "SELECT milliseconds, meaning, found FROM searches ORDER BY id DESC LIMIT ?", (limit,)
         )

@@ -1,4 +1,4 @@
-"""What was asked before: operational data, of this machine, purged like any other text."""
+"""History of queries: operational data of this machine; a purge erases words from it like from any other text."""
 
 from store.database.database import Database
 from store.database.erasure.purged_words import tells
@@ -8,14 +8,14 @@ KEPT = 200  # queries
 
 
 class QueryHistory:
-    """The queries that a person went on from, the newest last."""
+    """The queries whose results a person used."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def add(self, query: str) -> None:
-        """Keep a query; one that was asked before moves to the end, the oldest beyond KEPT go. One that says, or begins
-        to say, what was purged is not kept."""
+        """Add a query, or move it to the end if it is there; delete the oldest beyond KEPT. Skip one that contains a
+        purged word or the beginning of one."""
         text = " ".join(query.split())
         if not text or self._database.read_only or tells(self._database, text):
             return
@@ -30,17 +30,17 @@ class QueryHistory:
             )
 
     def recent(self, limit: int = KEPT) -> list[str]:
-        """The queries kept, the newest first."""
+        """Return the queries, newest first."""
         rows = self._database.rows("SELECT text FROM queries ORDER BY at DESC LIMIT ?", (limit,))
         return [text for (text,) in rows]
 
     def most(self, limit: int) -> list[tuple[str, int]]:
-        """(query, how often it was asked) of those kept, the most frequent first, of as frequent ones the newest."""
+        """Return (query, number of times asked), the most frequent first, then the newest."""
         return self._database.rows("SELECT text, times FROM queries ORDER BY times DESC, at DESC LIMIT ?", (limit,))
 
     def forget(self) -> int:
-        """Drop them all; how many there were."""
+        """Delete all queries; return how many there were."""
         with self._database.write("user", "queries") as write:
             write.execute("DELETE FROM queries")
-            gone: int = self._database.connection.changes()
-            return gone
+            deleted: int = self._database.connection.changes()
+            return deleted

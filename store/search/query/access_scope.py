@@ -1,6 +1,7 @@
-"""Who may search: rules on the session that asks, so that a group does not read what one person said.
+"""Which sessions may search, so that a group chat cannot read what a person said in private.
 
-A session's key is what its agent calls it, parts with colons: `direct`, `discord:channel:7`, `telegram:direct:ana`.
+A session's key is the name that its agent gives it, parts joined by colons: `direct`, `discord:channel:7`,
+`telegram:direct:ana`.
 """
 
 from collections.abc import Sequence
@@ -9,11 +10,12 @@ CHAT_TYPES = ("direct", "group", "channel")
 
 
 def denied(session: str, rules: Sequence[str], default: str) -> str:
-    """Why this session may not search, or an empty text if it may; a person at the screen has no session, and may.
+    """Return why this session may not search, or an empty text if it may. An empty `session` is a person at the screen,
+    who may.
 
-    A rule is `allow` or `deny` and one condition, `chatType=` one of CHAT_TYPES or `keyPrefix=` how the key begins;
-    the first that fits counts, else `default` (allow or deny). A rule that cannot be read denies what follows it: a
-    typo opens nothing.
+    A rule is `allow` or `deny` and one condition: `chatType=` one of CHAT_TYPES, or `keyPrefix=` the beginning of the
+    key. The first rule that matches decides, else `default` (allow or deny). A rule that cannot be read denies, so that
+    a typo grants nothing.
     """
     if not session:
         return ""

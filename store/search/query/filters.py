@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _TABLES = {"summary": "summaries"}
 _COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
-# kind → where who wrote it stands; nobody says who wrote a file
+# kind → SQL for its author; of a document the author is not known
 _AUTHORS = {
     kind: f"SELECT {_COLUMNS.get(kind, 'origin')} FROM {_TABLES.get(kind, f'{kind}s')} WHERE id = c.id / 16"
     for kind in NUMBERS
     if kind != "document"
 }
 _IN_ITERATIONS = ("decision", "commit", "event", "task")
-# state of WORK → what has it, as (kind, condition on its own row)
+# state of WORK → (kind, condition on its row) of the records in that state
 _WORK = {
     "open": (("task", "status <> 'done'"), ("iteration", "status = 'active'")),
     "progress": (("task", "status = 'in_progress'"), ("iteration", "status = 'active'")),
@@ -33,7 +33,7 @@ _WORK = {
     "abandoned": (("iteration", "status = 'abandoned'"),),
     "reverted": (("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),),
 }
-# kind that is cited → kind that is sought → the ids of those that are linked to it
+# kind of the cited record → kind of the linked records → SQL for their ids
 _LINKED = {
     "commit": {
         "decision": "SELECT l.decision_id FROM commit_links l JOIN commits m ON m.id = l.commit_id"
@@ -45,15 +45,15 @@ _LINKED = {
         " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
     },
 }
-_AGENTS = "agents"  # every agent, as an author
-# statuses of what holds no longer; the corpus knows no others beside `active`
+_AGENTS = "agents"  # as an author: any agent
+# statuses of records no longer in force; the only other status in the corpus is `active`
 GONE = ("superseded", "contradicted", "forgotten")
 
 
 class Filters:
-    """Which rows of the corpus may be found: `clauses` on a row `c` and their `parameters`, all of which must hold, and
-    apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of
-    the only kinds that can pass, None for all."""
+    """The filters of a query as SQL: `clauses` on a corpus row `c`, all of which must hold, with their `parameters`.
+    Besides them: `status`, empty for records in force; `code`, whether only code is searched; `kinds`, the numbers of
+    the kinds that can pass, None for all."""
 
     __slots__ = ("any", "clauses", "code", "dated", "kinds", "parameters", "status")
 
@@ -98,18 +98,18 @@ class Filters:
             self._add(f"holds(CAST(CASE c.id % 16 {cases} END AS BLOB), :{name})", **{name: author.casefold()})
 
     def __bool__(self) -> bool:
-        """Whether anything is asked of a row at all."""
+        """Return whether any filter is set."""
         return bool(self.clauses or self.status or self.code)
 
     @property
     def holding(self) -> str:
-        """The condition on the status of a row `c`; what has no status holds always."""
+        """The condition on the status of a row `c`; a record without a status always passes."""
         if self.any and not self.status:
             return "c.status <> 'forgotten'"
         return f"c.status = '{self.status}'" if self.status else f"c.status NOT IN {GONE}"
 
     def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
-        """Those of these passages that pass."""
+        """Return those of these passage ids that pass."""
         import numpy as np
 
         where = " AND ".join([self.holding, *self.clauses])
@@ -121,7 +121,7 @@ class Filters:
         return {key for (key,) in rows}
 
     def every(self, database: Database, most: int) -> list[int] | None:
-        """All passages that pass; None if there are more than `most`."""
+        """Return all passage ids that pass; None if there are more than `most`."""
         where = " AND ".join([self.holding, *self.clauses, *(("p.code",) if self.code else ())])
         rows = database.rows(
             f"SELECT p.id FROM corpus c JOIN passages p ON p.row = c.id WHERE {where} LIMIT :most",
@@ -130,7 +130,7 @@ class Filters:
         return None if len(rows) > most else [key for (key,) in rows]
 
     def _facts(self, database: Database, asked: Query) -> None:
-        """What is asked of facts alone: their domain, scope, tags, pins and age."""
+        """Add the filters that only facts have: domain, scope, tags, pinned and ageing state."""
         facts: list[str] = []
         for name in ("domain", "scope"):
             for place, value in enumerate(getattr(asked, f"{name}s")):
@@ -151,7 +151,7 @@ class Filters:
             )
 
     def _of_kinds(self, parts: Iterable[tuple[str, str]]) -> None:
-        """Let only rows pass of one of these kinds, each with the ids that may."""
+        """Let only rows of these kinds pass, each with an SQL query for the ids allowed."""
         every = dict(parts)
         self._only(NUMBERS[kind] for kind in every)
         each = [f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN ({ids})" for kind, ids in every.items()]
@@ -166,19 +166,20 @@ class Filters:
 
 
 def _holds(*values: "SQLiteValue") -> bool:
-    """Whether a text holds some folded characters; SQLite folds the case of ASCII only."""
+    """Return whether the first value contains the second, ignoring case; SQLite's own functions fold ASCII only."""
     text, part = values
     return str(part) in text_of(text).casefold()
 
 
 def _by_agent(*values: "SQLiteValue") -> bool:
-    """Whether an origin is an agent's."""
+    """Return whether an origin is an agent's."""
     origin = text_of(values[0])
     return origin in ("agent", "hook") or origin.startswith("mcp:")
 
 
 def _linked(kind: str) -> dict[str, str]:
-    """The ids of what a record of this kind may be linked to, by kind; `{0}` is the parameter that cites it."""
+    """Return kind → SQL for the ids of records that may be linked to one of this kind; `{0}` is the parameter that
+    cites it."""
     if kind == "iteration":
         return {one: f"SELECT id FROM {one}s WHERE iteration_id = :{{0}}" for one in _IN_ITERATIONS}
     if kind in _LINKED:

@@ -1,4 +1,4 @@
-"""What a person typed into the search bar: words, filters, perhaps a citation. Any text is a query."""
+"""Parser of the search bar's text: words, filters, a citation. Any text is a valid query."""
 
 import re
 
@@ -20,7 +20,7 @@ _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“�
 
 _EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
 _BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
-# what keeps somebody from eating something, in the words of those who say it
+# words in which people state what they must not eat
 DIETS = (
     "alérgico alérgica alérgicos alergia alergias celíaco celíaca intolerante intolerancia vegano vegana vegetariano"
     " vegetariana allergic allergy allergies coeliac celiac intolerant vegan vegetarian"
@@ -28,17 +28,17 @@ DIETS = (
 
 
 def implied(text: str) -> list[str]:
-    """Words that answer a question and do not stand in it: what somebody must not eat is told as an allergy."""
+    """Return words that an answer is likely to contain although the question does not: what somebody must not eat is
+    recorded as an allergy or a diet."""
     return DIETS if _EATING.search(text) and _BARRED.search(text) else []
 
 
 class Query:
-    """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
-    when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
-    authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
-    is what is left of the query without its filters; `related` cites the record that others are sought near to;
-    `phrases` is what stood in quotes, and must be found as it stands (see `quotes_in_part`); `code` asks for code
-    alone."""
+    """A parsed query. `words` are in the order typed; `typing` is set when the last may be unfinished; filters are
+    empty when not given. All of several kinds, domains, tags, authors, iterations (ids) and ageing states must hold;
+    `now` is the time that ages are measured at. `text` is the query without its filters; `related` cites the record
+    whose related records are wanted; `phrases` are the quoted phrases, which must occur word for word (but see
+    `quotes_in_part`); `code` asks for code only; `notes` says in plain words which parts could not be used."""
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
@@ -72,18 +72,18 @@ class Query:
 
     @property
     def quotes_in_part(self) -> bool:
-        """Return whether something stands in quotes and other words beside it: a question that quotes, not a query for
-        a quotation."""
+        """Whether there are quoted phrases and other words beside them: such a query quotes a term in a question, and
+        is not a search for a quotation."""
         return bool(self.phrases) and len(self.words) > sum(len(phrase.split()) for phrase in self.phrases)
 
 
 def parse(text: str, now: str) -> Query:
-    """Read a query. Never raises: what is not understood is a word to look for, or is said in `notes`."""
+    """Parse a query. Never raises: a part that is not understood is searched for as a word, or reported in `notes`."""
     query = Query(now)
     if not text.isascii():
         from unicodedata import normalize
 
-        text = normalize("NFC", text)  # an accent typed as a character of its own would split its word
+        text = normalize("NFC", text)  # a combining accent would split its word
     rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now), text)
     try:
         query.citation = parse_citation(rest)
@@ -97,12 +97,12 @@ def parse(text: str, now: str) -> Query:
 
 
 def filters(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every filter in a query, in order."""
+    """Return (start, end) of every filter in a query, in order."""
     return [match.span() for match in _FILTER.finditer(text)]
 
 
 def _filter(query: Query, name: str, value: str, now: str) -> str:
-    """Take a filter out of the text into the query; a value that cannot be meant is noted and left out."""
+    """Move a filter from the text into `query` and return what replaces it; report an invalid value in `notes`."""
     words = tuple(value.lower().split(","))
     if name == "kind":
         kinds = tuple(word.removesuffix("s") for word in words)
@@ -155,7 +155,7 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
 
 
 def also_is(query: Query, word: str) -> bool:
-    """Ask for what `is:` may say of a record; False if it is none of IS."""
+    """Add the filter `is:word` to `query`; return False if `word` is none of IS."""
     status = STATUS_ALIASES.get(word, word)
     if status in STATUSES:
         query.status = status

@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, by its words: several things, the latest, the first."""
+"""What a question asks for, by its words: several things, the latest or the first."""
 
 import re
 
@@ -24,10 +24,10 @@ _FIRST = re.compile(
 
 
 def asks_several(question: str) -> bool:
-    """Return whether a question asks for several things, which may be said in several places."""
+    """Return whether a question asks for several things, which may be recorded in several places."""
     return bool(_SEVERAL.search(question))
 
 
 def asked_end(question: str) -> int:
-    """Return 1 if the latest of what is said is asked for, -1 if the first, else 0."""
+    """Return 1 if a question asks for the latest of something, -1 for the first, else 0."""
     return bool(_LATEST.search(question)) - bool(_FIRST.search(question))

@@ -1,1 +1,2 @@
-"""What ranks a result: keywords, vectors, spelling, recency, variety, and the verdict. No query is parsed here."""
+"""Signals that rank results: keywords, vectors, spelling, recency, diversity; and whether anything is near the
+query."""

@@ -1,8 +1,8 @@
-"""Keywords: FTS5 over the passages, words OR-ed and ranked by bm25.
+"""Keyword search: FTS5 over the passages, words joined by OR and ranked by bm25.
 
-Why so, as measured: requiring every word of a question finds nothing; stop words removed and words OR-ed find the
-most; very common words cost most of the time and add nothing. Beside it two narrower looks: the passages in which the
-question stands word for word, and those that hold all of its words.
+Measured: requiring every word of a question finds nothing; OR without stop words finds the most; very common words cost
+most of the time and add nothing. Two narrower queries run besides: the passages that contain the question word for
+word, and those that contain all of its words.
 """
 
 import apsw
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-# title, text, context, status. FTS5's k1 is fixed at 1.2: weights twice as large are half of it, which finds more
+# title, text, context, status. FTS5 fixes k1 at 1.2; doubling the weights acts like halving k1, which finds more
 WEIGHTS = "3.0, 2.0, 0.8, 0.0"
-COMMON_SHARE = 0.1  # words in more than a tenth of the memory are left out (5 % loses ten points of recall)
-COMMON_FLOOR = 1_000  # but in a small memory every word counts
+COMMON_SHARE = 0.1  # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
+COMMON_FLOOR = 1_000  # passages up to which no word is too common
 MAX_WORDS = 32
-MAX_TEXT = 8_000  # characters of one that is looked through for stems
-POOL = 64  # passages ranked beyond those asked for, so that of equals the newest come first
-BEGINNING = 5  # letters of a word that stands nowhere, with which longer ones may begin …
-LONGER = 4  # … and how many of them are looked for too
-EXACT = 200  # passages that hold the question word for word, or all its words
-PHRASE = 64  # words of the longest question that is looked for word for word
+MAX_TEXT = 8_000  # characters of a text that are read for stems
+POOL = 64  # passages read beyond `limit`, so that the newest of equal score come first
+BEGINNING = 5  # least letters of an unknown word for which longer words with that beginning are searched too
+LONGER = 4  # at most so many of them
+EXACT = 200  # passages with the question word for word, or with all its words
+PHRASE = 64  # words of the longest question that is searched word for word
 
 
 class FullTextResult:
-    """What the keywords found: `scores` (passage → bm25, larger is better) best first, how many records match in
-    `total`, how many more that hold no longer in `left_out`. `verbatim` are the passages in which the whole question
-    stands word for word, `whole` those that hold all its words, EXACT of each at the most; `exact` is in how many
-    records."""
+    """The result of the keyword search: `scores` (passage id → bm25, larger is better), best first; `total`, the number
+    of matching records; `left_out`, the number of matching records no longer in force. `verbatim` are the passages with
+    the whole question word for word, `whole` those with all its words, at most EXACT of each; `exact` is the number of
+    their records."""
 
     __slots__ = ("exact", "left_out", "scores", "total", "verbatim", "whole")
 
@@ -58,9 +58,9 @@ class FullTextResult:
 
 
 class QueryTerms:
-    """The words of one query that are looked for: `kept`, and of them the `prefix` that is still being typed; `counts`
-    says of those that were counted in how many passages they stand. `own` are those that were typed (`kept` also has
-    the parts of identifiers), `sequence` all that was typed in its order, `phrases` what stood in quotes."""
+    """The words of a query that are searched for: `kept`, and the `prefix` among them that is still being typed;
+    `counts`, the number of passages with each word that was counted. `own` are the typed words (`kept` also has parts
+    of identifiers and implied words), `sequence` all that was typed, in order, `phrases` the quoted phrases."""
 
     __slots__ = ("counts", "kept", "own", "phrases", "prefix", "sequence")
 
@@ -82,7 +82,7 @@ class QueryTerms:
 
     @property
     def ordered(self) -> bool:
-        """Whether what was typed can stand somewhere word for word: several words, or the name of something in code."""
+        """Whether the query can occur somewhere word for word: it has several words, or is an identifier from code."""
         return len(self.sequence) > 1 or any("_" in word or identifiers.parts(word) for word in self.sequence)
 
     @property
@@ -99,12 +99,12 @@ class FullTextIndex:
 
     @property
     def tokenizer(self) -> apsw.FTS5Tokenizer:
-        """The index's own: stems, letters without accents."""
+        """The tokenizer of the index: stems, letters without accents."""
         return self._database.connection.fts5_tokenizer(*TOKENIZER)
 
     def words(self, asked: Query) -> QueryTerms:
-        """What of a query is looked for: without what says nothing, and without what a large part of the memory
-        holds."""
+        """Return the words of a query that are searched for: without stop words and without words that too many
+        passages contain."""
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
         last = words[-1] if words and asked.typing else None
         kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
@@ -118,7 +118,7 @@ class FullTextIndex:
         return QueryTerms(kept, last, counts, own, asked.words[:PHRASE], asked.phrases)
 
     def _longer(self, word: str, counts: dict[str, int]) -> list[str]:
-        """The longer words of the index that begin with a word that no record holds: españolas for español."""
+        """Return longer words of the index that begin with a word which no record contains: españolas for español."""
         start = min(self.stems(word), default="")
         if len(start) < BEGINNING or self._count(word, counts):
             return []
@@ -126,7 +126,7 @@ class FullTextIndex:
         return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", LONGER))]
 
     def counts(self, words: QueryTerms) -> dict[str, int]:
-        """In how many passages each of these words stands."""
+        """Return the number of passages that contain each of these words."""
         return {word: self._count(word, words.counts) for word in words.kept}
 
     def _count(self, word: str, counts: dict[str, int]) -> int:
@@ -139,8 +139,8 @@ class FullTextIndex:
         return counts[word]
 
     def total(self) -> int:
-        """How many passages the index holds, as FTS5 itself keeps it: the first number of its record of averages, seven
-        bits a byte, the high bit set while more follow. Counting a million rows takes 20 ms."""
+        """Return the number of passages in the index, from FTS5's own averages record: its first varint, seven bits a
+        byte, the high bit set while more follow. Counting a million rows would take 20 ms."""
         record = self._database.value("SELECT block FROM corpus_fts_data WHERE id = 1") or b""
         number = 0
         for byte in record[:8]:
@@ -150,19 +150,20 @@ class FullTextIndex:
         return number
 
     def stems(self, text: str) -> frozenset[str]:
-        """The stems of a text's words, as the index has them."""
+        """Return the stems of a text's words, as the index has them; reads MAX_TEXT characters."""
         tokens: Any = self.tokenizer(text[:MAX_TEXT].encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_QUERY, None)
         return frozenset(stem for _, _, *stems in tokens for stem in stems)
 
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
-        """Those of the words that no large part of the memory holds."""
+        """Return those of the words that are not in too many passages."""
         for word in words:
             self._count(word, counts)
         ceiling = max(COMMON_FLOOR, COMMON_SHARE * self.total())
         return [word for word in words if counts[word] <= ceiling]
 
     def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
-        """The best `limit` passages of what holds any of the words; without words, the newest that pass the filters."""
+        """Return the best `limit` passages that contain any of the words; without words, the newest that pass the
+        filters."""
         if not words.kept:
             return self._newest(filters, limit) if filters else FullTextResult({}, 0, 0)
         forced = [_quoted(phrase) for phrase in words.phrases]
@@ -171,7 +172,7 @@ class FullTextIndex:
         gone = f"({' OR '.join(GONE)})"
         left_out = 0 if filters.status or filters.any else self._count_of(any_of, forced, filters, gone)
         if words.single:
-            # one letter begins half of all words and says nothing about relevance: the newest, at half the cost
+            # half of all words begin with the letter, so bm25 says nothing: return the newest, at half the cost
             sql, parameters = self._select("corpus_fts.rowid", any_of, forced, filters, filters.status, True)
             rows = self._database.rows(f"{sql} ORDER BY c.at DESC, c.id DESC, 1 LIMIT {limit}", parameters)
             return FullTextResult({key: 0.0 for (key,) in rows}, total, left_out)
@@ -199,7 +200,7 @@ class FullTextIndex:
     def _exactly(
         self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]
     ) -> frozenset[int]:
-        """The best passages that an expression matches, put among the `scores` too."""
+        """Return the EXACT best passages that an expression matches, and add them to `scores`."""
         sql, parameters = self._select(
             f"corpus_fts.rowid, -bm25(corpus_fts, {WEIGHTS})", expression, forced, filters, filters.status
         )
@@ -209,7 +210,7 @@ class FullTextIndex:
         return frozenset(key for key, _ in rows)
 
     def _count_of(self, expression: str, forced: list[str], filters: Filters, status: str) -> int:
-        """How many records an expression matches."""
+        """Return the number of records that an expression matches."""
         sql, parameters = self._select(f"count(DISTINCT corpus_fts.rowid & {ROW})", expression, forced, filters, status)
         count: int = self._database.value(sql, parameters)
         return count
@@ -218,8 +219,9 @@ class FullTextIndex:
     def _select(
         what: str, expression: str, forced: list[str], filters: Filters, status: str, joined: bool = False
     ) -> tuple[str, dict[str, object]]:
-        """(SQL, its parameters) of the passages that match, hold all that is `forced`, and pass the filters."""
-        # the corpus is joined only for filters that need it: it costs a page for each passage that matches
+        """Return (SQL, its parameters) for the passages that match, contain all `forced` phrases, and pass the
+        filters."""
+        # join the corpus only for filters that need it: each matching passage costs a page
         join = f" JOIN corpus c ON c.id = corpus_fts.rowid & {ROW}" if filters.dated or joined else ""
         parts = [f"({expression})", *(f"({{title text}} : {phrase})" for phrase in forced)]
         parts += ["status : code"] if filters.code else []
@@ -231,7 +233,7 @@ class FullTextIndex:
         return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}
 
     def _newest(self, filters: Filters, limit: int) -> FullTextResult:
-        """What passes the filters alone, newest first."""
+        """Return what passes the filters, newest first."""
         where = " AND ".join([filters.holding, *filters.clauses])
         if filters.code:
             where += " AND c.id IN (SELECT row FROM passages WHERE code)"
@@ -242,12 +244,12 @@ class FullTextIndex:
 
 
 def _terms(words: list[str], prefix: str | None) -> list[str]:
-    """The words as FTS5 takes them; none holds a quote (each matched \\w+), so quoting makes it plain text."""
+    """Return the words in FTS5's syntax: quoted, which is enough as no word contains a quotation mark."""
     return [f'"{word}"*' if word == prefix else f'"{word}"' for word in words]
 
 
 def _phrase(words: QueryTerms) -> str:
-    """All that was typed, in its order."""
+    """Return all that was typed as one FTS5 phrase."""
     return f'"{" ".join(words.sequence)}"' + ("*" if words.prefix else "")
 
 

@@ -1,11 +1,11 @@
-"""Diversity: maximal marginal relevance (Carbonell and Goldstein 1998), so that ten hits do not say one thing."""
+"""Diversity by maximal marginal relevance (Carbonell and Goldstein 1998): keeps hits from repeating each other."""
 
 from collections.abc import Callable, Sequence
 
 
 def mmr(scores: Sequence[float], alike: Callable[[int, int], float], weight: float, most: int) -> list[int]:
-    """The places of the `most` best, each chosen for `weight` × its score − (1 − `weight`) × how much it is like the
-    most alike of those chosen before. `scores` from 0 to 1, best first; `alike(a, b)` from 0 to 1."""
+    """Return the indices of the `most` best, each chosen for `weight` × its score − (1 − `weight`) × its similarity to
+    the most similar one chosen before. `scores` are from 0 to 1, best first; `alike(a, b)` gives 0 to 1."""
     if weight >= 1:
         return list(range(min(most, len(scores))))
     left = list(range(len(scores)))
@@ -21,5 +21,5 @@ def mmr(scores: Sequence[float], alike: Callable[[int, int], float], weight: flo
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of words that two texts have in common (Jaccard), for memories that no model looked at."""
+    """Return the share of words that two texts have in common (Jaccard), for passages without vectors."""
     return len(one & other) / len(one | other) if one and other else 0.0

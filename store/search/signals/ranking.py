@@ -1,8 +1,8 @@
-"""The order of what keywords and meaning found: a weighted sum of few signals, each from 0 to 1.
+"""Ranking of what keywords and vectors found: a weighted sum of few signals, each from 0 to 1.
 
-Pure functions over plain values. The candidates are passages; a record counts by the best of its own. Weights are round
-numbers, the same for short turns of talk and for an agent's long replies: on either set of conversations the optimum is
-flat. docs/search.md says what was measured.
+Pure functions over plain values. The candidates are passages; a record has the score of its best passage. Weights are
+round numbers, the same for short turns of talk and for an agent's long replies: on both sets of conversations the
+optimum is flat. docs/search.md has the measurements.
 """
 
 import re
@@ -15,34 +15,34 @@ from store.text.language import NamedDate, asks_when, first_person, foreign, lan
 
 POOL = 200  # passages of each signal
 WEIGHTS = {
-    "text": 1.0,  # bm25, the best of the pool being 1
-    "meaning": 0.5,  # cosine in the memory's own space, from the last of the pool to its best
-    "speaker": 0.7,  # said by somebody whom the question names, or by the person, where it says "I"
-    "beside": 0.25,  # meaning of the turn before, and of the one after
-    "session": 0.5,  # meaning of the best of its session
-    "time": 0.5,  # says when, where that is asked
-    "date": 1.0,  # of the month, the year that the question names
-    "new": 0.05,  # halves with each HALF_LIFE: tells equals apart, and never more
-    "order": 0.2,  # from the first to the last of those about the same, where the latest is asked for, or the first
-    "asks": -0.7,  # the share of a short turn that only asks, where several things are asked for
-    "spread": -0.1,  # for each of the same session above it but FREE, where several things are asked for
+    "text": 1.0,  # bm25 as a share of the pool's best
+    "meaning": 0.5,  # cosine in the memory's own space, the pool's last being 0 and its best 1
+    "speaker": 0.7,  # by a speaker whom the question names; by the person where the question says "I"
+    "beside": 0.25,  # sum of `meaning` of the turn before and the one after
+    "session": 0.5,  # best `meaning` in its session
+    "time": 0.5,  # says when something happened, where the question asks that
+    "date": 1.0,  # dated in the month or year that the question names
+    "new": 0.05,  # halves with each HALF_LIFE: decides between equals only
+    "order": 0.2,  # position in time among those on the same matter, where the latest or the first is asked for
+    "asks": -0.7,  # share of a short turn that is questions, where several things are asked for
+    "spread": -0.1,  # for each record of its session ranked before it except FREE, where several things are asked for
 }
-ACROSS = 0.2  # what is left of bm25's weight in another language than the question's
-CODE = 0.5  # what is left of bm25 and of meaning in code, unless code is asked for
+ACROSS = 0.2  # factor of bm25 in another language than the question's
+CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
-SHORT = 400  # characters of a turn that is read with its neighbours
-ABOUT = 0.6  # of the best text and meaning: what has as much is about the same
-FREE = 1  # records of one session before the next is put further down
-SPREAD = 60  # best places that are spread over the sessions, and the first FIRST of them
+SHORT = 400  # characters up to which a turn can have the signals `time` and `asks`
+ABOUT = 0.6  # share of the best text + meaning from which records count as on the same matter
+FREE = 1  # records of one session that are not moved down
+SPREAD = 60  # records that are spread over sessions; the first FIRST places are filled so
 FIRST = 20
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
 class Passage:
-    """One passage that may be shown. `bm25` is 0 where no keyword found it, `cosine` None where no model looked; `near`
-    is the cosine in the memory's own space, once it was moved there. It begins at the character `start` of its
-    record's text, on its `line`; `tier` is 2 where the question stands in it word for word, 1 where all its words
-    do."""
+    """One passage that matched. `bm25` is 0 where keywords did not find it, `cosine` None where it has no vector;
+    `near` is the cosine in the memory's own space (see `PendingQueryVector.move`), else `cosine`. The passage begins at
+    character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for word, 1 with all
+    its words, else 0."""
 
     __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "start", "text", "tier")
 
@@ -71,16 +71,16 @@ class Passage:
 
     @property
     def language(self) -> str:
-        """The language of its text, looked at when first asked for: most questions never need it."""
+        """The language of its text, detected at first use: most questions do not need it."""
         if self._language is None:
             self._language = language(self.text)
         return self._language
 
 
 class Candidate:
-    """One record that may be shown, and those of its `passages` that were found. `session` is what it belongs to,
-    `place` its number there; `at` a timestamp; `title` a turn's speaker; `own` whether a person said it; `length` the
-    characters of its text; `evergreen` what no age makes less worth."""
+    """One record that matched, with its matching `passages`. `session` is the session or file it belongs to, `place`
+    its number there; `at` a timestamp; `title` of a turn its speaker; `own` whether a person said it; `length` the
+    characters of its text; `evergreen` whether its score does not decay with age."""
 
     __slots__ = ("at", "evergreen", "key", "kind", "length", "own", "passages", "place", "session", "title")
 
@@ -122,7 +122,7 @@ class Candidate:
 
 
 class Place:
-    """A record in its order: its `score`, what each signal gave to it (`why`), and which `passage` is shown."""
+    """A record in the ranking: its `score`, the part of each signal in it (`why`), and the `passage` that is shown."""
 
     __slots__ = ("passage", "record", "score", "why")
 
@@ -134,15 +134,16 @@ class Place:
 
     @property
     def order(self) -> tuple[int, int, float, str, int]:
-        """What is word for word as it was asked comes first, the shortest before the others; of equals the newest."""
+        """The sort key, larger first: records with the query word for word, of these the shortest; then by score,
+        newest of equals."""
         verbatim = self.record.tier > 1
         return int(verbatim), -self.record.length if verbatim else 0, self.score, self.record.at, self.record.key
 
 
 class Question:
-    """A question, looked at once: `idf` says how rare each of the stems is that are looked for; the last of them may be
-    unfinished (`prefix`). `code` is whether code is asked for, `several` whether several things are; `end` is 1 where
-    the latest is asked for, -1 where the first."""
+    """A question, analysed once: `idf` maps each stem searched for to its rarity; `prefix` is the last stem if
+    unfinished. `code` is whether code is asked for, `several` whether several things are; `end` is 1 where the latest
+    is asked for, -1 where the first is, else 0."""
 
     __slots__ = ("code", "dates", "end", "idf", "language", "own", "prefix", "several", "when")
 
@@ -158,7 +159,7 @@ class Question:
         self.end = asked_end(text)
 
     def coverage(self, words: frozenset[str]) -> float:
-        """The share of the question's information that these stems hold."""
+        """Return the share (0 to 1) of the question's total idf that these stems have."""
         whole = sum(self.idf.values())
         held = sum(weight for stem, weight in self.idf.items() if stem in words)
         prefix = self.prefix
@@ -168,12 +169,12 @@ class Question:
 
 
 def idf(total: int, count: int) -> float:
-    """How much a word tells that stands in `count` of `total` passages: FTS5's own measure."""
+    """Return the inverse document frequency of a word in `count` of `total` passages, by the formula of FTS5."""
     return max(1e-6, log((total - count + 0.5) / (count + 0.5)))
 
 
 def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], frozenset[str]]) -> list[Place]:
-    """The pool, best first. `stems` gives those of a text."""
+    """Return the pool in order, best first. `stems` returns the stems of a text."""
     if not pool:
         return []
     every = [one for record in pool for one in record.passages]
@@ -217,10 +218,10 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "text": text[key],
             "meaning": meaning[key],
             "speaker": float((question.own and record.own) or (turn and named.get(record.title, False))),
-            # what belongs to nothing, as a fact, stands for its neighbours and its session
+            # a record without a session, such as a fact, uses its own meaning for its neighbours' and session's
             "beside": beside,
             "session": near_session[record.session] if record.session is not None else meaning[key],
-            # a long text names some time nearly always
+            # nearly every long text names some time
             "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),
             "date": question.dates.fits(record.at),
             "new": 0.5 ** (max(0.0, (newest - moment) / DAY_MS) / HALF_LIFE),
@@ -235,14 +236,14 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
 
 
 def _asking(text: str) -> float:
-    """Return the share of a text that stands in sentences which ask."""
+    """Return the share of a text's characters in sentences that end with a question mark."""
     sentences = _SENTENCE.split(text.strip())
     return sum(len(one) for one in sentences if one.endswith("?")) / max(1, sum(map(len, sentences)))
 
 
 def _by_time(order: Sequence[Place], end: int) -> None:
-    """Add to the score of those about the same, from 0 to the whole weight, in the order of time; backwards if `end` is
-    below 0. Contradicting statements are thus shown together, the newest first."""
+    """Add to the score of records on the same matter, from 0 to the whole weight in the order of time, reversed if
+    `end` is below 0. Contradicting statements then come together, the newest first."""
     close = [place.why.get("text", 0.0) + place.why.get("meaning", 0.0) for place in order]
     alike = [place for place, value in zip(order, close, strict=True) if value >= ABOUT * max(close)]
     moments = sorted({place.record.at for place in alike})
@@ -252,18 +253,19 @@ def _by_time(order: Sequence[Place], end: int) -> None:
 
 
 def _spread(order: list[Place]) -> list[Place]:
-    """Put what shares its session with better ones further down: the answers to one question stand in several."""
+    """Move records down that share their session with better ones: the answers to one question are in several
+    sessions."""
     first: list[Place] = []
     left = order[:SPREAD]
     taken: dict[str, int] = {}
 
-    def lost(place: Place) -> float:
+    def penalty(place: Place) -> float:
         return WEIGHTS["spread"] * max(0, taken.get(place.record.session or "", 0) - FREE)
 
     while left and len(first) < FIRST:
-        best = max(left, key=lambda place: (place.record.tier > 1, place.score + lost(place)))
+        best = max(left, key=lambda place: (place.record.tier > 1, place.score + penalty(place)))
         left.remove(best)
-        _add(best, "spread", lost(best))
+        _add(best, "spread", penalty(best))
         first.append(best)
         if best.record.session:
             taken[best.record.session] = taken.get(best.record.session, 0) + 1
@@ -277,8 +279,8 @@ def _add(place: Place, signal: str, value: float) -> None:
 
 
 def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> list[Place]:
-    """The plain weighted sum, each signal scaled over the pool: its own formula, 1/(1 + rank),
-    is 1 for every hit of FTS5, whose ranks are negative."""
+    """Return the pool ordered by the plain weighted sum of both signals, each scaled over the pool. The formula 1/(1 +
+    rank) would be 1 for every hit of FTS5, whose ranks are negative."""
     every = [one for record in pool for one in record.passages]
     scaled = dict(zip((one.id for one in every), _scaled([one.cosine for one in every]), strict=True))
     most = max((one.bm25 for one in every), default=0.0) or 1.0
@@ -292,7 +294,7 @@ def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -
 
 
 def _scaled(values: Sequence[float | None]) -> list[float]:
-    """From the POOLth best to the best as 0 to 1; what was not seen is 0."""
+    """Scale values so that the best is 1 and the POOLth best 0; None becomes 0."""
     known = sorted((value for value in values if value is not None), reverse=True)
     if not known:
         return [0.0] * len(values)

@@ -1,6 +1,6 @@
-"""Exponential decay, for whoever sets a half-life; our own form of recency is a signal of `ranking`.
+"""Exponential decay, for those who set a half-life; the default recency is a signal of `ranking`.
 
-A half-life of 30 days buries what was asked for (R@10 72 → 36): old answers are answers.
+A half-life of 30 days lowers R@10 from 72 to 36: old answers are still answers.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from store.search.signals.ranking import Place
 
 
 def decayed(order: Sequence[Place], now: str, half_life: int) -> list[Place]:
-    """Every score halved for each `half_life` days of age, best first again; evergreen records keep theirs."""
+    """Return the order with every score halved for each `half_life` days of age, best first; evergreen records keep
+    theirs."""
     end = to_ms(now)
     result = []
     for place in order:

@@ -1,4 +1,4 @@
-"""Meaning: the vector of a question, made while the keywords are looked up, against those of what is remembered."""
+"""Semantic search: the query's vector, computed while the keywords are looked up, against the stored vectors."""
 
 from collections.abc import Collection, Sequence
 from threading import Lock, Thread
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from store.embedding.model_registry import EmbeddingModel
     from store.embedding.provider import Provider, Vector
 
-MORE = 2  # times as many near ones are taken as are wanted, for some will be forgotten or superseded
-FEW = 20_000  # rows that pass: where they are more, enough of them are among the nearest
-REMEMBERED = 64  # questions whose vectors are kept
+MORE = 2  # factor of nearest passages taken, as some will be forgotten or superseded
+FEW = 20_000  # most passing rows that are compared one by one: of more, enough are among the nearest
+REMEMBERED = 64  # queries whose vectors are cached
 
-_asked: dict[tuple[str, str], "Vector"] = {}
-_providers: dict[str, "Provider"] = {}  # fingerprint → who makes its vectors, kept while the process lives
-_asking = Lock()  # a model answers one thread at a time
+_query_vectors: dict[tuple[str, str], "Vector"] = {}
+_providers: dict[str, "Provider"] = {}  # fingerprint → provider, kept for the life of the process
+_model_lock = Lock()  # a model runs on one thread at a time
 
 
 class SemanticIndex:
-    """What can be found by meaning in one memory."""
+    """The vectors of one memory, as searched."""
 
     def __init__(self, database: Database, config: Config) -> None:
         self._database = database
@@ -38,24 +38,24 @@ class SemanticIndex:
 
     @property
     def serves(self) -> bool:
-        """Whether there are vectors to be searched."""
+        """Whether there are vectors to search."""
         return Vectors(self._database).serving is not None
 
     def look(self, text: str, kinds: Collection[int] | None = None) -> "PendingQueryVector | None":
-        """Begin to look for a text among these numbers of kinds (`keys`), on a thread of its own; None where no model's
-        vectors are there to be searched."""
+        """Start to search for a text among these kinds (numbers of `record_keys`), on a thread of its own. Return None
+        where no model has vectors to search."""
         vectors = Vectors(self._database)
         model = vectors.serving
         return PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None
 
     def as_stored(self, text: str) -> "tuple[EmbeddingModel, Vector] | None":
-        """A text's vector as if it were remembered, and whose it is; None where no model's vectors are searched, or
-        that model cannot be asked. Takes what one text takes."""
+        """Return (the model whose vectors are searched, the vector it gives this text as a record); None without such a
+        model or if it cannot be run. Blocks for one run of the model."""
         model = Vectors(self._database).serving
         if model is None or not text:
             return None
         try:
-            with _asking:
+            with _model_lock:
                 return model, _provider(
                     self._config, model, model_registry.noted(self._database, model_registry.STAMP)
                 ).passages([text])[0]
@@ -63,7 +63,8 @@ class SemanticIndex:
             return None
 
     def stored(self, key: int) -> "PendingQueryVector | None":
-        """Look from where a record stands, by its stored vector: no model is asked. None where it has none."""
+        """Return a search that starts from a record's stored vector, without running a model; None if it has no
+        vector."""
         vectors = Vectors(self._database)
         model = vectors.serving
         if model is None:
@@ -77,7 +78,7 @@ class SemanticIndex:
 
 
 class PendingQueryVector:
-    """A question on its way to its vector. `notes` says why there is none, once it was waited for."""
+    """A query whose vector is being computed. After waiting, `notes` says why there is none."""
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class PendingQueryVector:
         self._vector = vector
         self._error: Exception | None = None
         self._stored: dict[int, Vector] = {}
-        self._ids: Ids | None = None  # of those that look nearest, where the thread has seen to them
+        self._ids: Ids | None = None  # candidates found by the binary index on the thread
         self._steps = vectors.steps
         self._thread: Thread | None = None
         if vector is None:
@@ -111,21 +112,21 @@ class PendingQueryVector:
     def _ask(self) -> None:
         key = self._model.fingerprint, self._text
         try:
-            with _asking:
-                vector = _asked.pop(key, None)
+            with _model_lock:
+                vector = _query_vectors.pop(key, None)
                 if vector is None:
                     vector = _provider(self._config, self._model, self._stamp).query(self._text)
-                _asked[key] = vector
-                if len(_asked) > REMEMBERED:
-                    del _asked[next(iter(_asked))]
+                _query_vectors[key] = vector
+                if len(_query_vectors) > REMEMBERED:
+                    del _query_vectors[next(iter(_query_vectors))]
             if self._signs is not None:
                 self._ids = self._signs.candidates(vector, self._model.mean, self._steps[0], kinds=self._kinds)
             self._vector = vector
-        except Exception as error:  # raised where it is waited for: nobody hears of it on this thread
+        except Exception as error:  # raised again by `vector`, on the waiting thread
             self._error = error
 
     def vector(self) -> "Vector | None":
-        """The question's vector, waited for; None when the model could not be asked."""
+        """Wait for the query's vector and return it; None when the model could not be run."""
         if self._thread is not None:
             self._thread.join()
         if self._error is not None and not isinstance(self._error, MemorandaError):
@@ -137,8 +138,8 @@ class PendingQueryVector:
     def near(
         self, filters: Filters, also: Sequence[int], most: int, only: Collection[int] | None = None
     ) -> dict[int, float]:
-        """The cosines of the `most` nearest passages that pass the filters, and of those in `also`; nearest first; of
-        `only` these, where given. Empty when the model could not be asked."""
+        """Return passage id → cosine of the `most` nearest passages that pass the filters, nearest first, and of those
+        in `also`. With `only`, skip the nearest. Empty when the model could not be run."""
         vector = self.vector()
         if vector is None:
             return {}
@@ -151,7 +152,8 @@ class PendingQueryVector:
         return cosines
 
     def _passing(self, vector: "Vector", filters: Filters, most: int) -> list[tuple[int, float]]:
-        """The nearest that pass the filters: of the nearest of all, or of all that pass where those are too few."""
+        """Return the nearest (passage id, cosine) that pass the filters: among the nearest of all, or among all that
+        pass where too few of those do."""
         vectors, first = self._vectors, self._steps[0]
         ids = vectors.candidates(vector, first, kinds=filters.kinds) if self._ids is None else self._ids
         if not filters:
@@ -176,24 +178,24 @@ class PendingQueryVector:
 
     @property
     def provider(self) -> str:
-        """Who made the question's vector, "" where none could be made."""
+        """Who computed the query's vector, "" where it could not be computed."""
         return "" if self._vector is None else self._model.fingerprint.partition(" ")[0]
 
     @property
     def fingerprint(self) -> str:
-        """Of the model whose vectors are looked at."""
+        """The fingerprint of the model whose vectors are searched."""
         return self._model.fingerprint
 
     def calibrated(self, cosine: float) -> float:
-        """A cosine as a similarity: 0 for unrelated texts, 1 for paraphrases."""
+        """Return a cosine as a similarity from 0 (unrelated texts) to 1 (paraphrases)."""
         return calibrated(cosine, self._model.zero, self._model.one)
 
     def scaled(self, cosine: float) -> float:
-        """The same without its ends: less alike than unrelated texts are is below 0."""
+        """Return the same without clipping: below 0 for texts less similar than unrelated ones."""
         return (cosine - self._model.zero) / (self._model.one - self._model.zero)
 
     def move(self, question: str, pool: Sequence[Passage]) -> None:
-        """Put into `near` of the passages their cosine to the question in the memory's own space, if it has one."""
+        """Set `near` of the passages to their cosine with the question in the memory's own space, if it has one."""
         model = self._model
         own = mean_removal.load(self._database, model.slot, model.fingerprint, model.dimension)
         vector = self.vector()
@@ -211,12 +213,12 @@ class PendingQueryVector:
             one.near = cosine
 
     def vectors(self, keys: Sequence[int]) -> "dict[int, Vector]":
-        """The stored vectors of these rows."""
+        """Return the stored vectors of these passages, by id."""
         return stored(self._database, self._model.slot, keys)
 
 
 def _provider(config: Config, model: "EmbeddingModel", stamp: str) -> "Provider":
-    """Who makes this model's vectors; to be asked while `_asking` is held. Raises EmbeddingError."""
+    """Return the provider of this model's vectors; call it with `_model_lock` held. Raise EmbeddingError."""
     from store.embedding import provider_selection
 
     provider = _providers.get(model.fingerprint)
@@ -231,7 +233,7 @@ def _provider(config: Config, model: "EmbeddingModel", stamp: str) -> "Provider"
 
 
 def stored(database: Database, slot: int, keys: Sequence[int]) -> "dict[int, Vector]":
-    """The vectors in this slot of these rows of the corpus."""
+    """Return the vectors of these passages in this slot, by id."""
     import json
 
     import numpy as np

@@ -1,17 +1,17 @@
-"""Other spellings of a word that nothing holds: the memory's own words that are written nearly so."""
+"""Spelling suggestions for words that no record contains: similar words that the memory does contain."""
 
 from store.database.database import Database
 from store.search.signals.fts import FullTextIndex, QueryTerms
 from store.search.snippets import Marker
 from store.text.vocabulary import stop_words
 
-CLOSE = 0.72  # of the letters in place, from which a word is offered: "thursdys" and "postgress", not "cat" for "car"
-SHORTEST = 4  # letters; what is shorter is near everything
-MOST = 2  # offers for one word
+CLOSE = 0.72  # least similarity (Damerau-Levenshtein): offers "thursdys" and "postgress", not "cat" for "car"
+SHORTEST = 4  # letters; shorter words are similar to too many
+MOST = 2  # suggestions for one word
 
 
 def spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:
-    """For each of these words that nothing in the memory holds, the nearest that something does; the best first."""
+    """Return, for each of these words that no record contains, the most similar words that one does, the best first."""
     long = [word for word in words if len(word) >= SHORTEST and word.lower() not in stop_words("search")]
     counts = keywords.counts(QueryTerms(long, None, {}))
     missing = [word for word, count in counts.items() if not count]
@@ -38,7 +38,7 @@ def _near(database: Database, keywords: FullTextIndex, word: str) -> list[str]:
 
 
 def _written(database: Database, keywords: FullTextIndex, term: str) -> str:
-    """A stem as a word that was written; empty if the index finds none."""
+    """Return a word in which a stem occurs; empty if the index finds none."""
     row = database.row(
         "SELECT title || char(10) || text FROM corpus WHERE id ="
         " (SELECT rowid FROM corpus_fts WHERE corpus_fts MATCH ? LIMIT 1)",

@@ -1,4 +1,4 @@
-"""Whether anything recorded is near a question at all, so that nothing is shown as found where nothing was."""
+"""Whether any record is near a question at all, so that unrelated records are not shown as results."""
 
 from store.search.signals.ranking import Candidate, Question
 
@@ -8,25 +8,25 @@ if TYPE_CHECKING:
 
     from store.search.signals.ranking import Passage, Place
 
-# What a question has to reach for anything to count as near: what its words and the best passage's meaning give
-# together. Lower than `python -m bench.refusal` chooses: at 0.8 more questions about something else are refused, but
-# also two of a hundred answerable ones across languages, so that vectors alone find more
+# Least `Evidence.total` for anything to count as near. Lower than `python -m bench.refusal` chooses: at 0.8 more
+# questions about something else are refused, but also two of a hundred answerable ones across languages, so that
+# vectors alone would find more
 LINE = 0.55
-BRIEF, EASE = 5, 0.2  # of a question of fewer words less is asked: two words are near nothing
-ACROSS = 0.55  # added to the similarity of a passage in another language, where cosines are lower
-CONTRAST = 0.5  # weight of how far the best passage stands out from the MANY nearest
+BRIEF, EASE = 5, 0.2  # a question of fewer than BRIEF words needs EASE less: two words have low similarities
+ACROSS = 0.55  # added to the similarity of a passage in another language, as cosines are lower there
+CONTRAST = 0.5  # weight of the best passage's similarity above the mean of the MANY nearest
 MANY = 100
-# share of the question's information, and similarity, either of which is enough alone; and where fewer passages than
-# MANY are there, so that none can stand out from the others
+# coverage and similarity, either of which is enough alone; the second pair where there are fewer passages than MANY
+# and so no contrast
 HELD, NEAR = 0.75, 0.5
 HELD_FEW, NEAR_FEW = 0.5, 0.3
-LEAST, LEAST_ACROSS = 0.1, -0.5  # of a record that shares no word with the question
-COVERING = 10  # best passages by keywords whose coverage is looked at
+LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
+COVERING = 10  # best passages by keywords whose coverage is computed
 
 
 class Verdict:
-    """What is to be thought of what was found: `nothing` answers, `known` is whether any word of the question stands
-    here, and which records are `near`."""
+    """The judgement of a result: `nothing`, whether nothing answers the question; `known`, whether any of its words
+    occurs in the memory; and `near`, which records may be shown."""
 
     __slots__ = ("_across", "_scaled", "known", "nothing")
 
@@ -37,7 +37,7 @@ class Verdict:
         self._scaled = scaled
 
     def near(self, record: Candidate) -> bool:
-        """Whether something that shares no word with the question may be shown all the same."""
+        """Return whether a record that shares no word with the question may be shown."""
         return any(
             one.cosine is not None
             and self._scaled(one.cosine) >= (LEAST_ACROSS if self._across(one.language) else LEAST)
@@ -52,8 +52,8 @@ def judge(
     stems: "Callable[[str], frozenset[str]]",
     scaled: "Callable[[float], float]",
 ) -> Verdict:
-    """Look at what was found for a question of so many words. `stems` gives those of a text, `scaled` a cosine as
-    calibrated similarity, below 0 for what is less alike than unrelated texts are."""
+    """Judge the results of a question of `words` words. `stems` returns the stems of a text; `scaled` converts a cosine
+    to calibrated similarity, below 0 for texts less similar than unrelated ones."""
 
     def across(language: str) -> bool:
         return bool(question.language and language and question.language != language)
@@ -66,9 +66,9 @@ def judge(
 
 
 class Evidence:
-    """How near a question is to what was found: `held` is the share of its information that one of the best passages
-    by keywords holds, `first` the share in the first of the order, `near` the similarity of the best passage, ACROSS
-    included, `contrast` what its similarity is above the mean of the MANY nearest, None where there are fewer."""
+    """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `first`
+    the coverage of the first of the ranking, `near` the similarity of the best passage, ACROSS included, `contrast` its
+    similarity above the mean of the MANY nearest, None where there are fewer."""
 
     __slots__ = ("contrast", "first", "held", "near")
 
@@ -80,11 +80,11 @@ class Evidence:
 
     @property
     def total(self) -> float:
-        """What is compared with LINE."""
+        """The sum that is compared with LINE."""
         return (self.held + self.first) / 2 + self.near + CONTRAST * (self.contrast or 0.0)
 
     def nothing(self, words: int) -> bool:
-        """Whether a question of so many words is about nothing recorded."""
+        """Return whether no record is about a question of so many words."""
         ease = EASE if words < BRIEF else 0.0
         if self.contrast is None:
             return self.held < HELD_FEW and self.near < NEAR_FEW - ease
@@ -99,7 +99,7 @@ def evidence(
     scaled: "Callable[[float], float]",
     across: "Callable[[str], bool]",
 ) -> Evidence:
-    """Measure the (passage, title) pairs in their order, and those `found` by keywords, the best first."""
+    """Measure the (passage, title) pairs in their ranking, and those `found` by keywords, the best first."""
 
     def share(pair: "tuple[Passage, str]") -> float:
         return question.coverage(stems(f"{pair[1]}\n{pair[0].text}"))

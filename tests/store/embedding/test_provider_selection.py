@@ -263,7 +263,7 @@ def test_the_fallback_stands_in_for_a_provider_that_is_down_and_gives_way_to_it(
 
     def opened() -> Memory:
         semantic._providers.clear()
-        semantic._asked.clear()
+        semantic._query_vectors.clear()
         return Memory.open(memory.database.path)
 
     with opened() as other:

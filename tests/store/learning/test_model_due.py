@@ -17,12 +17,12 @@ from store.config.configuration import Config
 from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass, summarizers
-from store.learning.candidate_filter import worth
+from store.learning.candidate_filter import candidates
 from store.learning.model_pass import ModelPassResult
 from store.llm import circuit_breaker, endpoint
 from store.llm.clients import chat_client, ollama_client
 from store.llm.model_selection import found
-from store.llm.status import standing
+from store.llm.status import model_status
 from store.memory import Memory
 from tui.workers.background.learning_worker import OFTEN, LearningWorker
 from tui.workers.throttle import Pace
@@ -127,7 +127,7 @@ def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: Ol
     server.fault = "hangs"
     for _ in range(6):
         model_pass.run(memory)
-        assert standing(memory.config).model == MODEL, "its list is as it should be"
+        assert model_status(memory.config).model == MODEL, "its list is as it should be"
     assert len(server.asked) == circuit_breaker.AFTER and alone()
 
 
@@ -136,10 +136,10 @@ def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaSe
     broken = circuit_breaker.of(endpoint.of(Config()))
     broken.record_failure(ModelFailed(kind, "It is gone."))
     server.models = []
-    standing(Config())
+    model_status(Config())
     assert broken.why_open()
     server.models = [MODEL]
-    standing(Config())
+    model_status(Config())
     assert not broken.why_open()
 
 
@@ -151,7 +151,7 @@ def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, se
             model_pass.run(memory)
     assert server.lists == 1 and not model_due.due(memory)
     server.models = [MODEL]
-    standing(memory.config)
+    model_status(memory.config)
     assert model_due.due(memory), "one was fetched, and a look saw it"
 
 
@@ -220,9 +220,9 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
 
     def looked_at(role: str, text: str) -> list[Any]:
         inside.append(memory.database.connection.in_transaction)
-        return list(worth(role, text))
+        return list(candidates(role, text))
 
-    monkeypatch.setattr(rule_pass, "worth", looked_at)
+    monkeypatch.setattr(rule_pass, "candidates", looked_at)
     memory.turns.add("s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"

@@ -8,7 +8,7 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.librarian.judge import NO, YES, Judge, Readable, judged
+from store.librarian.judge import NO, YES, Judge, Readable, rank
 from store.librarian.librarian import Librarian, Retriever
 from store.llm import circuit_breaker
 from store.llm.clients.deadline_transport import Call
@@ -47,22 +47,22 @@ def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
 def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: Judge) -> None:
     for record, above in ((RECORDS[1], True), (RECORDS[0], False)):
         asked = [("user", f"Record: {record.text}\nDoes it answer?")]
-        assert (judge.leaning(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
+        assert (judge.log_odds(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
 
 
 def test_records_are_ordered_by_any_judge(judge: Judge) -> None:
-    made = judged(judge, "where do zebras sleep?", "en", RECORDS, 30.0)
+    made = rank(judge, "where do zebras sleep?", "en", RECORDS, 30.0)
     assert made.order == ("F#2", "F#1")
     assert made.answers and set(made.odds) == {"F#1", "F#2"} and made.trouble is None
 
 
 def test_a_judge_that_fails_says_so_and_nothing_is_ordered() -> None:
     class Gone:
-        def leaning(self, *arguments: object, **how: object) -> float:
+        def log_odds(self, *arguments: object, **how: object) -> float:
             raise ModelFailed("absent", "Nothing answers.", "")
 
     with pytest.raises(ModelFailed):
-        judged(Gone(), "where do zebras sleep?", "en", RECORDS, 30.0)
+        rank(Gone(), "where do zebras sleep?", "en", RECORDS, 30.0)
 
 
 # a retriever

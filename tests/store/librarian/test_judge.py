@@ -161,7 +161,7 @@ def test_a_model_chooses_a_sentence_by_its_number_and_words_none(zoo: Memory, sa
     number, _ = zoo.facts.remember(LONG)
     answer = ask(zoo, Scripted(said, leans=only("eleven doors")), "where do zebras sleep, in which barn?")
     assert answer.sources[0] == f"F#{number}" and f"“{quoted}" in answer.sentences[0]
-    assert answer.parts[0].quotes[0].stands_in(zoo.facts.get(number))
+    assert answer.parts[0].quotes[0].is_in(zoo.facts.get(number))
 
 
 def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memory) -> None:
@@ -177,23 +177,23 @@ def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memo
 
 def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decides(zoo: Memory) -> None:
     class Nearly:
-        def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
+        def log_odds(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
             return 0.2 if "lions" in str(messages) else 0.0
 
     found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(1), zoo.facts.get(2))]
-    ordered = judge.judged(Nearly(), "who?", "en", found, 5.0)
+    ordered = judge.rank(Nearly(), "who?", "en", found, 5.0)
     assert list(ordered.order) == ["F#1", "F#2"]
 
 
 class Leaning:
     """The least that a judge is."""
 
-    def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
+    def log_odds(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
         return 2.0
 
 
 def test_whatever_leans_is_a_judge(zoo: Memory) -> None:
     found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(2), zoo.facts.get(1))]
-    ordered = judge.judged(Leaning(), "who?", "en", found, 5.0)
+    ordered = judge.rank(Leaning(), "who?", "en", found, 5.0)
     assert list(ordered.order) == ["F#2", "F#1"] and ordered.answers
-    assert not judge.judged(Leaning(), "who?", "en", [], 5.0).answers
+    assert not judge.rank(Leaning(), "who?", "en", [], 5.0).answers

@@ -18,7 +18,7 @@ from store.llm import server_info as look
 from store.llm.circuit_breaker import CircuitBreaker
 from store.llm.clients import chat_client, ollama_client
 from store.llm.clients.ollama_client import OllamaChat
-from store.llm.status import standing
+from store.llm.status import model_status
 
 HI = [("system", "Be short."), ("user", "Say hi.")]
 KINDS = {
@@ -106,18 +106,18 @@ def test_a_question_is_answered_and_every_question_is_asked_alike(server: Ollama
     assert asking.name == MODEL and server.loads == 0
 
 
-def leaning(asking: OllamaChat) -> float:
-    return asking.leaning(HI, yes=("Yes", "Sí"), no=("No",), seconds=5)
+def log_odds(asking: OllamaChat) -> float:
+    return asking.log_odds(HI, yes=("Yes", "Sí"), no=("No",), seconds=5)
 
 
 def test_how_much_likelier_one_first_word_is_than_another_is_told_by_the_server(server: OllamaServer) -> None:
     asking = chat(server)
     server.likely = {"No": math.log(0.5), " yes": math.log(0.1), "Yes": math.log(0.2), "Maybe": math.log(0.1)}
-    assert leaning(asking) == pytest.approx(math.log(0.3 / 0.5)), "a word is the same in any case, with a space or not"
+    assert log_odds(asking) == pytest.approx(math.log(0.3 / 0.5)), "a word is the same in any case, with a space or not"
     [asked] = server.asked
     assert (asked["logprobs"], asked["top_logprobs"], asked["options"]["num_predict"]) == (True, 20, 1)
     server.likely = {"Sí": -0.1}
-    assert leaning(asking) == pytest.approx(-0.1 - math.log(1e-6)), "what is not among the likeliest is not impossible"
+    assert log_odds(asking) == pytest.approx(-0.1 - math.log(1e-6)), "what is not among the likeliest is not impossible"
     asking.answer(HI, schema=None, predict=20, seconds=5)
     assert "logprobs" not in server.asked[-1], "nobody else asks for them"
 
@@ -127,7 +127,7 @@ def test_of_a_server_that_tells_no_likelihoods_the_word_it_says_is_taken(
     server: OllamaServer, word: str, odds: float
 ) -> None:
     server.say = lambda messages: word.split()[0]
-    assert leaning(chat(server)) == odds
+    assert log_odds(chat(server)) == odds
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in ("length", "not all read")])
@@ -136,11 +136,11 @@ def test_a_first_word_is_waited_for_no_longer_than_an_answer(server: OllamaServe
     server.likely = {"Yes": -0.1}
     asking = chat(server)
     with pytest.raises(ModelFailed) as caught:
-        asking.leaning(HI, yes=("Yes",), no=("No",), seconds=0.5)
+        asking.log_odds(HI, yes=("Yes",), no=("No",), seconds=0.5)
     assert caught.value.kind == KINDS[fault]
     server.fault = "length"
     circuit_breaker.reset()
-    assert leaning(asking) > 0, "of an answer of one word the end is no fault"
+    assert log_odds(asking) > 0, "of an answer of one word the end is no fault"
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -232,7 +232,7 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
 def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
     config = configured(agent_host="127.0.0.1:9")
     assert model_selection.found(config) is None
-    step = standing(config).taken
+    step = model_status(config).taken
     assert step.who == "rules"
     assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
 
@@ -273,7 +273,7 @@ def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
     server.deaf = True
     start = time.monotonic()
     assert model_selection.found(configured(server), seconds=0.2) is None
-    assert "did not answer in time" in standing(configured(server), 0.2).taken.reason
+    assert "did not answer in time" in model_status(configured(server), 0.2).taken.reason
     assert time.monotonic() - start < 2 * look.LOOK_SECONDS
 
 
@@ -300,7 +300,7 @@ def test_the_order_in_which_a_model_is_found(
     variable: str, setting: str, installed: list[str], name: str, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", variable)
-    listed = [look.Installed(name, elsewhere=look.cloud(name)) for name in installed]
+    listed = [look.Installed(name, remote=look.cloud(name)) for name in installed]
     found, steps = model_selection.choose(configured(agent_model=setting), listed)
     assert found == name and steps[-1].who == who and steps[-1].taken
     assert not any(step.taken for step in steps[:-1]), "and every other is told, with what would mend it"
@@ -344,7 +344,7 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
     config = configured(agent_host=address)
-    assert model_selection.found(config) is None and "memoranda config agent.host" in standing(config).taken.next
+    assert model_selection.found(config) is None and "memoranda config agent.host" in model_status(config).taken.next
 
 
 def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:

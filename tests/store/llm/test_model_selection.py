@@ -24,7 +24,7 @@ from store.llm.model_pull import ModelPuller, PullResult, RateMeter
 from store.llm.model_selection import USUAL
 from store.llm.probe import probe
 from store.llm.server_info import look
-from store.llm.status import ORDER, standing
+from store.llm.status import ORDER, model_status
 from store.memory import Memory
 
 WHOLE = sum(total for _, total in LAYERS)
@@ -126,9 +126,9 @@ def test_looking_imports_no_client() -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-from store.llm.status import standing
+from store.llm.status import model_status
 from store.config.configuration import Config
-standing(Config())
+model_status(Config())
 import store.llm.model_pull, store.llm.probe
 print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])
 """
@@ -153,28 +153,28 @@ def test_the_order_is_told_to_its_end(
     """Variable, setting, the first qwen2.5, any other, rules: who is taken, why those before were not, and that those
     behind were not needed."""
     config = configured()
-    found = standing(config)
+    found = model_status(config)
     assert [step.who for step in found.steps] == list(ORDER) and found.state == "rules"
     assert [step.reason for step in found.steps[:2]] == ["Not set.", "Not set."] and found.taken.who == "rules"
     server.installed = {"llama3.2:1b": 1}
-    assert (standing(config).model, standing(config).taken.who) == ("llama3.2:1b", "any")
+    assert (model_status(config).model, model_status(config).taken.who) == ("llama3.2:1b", "any")
     server.installed |= {"qwen2.5:1.5b": 1}
-    found = standing(config)
+    found = model_status(config)
     assert (found.model, found.taken.who, found.state) == ("qwen2.5:1.5b", "qwen2.5", "cold")
     assert [step.reason for step in found.steps[3:]] == ["Not needed.", "Not needed."]
     server.loaded = {"qwen2.5:1.5b"}
-    assert standing(config).state == "ready"
+    assert model_status(config).state == "ready"
     config = configured(model="llama3.2:1b")
-    assert standing(config).taken.who == "agent.model"
+    assert model_status(config).taken.who == "agent.model"
     monkeypatch.setenv("MEMORANDA_MODEL", "mistral")
-    found = standing(config)
+    found = model_status(config)
     assert found.model == "llama3.2:1b" and "no model mistral" in found.steps[0].reason and found.steps[0].next
-    assert standing(configured(mode="off")).model == ""
+    assert model_status(configured(mode="off")).model == ""
 
 
 def test_without_a_server_rules_answer_and_say_why(server: ModelServer, configured: Callable[..., Config]) -> None:
     server.close()
-    found = standing(configured(model="llama3.2:1b"))
+    found = model_status(configured(model="llama3.2:1b"))
     assert (found.model, found.state, found.taken.who) == ("", "rules", "rules")
     assert found.taken.reason.startswith("Nothing answers at 127.0.0.1") and "llama3.2:1b" in found.steps[1].reason
 
@@ -183,7 +183,7 @@ def test_switched_off_nothing_is_looked_at(
     server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert standing(configured()).state == "rules" and server.paths == []
+    assert model_status(configured()).state == "rules" and server.paths == []
 
 
 def test_a_server_that_answers_again_is_asked_again_at_once(
@@ -194,7 +194,7 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
     tripped = circuit_breaker.of(server.address)
     tripped.record_failure(ModelFailed("absent", "Nothing answers."))
     assert tripped.why_open()
-    standing(configured())
+    model_status(configured())
     assert not tripped.why_open()
 
 
@@ -306,10 +306,10 @@ def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
 ) -> None:
     server.installed = {USUAL: 1}
     config = configured()
-    tried = probe(config, standing(config))
+    tried = probe(config, model_status(config))
     assert (tried.model, tried.answer, tried.tokens, tried.rate) == (USUAL, "Nothing is lost.", 24, 30.0)
     assert tried.cold and tried.loading == 2.5
-    assert not probe(config, standing(config)).cold
+    assert not probe(config, model_status(config)).cold
     assert server.asked[-1]["options"]["num_ctx"] == 4096, "another number would load it anew"
 
 
@@ -318,16 +318,16 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
 ) -> None:
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, standing(config))
+        probe(config, model_status(config))
     assert raised.value.kind == "missing" and "memoranda model pull" in raised.value.next
     with pytest.raises(ModelFailed) as raised:
-        probe(config, standing(config), "mistral")
+        probe(config, model_status(config), "mistral")
     assert raised.value.kind == "missing" and "mistral" in raised.value.message
     server.installed, stop = {USUAL: 1}, threading.Event()
     server.hold.clear()
     threading.Thread(target=lambda: (server.held.wait(10), stop.set())).start()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, standing(config), USUAL, stop.is_set)
+        probe(config, model_status(config), USUAL, stop.is_set)
     assert raised.value.kind == "stopped" and server.left.wait(10)
 
 
@@ -335,10 +335,10 @@ def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, conf
     server.installed, server.says = {USUAL: 1}, "word " * 400
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        probe(config, standing(config))
+        probe(config, model_status(config))
     assert raised.value.kind == "broken" and "end" in raised.value.message
     server.says = "Nothing \u202eis\x1b lost."
-    assert probe(config, standing(config)).answer == "Nothing is lost."
+    assert probe(config, model_status(config)).answer == "Nothing is lost."
 
 
 # the doctor -----------------------------------------------------------------------------------------------------------
@@ -380,10 +380,10 @@ def test_nothing_but_the_set_address_is_spoken_to(
 
     monkeypatch.setattr(socket.socket, "connect", listened)
     config = configured()
-    standing(config)
+    model_status(config)
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
         list(fetcher.pull(USUAL))
-    probe(config, standing(config))
+    probe(config, model_status(config))
     assert set(spoken) == {("127.0.0.1", server.port)}
 
 

@@ -50,7 +50,7 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE checkpoints SET summary = ?", (f"{long[:-2]}…",))
     for query in ("zarahemla", "zarah", "Quist, the baker", "what of quis", "the baker", "team"):
-        memory.search.asked.add(query)
+        memory.search.query_history.add(query)
     memory.context.sent.keep(memory.context("Who is Zarahemla?", session="s"))
     (folder / "backups").mkdir()
     shutil.move(copied(memory), folder / "backups" / "1.db")
@@ -61,7 +61,7 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     assert trace(memory.database, memory.documents, plan.texts, plan.names).none
     assert standing(folder) == []
     assert memory.checkpoints.get(1).name == "before the talk with [purged]"
-    assert sorted(memory.search.asked.recent()) == ["team", "the baker"]
+    assert sorted(memory.search.query_history.recent()) == ["team", "the baker"]
     for name in ("Zarahemla", "Quist", "zarahemla quist"):
         assert trace(memory.database, memory.documents, [name]).none, "verify-forgotten says the same"
 
@@ -130,7 +130,7 @@ def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.asked.add(typed)
+    memory.search.query_history.add(typed)
     memory.context.sent.keep(memory.context(typed, session="s"))
     memory.answers.keep(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
     assert set(inputs(memory)) <= {"[purged]"}
@@ -142,8 +142,8 @@ def test_what_others_say_is_kept(memory: Memory, typed: str):
     memory.facts.remember("the baker is at the corner")
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 2))
-    memory.search.asked.add(typed)
-    assert memory.search.asked.recent() == [typed]
+    memory.search.query_history.add(typed)
+    assert memory.search.query_history.recent() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"])
@@ -152,8 +152,8 @@ def test_common_words_of_a_purged_text_are_kept_when_others_say_them(memory: Mem
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.asked.add(typed)
-    assert memory.search.asked.recent() == [typed]
+    memory.search.query_history.add(typed)
+    assert memory.search.query_history.recent() == [typed]
 
 
 @pytest.mark.parametrize("typed", ["the server moved to Lyon", "so the server moved to lyon?"])
@@ -161,19 +161,19 @@ def test_the_text_itself_is_not_kept_though_others_begin_like_it(memory: Memory,
     memory.facts.remember("The server moved to Lille, and Lyon has none")
     memory.facts.remember("The server moved to Lyon")
     purge(memory, ("fact", 2))
-    memory.search.asked.add(typed)
-    assert memory.search.asked.recent() == []
+    memory.search.query_history.add(typed)
+    assert memory.search.query_history.recent() == []
 
 
 def test_what_is_said_again_may_be_asked_for_again(memory: Memory):
     """A name that the memory knows anew gives nothing away."""
     memory.facts.remember(TEXT)
     purge(memory, ("fact", 1))
-    memory.search.asked.add("zarahemla")
-    assert memory.search.asked.recent() == []
+    memory.search.query_history.add("zarahemla")
+    assert memory.search.query_history.recent() == []
     memory.facts.remember("Zarahemla likes tea")
-    memory.search.asked.add("zarahemla")
-    assert memory.search.asked.recent() == ["zarahemla"]
+    memory.search.query_history.add("zarahemla")
+    assert memory.search.query_history.recent() == ["zarahemla"]
     memory.facts.remember(TEXT, again=True)
     told = purged_words.lookup_for(memory.database)
     assert told is not None and purged_words.found_again([TEXT], told)[0] == set()
@@ -204,7 +204,7 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
     "the record": lambda memory: memory.facts.remember(TEXT),
     "a quotation": lambda memory: memory.turns.add("s", [NewTurn("user", f"Look: {TEXT}. Well?")]),
     "its past": lambda memory: memory.tasks.correct(memory.tasks.add(f"ask why {TEXT}"), "ask"),
-    "a query": lambda memory: memory.search.asked.add(TEXT.lower()),
+    "a query": lambda memory: memory.search.query_history.add(TEXT.lower()),
     "a name": lambda memory: memory.checkpoints.take("Zarahemla"),
 }
 

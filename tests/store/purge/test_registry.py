@@ -65,7 +65,7 @@ def write_everything(memory: Memory, root: Path) -> None:
     memory.commits.log("a1b2c3d4" * 5, message=text, author=CANARY)
     memory.checkpoints.take(text)
     memory.checkpoints.usage(150_000, session=CANARY)
-    memory.search.asked.add(text)
+    memory.search.query_history.add(text)
     memory.context.sent.keep(memory.context(text, session=CANARY))
     quote = {"citation": "T#1", "quote": text}
     memory.inbox.propose("add", {"fact": f"{text} again"}, evidence=[quote], origin=f"import:{CANARY}")

@@ -272,7 +272,7 @@ def test_without_the_model_keywords_go_on_and_say_so(meant: Memory, monkeypatch:
     from store.search.signals import semantic
 
     monkeypatch.setattr(semantic, "_providers", {})
-    monkeypatch.setattr(semantic, "_asked", {})
+    monkeypatch.setattr(semantic, "_query_vectors", {})
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     answer = meant.search("coffee machine")
     assert answer.signals == ("keywords",)

@@ -106,6 +106,6 @@ def test_the_memory_offers_its_own_words_for_a_slip(told: Memory) -> None:
 
 def test_what_was_asked_is_kept_newest_first(memory: Memory) -> None:
     for query in ("why sqlite", " why   redis ", "why sqlite", ""):
-        memory.search.asked.add(query)
-    assert memory.search.asked.recent() == ["why sqlite", "why redis"]
-    assert memory.search.asked.forget() == 2 and memory.search.asked.recent() == []
+        memory.search.query_history.add(query)
+    assert memory.search.query_history.recent() == ["why sqlite", "why redis"]
+    assert memory.search.query_history.forget() == 2 and memory.search.query_history.recent() == []

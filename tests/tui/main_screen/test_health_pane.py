@@ -42,8 +42,8 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
         cited = [one.fact.citation for one in context.considered if one.included]
         memory.context.sent.answered(number, valid=True, cited=cited)
         for query in ("jenkins", "jenkins", "zebra"):
-            memory.search.asked.add(query)
-            memory.search.timed.add(memory.search(query, meaning=False))
+            memory.search.query_history.add(query)
+            memory.search.latency_log.add(memory.search(query, meaning=False))
     with monkeypatch.context() as patch:
         patch.setattr("store.conversations.extraction_queue.BACKOFF_MS", (0, 0, 0))
         real = rule_pass.plan_actions
@@ -205,7 +205,7 @@ async def test_what_is_searched_in_the_application_is_measured(story: Story) -> 
         await person.until(lambda: "2 ×" in row(person, "jenkins"))
         assert "100 %" in row(person, "found") and "of 2" in row(person, "found")
     with story.open() as memory:
-        assert [found for _, _, found in memory.search.timed.last()] == [1, 1]
+        assert [found for _, _, found in memory.search.latency_log.last()] == [1, 1]
 
 
 async def test_in_the_past_only_ages_are_of_then(lived: Story) -> None:
@@ -244,7 +244,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
         for payload in PAYLOADS.values():
             if payload.strip():
                 memory.turns.add(f"s {payload}", [NewTurn("user", f"hostile {payload}")])
-                memory.search.asked.add(payload)
+                memory.search.query_history.add(payload)
     async with opened(story.folder, WIDE) as person:
         await at(person, "fresh")
         for _ in range(14):
@@ -271,7 +271,7 @@ def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
     assert run(["--db", str(story.path), "search", "--keywords", "jenkins"]) == 0
     assert "1 found" in capsys.readouterr().out
     with story.open() as memory:
-        assert [(meaning, found) for _, meaning, found in memory.search.timed.last()] == [(False, 1)]
+        assert [(meaning, found) for _, meaning, found in memory.search.latency_log.last()] == [(False, 1)]
     assert run(["--db", str(story.path), "stats", "--json"]) == 0
     health = json.loads(capsys.readouterr().out)["health"]
     assert health["searches"]["found"] == 1 and health["useful"] is None

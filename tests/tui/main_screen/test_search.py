@@ -329,7 +329,7 @@ class TestBar:
         """A question that one went on from, the newest first; what was being typed is kept."""
         with open_memory(folder) as memory:
             memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
-            memory.search.asked.add("old question")
+            memory.search.query_history.add("old question")
         async with opened(folder) as person:
             await person.search("blue")
             await person.press("enter", "escape")
@@ -346,7 +346,9 @@ class TestBar:
             await person.press("down")
             assert person.at == "hits"
             with open_memory(folder) as memory:
-                assert sorted(memory.search.asked.recent()) == ["blue", "old question", "thu"], "what one went on from"
+                assert sorted(memory.search.query_history.recent()) == ["blue", "old question", "thu"], (
+                    "what one went on from"
+                )
 
     async def test_leaving_an_empty_bar_shows_the_record_again(self, folder: Path) -> None:
         async with opened(folder) as person:

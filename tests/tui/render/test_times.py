@@ -66,7 +66,7 @@ def test_no_sentence_is_built_wrongly_at_any_time(
         said = do(*words)
         assert not (wrong := WRONG.search(said.out + said.err)), (words, wrong, said)
     with story.open(from_ms(to_ms(NOON) + late)) as memory:
-        assert not WRONG.search(" ".join(backup.standing(memory.database, memory.now)))
+        assert not WRONG.search(" ".join(backup.backup_status(memory.database, memory.now)))
 
 
 def test_a_phrase_reads_as_one() -> None:

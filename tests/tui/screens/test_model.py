@@ -49,7 +49,7 @@ def setting_up(person: Person) -> bool:
 
 async def set_up(person: Person) -> None:
     """Go to the screen, once it is known how it stands."""
-    await person.until(lambda: person.app.modeller.standing is not None)
+    await person.until(lambda: person.app.modeller.status is not None)
     await person.pilot.press("P")
     await person.until(lambda: setting_up(person) and person.sees("WHICH IS ASKED"))
 
@@ -304,7 +304,7 @@ async def test_what_comes_while_the_application_closes_hurts_nobody(
     heard: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", heard.append)
     async with opened(story.folder) as person:
-        await person.until(lambda: person.app.modeller.standing is not None)
+        await person.until(lambda: person.app.modeller.status is not None)
 
         def closed(*arguments: object) -> bool:
             raise RuntimeError("Event loop is closed")
@@ -345,7 +345,7 @@ def test_each_form_is_shorter_than_the_one_before() -> None:
     found = ModelWorker(lambda: None)
     assert forms(found, ModelStats()) == [], "nothing is known yet"
     for model in ("", USUAL):
-        found.standing = ModelStatus(model, "fast", (), ServerInfo("http://127.0.0.1:11434"))
+        found.status = ModelStatus(model, "fast", (), ServerInfo("http://127.0.0.1:11434"))
         widths = [width(form) for form in forms(found, ModelStats(0.6, 3, 41, 2))]
         assert widths == sorted(widths, reverse=True) and widths[-1] <= 10
 

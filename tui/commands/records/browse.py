@@ -57,7 +57,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             "hits": [_hit_json(hit) for hit in answer.hits],
             "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
-        after=lambda: session.memory.search.timed.add(answer),
+        after=lambda: session.memory.search.latency_log.add(answer),
     )
 
 

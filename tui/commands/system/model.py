@@ -73,9 +73,9 @@ def _config(session: Session) -> "Config":
 
 
 def _status(session: Session, name: str) -> Outcome:
-    from store import model_status as standing
+    from store import model_status
 
-    found, fared = standing(_config(session)), _faring(session)
+    found, fared = model_status(_config(session)), _faring(session)
     lines = lines_of(found)
     if fared is not None and (said := fares(fared)):
         lines[2:2] = [said]
@@ -145,9 +145,9 @@ def sign(found: "ModelStatus", one: "Installed") -> str:
 def about(one: "Installed") -> str:
     """Describe a model in a few words."""
     words = [size(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
-    if one.elsewhere:
+    if one.remote:
         words.append("runs on other machines: no text is sent there")
-    elif not one.talks:
+    elif not one.can_chat:
         words.append("for vectors alone")
     elif one.loaded:
         words.append("in memory")
@@ -291,11 +291,11 @@ def seconds(number: float) -> str:
 
 
 def _test(session: Session, name: str) -> Outcome:
-    from store import model_status as standing
+    from store import model_status
     from store import probe_model as probe
 
     config = _config(session)
-    found = standing(config)
+    found = model_status(config)
     tried = probe(config, found, name)
     return Outcome(
         lines=[visible(line) for line in trial_lines(tried)],
@@ -404,11 +404,11 @@ def _use(session: Session, name: str) -> Outcome:
 
 def _put(session: Session, setting: str, value: str) -> Outcome:
     """Write a setting to the user's own file, and report its effect."""
-    from store import model_status as standing
+    from store import model_status
 
     put(user_path(), setting, value)
     config = _config(session)
-    found = standing(config)
+    found = model_status(config)
     said = chosen(config, found, setting, value)
     return Outcome(said, lambda: {"name": setting, "value": value, "written": user_path(), **_json(found)})
 

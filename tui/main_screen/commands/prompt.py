@@ -76,7 +76,7 @@ class PromptController:
         self._bar.submit("y")
 
     def left(self, event: AskBar.Left) -> None:
-        """The prompt was closed: restore the focus, then pass the answer on."""
+        """Restore the focus after the prompt was closed, then pass the answer on."""
         bar = self._bar
         if bar.has_class("-asking"):
             bar.remove_class("-asking")

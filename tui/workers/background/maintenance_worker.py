@@ -41,10 +41,10 @@ class MaintenanceWorker(Worker):
 
     def backups_trouble(self) -> str:
         """Return what is wrong with the backups, in three words; empty if nothing is."""
-        from store import backup_status as standing
+        from store import backup_status
 
         with self.memory() as memory:
-            return standing(memory.database, memory.now)[2]
+            return backup_status(memory.database, memory.now)[2]
 
     def clean_up(self) -> None:
         """Finish unfinished work, such as a purge, as far as possible."""

@@ -1,4 +1,4 @@
-"""What a model is told for each task: data, one TOML file a language, read when first asked for."""
+"""Prompts of the tasks: one TOML file a language, loaded at first use."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -9,16 +9,16 @@ from store.text.vocabulary import whole_file
 if TYPE_CHECKING:
     from store.llm.chat import Message
 
-USUAL = "es"  # for a text of no known language: it was hardly written in English
+USUAL = "es"  # for a text of unknown language, which is rarely English
 
 
 def prompt(task: str, text: str) -> "list[Message]":
-    """Return the messages before the one that asks about a text, in its language: who the model is, and an example."""
+    """Return the messages before the question: the instructions and an example, in the language of the text."""
     return [(role, message) for role, message in _texts(text)[task]]
 
 
 def labelled(name: str, text: str) -> str:
-    """Return a text on one line with a label before it, in its language: "Question: …"."""
+    """Return a text on one line after a label in its language: "Question: …"."""
     return f"{_texts(text)['labels'][name]}: {text}"
 
 

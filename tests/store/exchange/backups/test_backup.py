@@ -157,7 +157,7 @@ def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     connection.execute("UPDATE turns SET text = 'goodbye'")
     connection.close()
     assert backup.verify(full.database) == (found.path, "turns differs from what it was made of")
-    assert backup.standing(full.database, full.now)[0] == "wrong"
+    assert backup.backup_status(full.database, full.now)[0] == "wrong"
 
 
 def test_a_backup_that_is_gone_is_told(full):
@@ -166,7 +166,7 @@ def test_a_backup_that_is_gone_is_told(full):
     (listed,) = backup.backups(full.database)
     assert (listed.size, listed.problem) == (None, "its file is gone")
     assert backup.verify(full.database)[1] == "its file is gone"
-    assert backup.standing(full.database, full.now)[2] == "backup not whole"
+    assert backup.backup_status(full.database, full.now)[2] == "backup not whole"
     newer = made(full)
     assert [one.name for one in backup.backups(full.database)] == [newer.name]
 
@@ -372,7 +372,7 @@ def test_what_is_kept_is_kept_again(moments):
 
 def test_how_they_stand(full):
     """Age and verdict, in a sentence and in three words."""
-    stand = backup.standing
+    stand = backup.backup_status
     assert stand(full.database, full.now)[::2] == ("note", "")
     found = made(full)
     clock_of(full).advance(days=1)
@@ -406,7 +406,7 @@ def test_a_name_that_leads_out_of_the_folder_is_no_backup(full, tmp_path, name):
         listed(full, f"gone-{day}.db")
     made(full)
     assert victim.read_text() == "two years of work"
-    assert len(backup.backups(full.database)) == 1 and backup.standing(full.database, full.now)[0] == "ok"
+    assert len(backup.backups(full.database)) == 1 and backup.backup_status(full.database, full.now)[0] == "ok"
 
 
 def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):

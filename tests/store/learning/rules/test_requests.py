@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from store.conversations.turns import NewTurn
 from store.ingest.runner import ingest
 from store.learning import grammar, rule_pass
-from store.learning.candidate_filter import worth
+from store.learning.candidate_filter import candidates
 from store.learning.rules.extract_rules import extract
 from store.memory import Memory
 
@@ -257,7 +257,7 @@ def test_the_grammar_of_both_languages_has_the_same_tables_and_matches_no_empty_
 
 def test_a_marked_turn_reaches_the_model_too() -> None:
     for text in ("save this to your memory: the invoice template is v4", "Write this down: deploys are on Tuesdays"):
-        assert worth("user", text), text
+        assert candidates("user", text), text
 
 
 def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) -> None:

@@ -22,7 +22,7 @@ from store.llm.clients.ollama_client import OllamaChat
 from store.llm.model_pull import ModelPuller, RateMeter
 from store.llm.probe import probe
 from store.llm.server_info import look
-from store.llm.status import standing
+from store.llm.status import model_status
 from tui.commands.system.model import _json, how_far, lines_of, trial_lines
 
 
@@ -78,7 +78,7 @@ SECRET = "hunter2"
 def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()
-    stands = standing(config, 0.3)
+    stands = model_status(config, 0.3)
     told = [endpoint.short(written), *lines_of(stands), json.dumps(_json(stands))]
     for make in (
         lambda: ModelPuller(endpoint.of(config), never),
@@ -99,14 +99,14 @@ def test_an_address_that_may_name_two_machines_names_none(
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
     assert model_selection.found(Config()) is None and not server.lists
-    assert "is no address of a server" in standing(Config()).taken.reason
+    assert "is no address of a server" in model_status(Config()).taken.reason
 
 
 def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is said to be asked is asked, and nobody else."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", "://me:hunter2@"))
     found = model_selection.found(Config())
-    assert found is not None and standing(Config()).model == found.name == MODEL
+    assert found is not None and model_status(Config()).model == found.name == MODEL
     with closing(found):
         assert found.answer([("user", "Hi")], schema=None, predict=9, seconds=5) == "Hi there."
 
@@ -150,21 +150,21 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", named)
     server.models, server.remote = ["mine:latest"], {"mine:latest"}
-    stands = standing(Config())
+    stands = model_status(Config())
     assert model_selection.found(Config()) is None and stands.model == ""
     assert ("other machines" in stands.steps[0].reason) is bool(named)
     assert "runs on other machines" in "\n".join(lines_of(stands))
     circuit_breaker.reset()
     server.models = ["mine:latest", "llama3:8b"]
     found = model_selection.found(Config())
-    assert found is not None and found.name == standing(Config()).model == "llama3:8b"
+    assert found is not None and found.name == model_status(Config()).model == "llama3:8b"
     found.close()
 
 
 @pytest.mark.parametrize("number", [10**400, 2**64, 2**1024])
 def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     puller.installed, puller.load_seconds = {MODEL: number}, 0
-    stands = standing(Config())
+    stands = model_status(Config())
     assert stands.look.models[0].size == HUGE and lines_of(stands)
     monkeypatch.setattr("support.model_server.LAYERS", (("sha256:1", number), ("sha256:2", number)))
     puller.step, pace = number, RateMeter()
@@ -205,7 +205,7 @@ def took(work: Callable[[], object]) -> float:
 
 def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Event) -> None:
     assert took(lambda: model_selection.found(Config(), seconds=0.3)) < 10
-    assert took(lambda: standing(Config(), 0.3)) < 10
+    assert took(lambda: model_status(Config(), 0.3)) < 10
     circuit_breaker.reset()
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()

@@ -17,7 +17,7 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
-from store.librarian.trial import worth
+from store.librarian.trial import run_trial
 from store.llm import circuit_breaker, model_selection
 from store.llm.chat import WORD_ONLY, Chat
 from store.llm.clients.chat_client import ChatClient
@@ -131,13 +131,13 @@ def test_a_chat_answers_and_leans(chat: ChatClient, served: Any) -> None:
     kept: Chat = chat
     assert kept.name == MODEL
     assert kept.answer(ASKED, schema=None, predict=40, seconds=5) == "Yes, it is."
-    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == 0.0, "of several words"
+    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == 0.0, "of several words"
     served.say, served.says = (lambda _: "Yes"), "Yes"
-    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY, "of a server that tells no likelihoods"
+    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == WORD_ONLY, "of a server that tells no likelihoods"
     served.likely = {"Yes": -0.1, "No": -3.1}
-    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == pytest.approx(3.0)
+    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == pytest.approx(3.0)
     served.likely = {"Maybe": -0.1}
-    assert kept.leaning(ASKED, yes=YES, no=NO, seconds=5) == 0.0
+    assert kept.log_odds(ASKED, yes=YES, no=NO, seconds=5) == 0.0
 
 
 def test_a_chat_whose_time_is_over_fails_and_is_not_waited_for(chat: ChatClient) -> None:
@@ -207,9 +207,9 @@ def test_ten_questions_show_what_a_model_is_worth() -> None:
     class Reader:
         """Leans by the words that a question and a record share."""
 
-        def leaning(self, messages: Any, *, yes: object, no: object, seconds: float) -> float:
+        def log_odds(self, messages: Any, *, yes: object, no: object, seconds: float) -> float:
             record, question, _ = messages[-1][1].split("\n")
             return -2.0 if len(set(record.lower().split()) & set(question.lower().split())) < 3 else 2.0
 
-    found = worth(Reader(), 5.0)
+    found = run_trial(Reader(), 5.0)
     assert len(found) == 10 and 0 < sum(one.right for one in found) < 10
