@@ -521,7 +521,8 @@ class TestCommands:
             await person.command("/facts --domain projects --sort text --all")
             assert person.sees("FACTS 2", "projects  by text  all shown: H")
             await person.command("facts")
-            assert person.sees("FACTS 10")
+            assert person.sees("FACTS 10", "by need"), "without an order, the pane's own"
+            assert any("Stale 2" in line for line in person.lines)
             await person.command("facts --domain nonsense")
             assert person.toasts[-1].startswith("Domains: work, preferences")
             await person.command("facts --status forgotten")

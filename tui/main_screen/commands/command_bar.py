@@ -201,10 +201,11 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.commands.records.facts import filters
 
     words, domain = filters(given)
-    if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:
+    sort = given.sort or "need"
+    if (domain is not None and domain not in DOMAINS) or sort not in (*SORTS, "need"):
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
         return
-    screen.change_view(domain=domain, origin=given.origin, words=words, hidden=given.all, sort=given.sort)
+    screen.change_view(state=None, domain=domain, origin=given.origin, words=words, hidden=given.all, sort=sort)
     screen.go_to("facts")
 
 
