@@ -173,11 +173,11 @@ def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
 
 
 def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
-    from tui.lists.view_state import KIND_ORDER
+    from tui.panes.timeline.facets import WORDS as KINDS
 
     kind = given.kind[0] if given.kind else None
-    if kind not in KIND_ORDER:
-        screen.say(f"Kinds: {', '.join(filter(None, KIND_ORDER))}.", "warning")
+    if kind is not None and kind not in KINDS:
+        screen.say(f"Kinds: {', '.join(KINDS)}.", "warning")
         return
     screen.change_view(kind=kind)
     screen.go_to("timeline")
