@@ -392,7 +392,7 @@ class TestBar:
             seen: set[str] = set()
             for _ in kinds:
                 await person.press("d")
-                await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))
+                await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))  # noqa: B023
                 seen |= {row[1] for row in person.hits}
                 assert person.at == "hits" and person.title.split()[1] == chips.split()[1] and "×" in person.title
             await person.press("d")
