@@ -24,7 +24,7 @@ from store.librarian.sources import Source, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
-from store.search.results import NEAR, NOTHING
+from store.search.results import EXACT, NEAR, NOTHING
 from store.text import vocabulary
 from store.text.clauses import spans
 from store.text.folding import normalize
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from store.search.results import Answer as Found
 
 TASK = "answer"  # name in the statistics of use
+ALIKE = 0.6  # share of the first record's score from which others are quoted beside it
 ALL = 500  # most records of a list that are read and sorted
 LONG = 260  # characters of a field from which a model chooses the sentence
 SENTENCES = 12  # most sentences that it chooses among
@@ -149,7 +150,7 @@ class Librarian:
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked.nouns)
-        parts = compose(asked, matches[:SHOWN], memory.now)
+        parts = compose(asked, _quotable(matches[:SHOWN], found), memory.now)
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
@@ -259,6 +260,17 @@ class Librarian:
         usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
         if not answer:
             usage_stats.fell_back(database, TASK)
+
+
+def _quotable(matches: Sequence[Source], found: "Found") -> list[Source]:
+    """Return the sources that are quoted without a model: only the exact ones if some are, and none that scores much
+    less than the first."""
+    if not found.hits:
+        return list(matches)
+    exact = found.verdict == EXACT
+    least = ALIKE * found.hits[0].score
+    kept = {hit.citation for hit in found.hits if hit.score >= least and (not exact or hit.level == EXACT)}
+    return [source for source in matches if source.citation in kept]
 
 
 def _subject(question: str) -> str:

@@ -148,7 +148,7 @@ def measure(memory: Memory) -> Measures:
     database = memory.database
     with database.read_snapshot():
         counts = memory.facts.counts(memory.now)
-        pinned = database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned")
+        pinned = counts["pinned"]
         oldest = database.row(
             "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
             " ORDER BY last_confirmed_at, id LIMIT 1"

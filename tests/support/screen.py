@@ -106,9 +106,8 @@ class Person:
 
     @property
     def title(self) -> str:
-        """Return the title of the current list."""
-        bar = self.main.query_one(f"#{self.main.place}-title").region
-        return self.lines[bar.y][bar.x : bar.right].strip()
+        """Return the line above the current list: its filters, and what it hides."""
+        return self.lines[self.main.query_one("#chips").region.y].strip()
 
     @property
     def preview(self) -> list[str]:

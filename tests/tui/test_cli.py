@@ -820,7 +820,7 @@ def test_show_tells_what_belongs_to_a_decision_a_commit_and_an_iteration(do: Do,
     assert [len(other[part]) for part in ("decisions", "commits", "events", "tasks")] == [1, 0, 1, 1]
     shown = do("show", "I#1").out
     assert re.search(r"Phases +design, build\n", shown) and re.search(r"Artifacts +docs/cache\.md\n", shown)
-    assert "Events\n  E#1  phase_completed design\n  E#2  approval\n" in shown
+    assert "Events\n  E#1  Phase completed: design\n  E#2  Approval\n" in shown
     do("forget", "D#1")
     assert do("show", "I#1", "--json").data["decisions"] == []
 

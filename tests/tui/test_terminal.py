@@ -44,7 +44,7 @@ def started(story: Story, size: tuple[int, int] = (120, 40), argv: list[str] | N
     """The app on a story's memory, its lists on the screen."""
     command = [*(argv or COMMAND), "--db", str(story.path)]
     with Terminal(command, ENVIRONMENT, size) as terminal:
-        sees(terminal, "10 facts")
+        sees(terminal, "All 10")
         yield terminal
 
 
@@ -135,9 +135,9 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
         sees(terminal, "Recorded D#")
         click(terminal, "search everything")
         terminal.write("jenkins")
-        sees(terminal, "FOUND", "✕")
+        sees(terminal, "All ", "found")
         click(terminal, "✕")
-        gone(terminal, "FOUND")
+        gone(terminal, " found")
         click(terminal, "^p")
         sees(terminal, "Search for commands")
         click(terminal, "? help")  # beside the palette: it goes
@@ -160,7 +160,7 @@ def test_another_memory_is_opened_and_left_again(story: Story, tmp_path: Path) -
             sees(terminal, ": open")
             terminal.write(str(folder))
             click(terminal, "enter")
-            sees(terminal, f"{name} FACTS", "10 facts")
+            sees(terminal, f"{name} / search", "All 10")
         terminal.write("q")
         assert ended(terminal) == 0
         restored(terminal)
@@ -174,18 +174,18 @@ def test_a_session(story: Story, size: tuple[int, int]) -> None:
         terminal.write("j")
         sees(terminal, "F#6  fact · work")
         terminal.write("f")
-        sees(terminal, "Forgot 1 fact, u to undo", "9 facts")
+        sees(terminal, "Forgot 1 fact, u to undo", "All 9")
         terminal.write("u")
-        sees(terminal, "Undid: forget F#6", "10 facts")
+        sees(terminal, "Undid: forget F#6", "All 10")
         terminal.write("/cache")
-        sees(terminal, "FOUND 3", "3 found")
+        sees(terminal, "All 3", "3 found")
         terminal.write("\r\x1b[B")
         sees(terminal, "fix: keep the cache in memory", "C#093fe85")
         terminal.resize(100 if size[0] < 100 else 70, 30)
-        sees(terminal, "FOUND 3")
+        sees(terminal, "3 found")
         terminal.write("\x1b")
-        sees(terminal, "search everything", "10 facts")
-        gone(terminal, "FOUND 3")
+        sees(terminal, "search everything", "All 10")
+        gone(terminal, "3 found")
         terminal.resize(*size)
         sees(terminal, "Alérgica al maní", "? help")
         terminal.write("q")
@@ -237,9 +237,9 @@ def test_keys_that_come_all_at_once_are_for_the_bar_they_open(story: Story) -> N
     """As a slow line sends them: `f` and `c` of a query must not forget and correct."""
     with started(story) as terminal:
         terminal.write("/facturas")
-        sees(terminal, "FOUND 3")
+        sees(terminal, "3 found")
         terminal.write("\x1b")
-        gone(terminal, "FOUND")
+        gone(terminal, " found")
         terminal.write(":checkpoint full of letters\r")
         sees(terminal, "Checkpoint K#2.")
         terminal.write("afish, chips and peas\r")
@@ -291,7 +291,7 @@ def test_a_foreign_file_is_refused_in_one_sentence(tmp_path: Path, name: str) ->
 
 def test_colours_follow_the_terminal(story: Story) -> None:
     with Terminal([*COMMAND, "--db", str(story.path)], ENVIRONMENT | {"NO_COLOR": "1"}) as terminal:
-        sees(terminal, "10 facts", "▲", "◐", "▽")
+        sees(terminal, "All 10", "▲", "◐", "▽")
         terminal.write("q")
         assert ended(terminal) == 0
         colours = re.findall(rb"\x1b\[(?:3|4)8;2;(\d+);(\d+);(\d+)", terminal.output)

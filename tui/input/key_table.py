@@ -254,17 +254,16 @@ KEYS = (
         "d",
         "filter",
         "",
-        "Only the next domain (in the timeline: the next kind), at last all again",
-        panes=(FACTS, TIMELINE),
+        "Only the next state (in the timeline and a search: the next kind; elsewhere who wrote it), at last all again",
+        panes=(FACTS, TIMELINE, HISTORY, TASKS, INBOX, HITS),
     ),
     Key(
-        "list.origin",
+        "list.only",
         "o",
-        "origin",
+        "choose_filter",
         "",
-        "Only what the next origin wrote, at last all again",
-        panes=(FACTS, HISTORY, INBOX),
-        words={INBOX: "one source"},
+        "Show only…: every filter with its count, one letter each",
+        panes=(FACTS, TIMELINE, HISTORY, TASKS, INBOX, HITS),
     ),
     Key(
         "inbox.duplicates",
@@ -348,6 +347,7 @@ MOVES = (
 BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
+    "only.leave": "the menu of filters",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
     "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",

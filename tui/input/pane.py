@@ -44,8 +44,9 @@ class Pane:
     `short`, up to 3; `key` returns the key of an id."""
     filters: Mapping[str, object] = field(default_factory=dict)
     """The fields of the view that filter it, with their neutral values."""
-    author: str = "origin"
-    """The field of the view that filters by author."""
+    facets: str = ""
+    """The function of a memory that returns by what the list can be narrowed, the facet of its chips first; empty if it
+    cannot be."""
     kinds: tuple[str, ...] = ()
     """The kinds of records whose rows are highlighted when another program changes them."""
     keys: tuple[Key, ...] = ()

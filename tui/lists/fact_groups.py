@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from tui.lists.view_state import View
 
 Group = tuple[str, "array[int]"]
-"""The need of facts (a key of NEEDS, or "" for all in one), and their ids."""
+"""The need of facts (a key of NEEDS, REST, or "" for all in one), and their ids."""
 
-GONE = "gone"
+REST = "gone"
+GONE = {"superseded": ("superseded", "contradicted"), "forgotten": ("forgotten",)}
+"""States of facts that hold no longer, and the statuses in each."""
 # need → what `Facts.order` filters by, and why the group stands apart; in the order of the list
 NEEDS: dict[str, tuple[dict[str, Any], str]] = {
     "stale": ({"state": 3}, "too old: agents no longer get them"),
@@ -31,7 +33,11 @@ LARGEST = 20_000  # facts from which a changed list is not kept in place: compar
 def read(memory: Memory, view: View, now: str, limit: int = -1) -> list[Group]:
     """Return the groups of a view, without empty ones; at most `limit` facts if that is not negative."""
     facts = memory.facts
-    filters: dict[str, Any] = {"domain": view.domain, "origin": view.origin, "words": view.words}
+    filters: dict[str, Any] = {"domain": view.domain, "origin": view.origin, "tag": view.tag, "words": view.words}
+    if view.state in GONE:
+        sort = "newest" if view.sort == "need" else view.sort
+        order = facts.order(now, statuses=GONE[view.state], sort=sort, limit=limit, **filters)
+        return [(REST, order)] if order else []
     if view.sort != "need":
         needed = NEEDS[view.state][0] if view.state else {}
         order = facts.order(now, statuses=view.statuses, sort=view.sort, limit=limit, **needed, **filters)
@@ -45,7 +51,7 @@ def read(memory: Memory, view: View, now: str, limit: int = -1) -> list[Group]:
             left -= len(order) if limit > 0 else 0
     gone = tuple(status for status in view.statuses if status != "active")
     if gone and view.state is None and left:
-        groups.append((GONE, facts.order(now, statuses=gone, sort="newest", limit=left, **filters)))
+        groups.append((REST, facts.order(now, statuses=gone, sort="newest", limit=left, **filters)))
     return [group for group in groups if group[1]]
 
 
@@ -70,7 +76,7 @@ def settled(
     if "" in kinds or sum(len(keys) for _, keys in (*before, *after)) > 2 * LARGEST:
         return list(after)
     present = {key for _, keys in after for key in keys}
-    groups: dict[str, list[int]] = {need: [] for need in (*NEEDS, GONE) if need in kinds}
+    groups: dict[str, list[int]] = {need: [] for need in (*NEEDS, REST) if need in kinds}
     placed: set[int] = set()
     for need, keys in before:
         for key in keys:
@@ -94,7 +100,7 @@ def headings(sizes: Sequence[tuple[str, int]]) -> list[Heading]:
     found: list[Heading] = []
     first = 0
     for need, size in sizes:
-        if need == GONE:
+        if need == REST:
             found.append((first, f"Replaced and forgotten {size:,}", "kept, never sent"))
         elif need:
             found.append((first, f"{FACT_BADGES[need][1].capitalize()} {size:,}", NEEDS[need][1]))

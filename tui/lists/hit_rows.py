@@ -16,6 +16,9 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 MOST = 3  # lines of a hit
+TITLED = ("decision", "commit", "summary", "event")  # kinds whose text begins with a title
+DATA = " {"  # how the data of an event begin, after its type and phase
+WORDS = str.maketrans({"_": " ", '"': None, "{": None, "}": None})  # of an event's text and data, as people write
 
 Groups = Sequence[tuple[str, Sequence[Hit]]]
 
@@ -74,32 +77,60 @@ class HitRows:
         note = " · ".join(filter(None, (word, citation, ago(self._now, moment(record)))))
         aside = cell_len(note)
         first, rest = max(4, width - aside - 3), max(4, width - 3)
-        pieces = _pieces(hit.snippet, hit.marks, first + rest * (MOST - 1), "title" if loud else "")
-        lines = _laid_out(pieces, first, rest)
+        lines = _laid_out(_title(hit, first + rest * (MOST - 1), "title" if loud else ""), first, rest, MOST)
+        if (below := _below(hit)) and len(lines) < MOST:
+            lines += _laid_out(below, rest, rest, MOST - len(lines))
         lines[0] = [(f"{glyph} ", style), *_filled(lines[0], first), (" ", ""), (note, style if loud else "dim")]
         lines[1:] = [[("  ", ""), *line] for line in lines[1:]]
         return lines
 
 
-def _pieces(text: str, marks: Sequence[tuple[int, int]], room: int, look: str) -> Pairs:
-    """Return the escaped text with its marks highlighted, from its start, or from shortly before the first mark if that
-    would not fit in `room` cells."""
-    text = text.replace("\n", " ")
+def _title(hit: Hit, room: int, look: str) -> Pairs:
+    """Return the text of a hit, or only its title if it has one, from its start or from shortly before the first mark
+    if that would not fit in `room` cells."""
+    end = _end_of_title(hit)
+    marks = [(first, min(last, end)) for first, last in hit.marks if first < end]
     start = max(0, marks[0][0] - room // 3) if marks and marks[0][1] > room - 8 else 0
-    pieces: Pairs = [("…", "dim")] if start else []
-    at = start
-    for first, end in [*marks, (len(text), len(text))]:
-        for piece, name in ((text[at:first], look), (text[first:end], "match")):
-            if first >= at and piece:
-                pieces.append((visible(piece), name))
-        at = max(at, end)
+    pieces = _pieces(hit, start, end, look)
+    return [("…", "dim"), *pieces] if start else pieces
+
+
+def _below(hit: Hit) -> Pairs:
+    """Return what follows the title, its parts separated; empty for a text without a title."""
+    pieces: Pairs = []
+    start = _end_of_title(hit)
+    for part in hit.snippet[start:].split("\n"):
+        if part.strip():
+            pieces += [*([(" · ", "dim")] if pieces else []), *_pieces(hit, start, start + len(part), "dim")]
+        start += len(part) + 1
     return pieces
 
 
-def _laid_out(pieces: Pairs, first: int, rest: int) -> list[Pairs]:
-    """Wrap pieces into at most MOST lines."""
+def _end_of_title(hit: Hit) -> int:
+    """Return where the title of a record that has one ends in its snippet; for another, where the snippet does."""
+    end = hit.snippet.find(DATA if hit.kind == "event" else "\n") if hit.kind in TITLED else -1
+    return len(hit.snippet) if end < 0 else end
+
+
+def _pieces(hit: Hit, start: int, end: int, look: str) -> Pairs:
+    """Return a part of a hit's snippet, escaped, on one line, with the matching words highlighted."""
+    pieces: Pairs = []
+    at = start
+    for first, last in [*hit.marks, (end, end)]:
+        first, last = min(max(first, at), end), min(max(last, at), end)
+        for piece, name in ((hit.snippet[at:first], look), (hit.snippet[first:last], "match")):
+            if hit.kind == "event":
+                piece = piece.translate(WORDS)
+            if piece:
+                pieces.append((visible(piece.replace("\n", " ")), name))
+        at = max(at, last)
+    return pieces
+
+
+def _laid_out(pieces: Pairs, first: int, rest: int, most: int) -> list[Pairs]:
+    """Wrap pieces into at most `most` lines."""
     whole = "".join(text for text, _ in pieces)
-    places = spans(whole, first, rest, MOST)
+    places = spans(whole, first, rest, most)
     lines: list[Pairs] = []
     for begin, end in places:
         line: Pairs = []

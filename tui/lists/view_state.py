@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import DOMAINS
 from tui.input.key_table import HITS, INBOX, NUMBERS, PANES, named
 from tui.input.pane_table import BY_NAME
+from tui.lists.filters.facets import Facet, active, chips
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from store import PastState
 
 SORT_ORDER = ("need", "oldest", "domain", "newest", "text")
-DOMAIN_ORDER = (None, *DOMAINS)
-KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which on the preview is beside the list, and wider still
 LABELS = {pane: BY_NAME[pane].label or pane.capitalize() for pane in PANES}
 DIM, STRONG = "$dim", "bold $text-accent"
@@ -26,14 +24,16 @@ DIM, STRONG = "$dim", "bold $text-accent"
 
 @dataclass(frozen=True)
 class View:
-    """The state of the lists: the facts' order and filters (`state` is a key of `fact_groups.NEEDS`), the timeline's
-    kind, the history's actor, the inbox's `asker`, whether replaced, forgotten, done or automatic records are shown
-    too, the question and the session of the context (empty: the last ones), and the `past` if one is shown."""
+    """The state of the lists: the facts' order and filters (`state` is a key of `fact_groups.NEEDS` or GONE), the
+    timeline's kind, the history's actor, the inbox's `asker`, the tasks' `progress` (a status), whether replaced,
+    forgotten, done or automatic records are shown too, the question and the session of the context (empty: the last
+    ones), and the `past` if one is shown."""
 
     sort: str = "need"
     state: str | None = None
     domain: str | None = None
     origin: str | None = None
+    tag: str | None = None
     words: str = ""
     hidden: bool = False
     kind: str | None = None
@@ -41,6 +41,7 @@ class View:
     question: str = ""
     session: str = ""
     asker: str | None = None
+    progress: str | None = None
     past: PastState | None = None
 
     @property
@@ -53,6 +54,8 @@ class View:
 
     @property
     def task_statuses(self) -> tuple[str, ...]:
+        if self.progress:
+            return (self.progress,)
         return ("in_progress", "pending", "done") if self.hidden else ("in_progress", "pending")
 
 
@@ -80,7 +83,7 @@ def tabs(current: str, waiting: int, room: int) -> list[Piece]:
 
 
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
-    """Return the order and the filters of a pane, and how many rows they hide; shorter for a higher `short`, up to 3. A
+    """Return what a pane says about its order and about rows that it hides; shorter for a higher `short`, up to 3. A
     click changes the setting."""
     pieces: list[Piece] = []
     for word, action in BY_NAME[pane].words(view, counts, short, named):
@@ -90,17 +93,27 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
 
 
 def title(
-    pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, room: int
+    pane: str, view: View, counts: Mapping[str, int], facet: Facet | None, size: int | None, marked: int, room: int
 ) -> tuple[list[Piece], list[Piece]]:
-    """Return (left, right) of a pane's title, `room` cells wide."""
-    left: list[Piece] = [(LABELS[pane].upper(), ""), (f" {size}", DIM)]
-    if marked:
-        left.append((f"  {marked:,} marked", "$text-accent", "unmark"))
+    """Return (left, right) of the line above a list, `room` cells wide: the chips, or the pane's name if it cannot be
+    narrowed; at the right what is hidden, and how to choose another filter or leave them all."""
+    narrowed = active(view, BY_NAME[pane].filters)
+    left: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
     for short in range(4):
-        right = about(pane, view, counts, short)
-        if width(left) + width(right) < room:
+        right = about(pane, view, counts, short) if not (narrowed and short) else []
+        if narrowed and facet is not None:
+            whole = f" of {facet.total:,}" if facet.total is not None and short < 2 else ""
+            right += [("  ", ""), (f"{size or 0:,}{whole}", DIM), (f" · {named('screen.leave')} all ", DIM, "show_all")]
+        elif facet is not None and facet.choices and short < 3:
+            right += [("  ", ""), (f"{named('list.filter')}{' next,' if not short else ''} ", DIM, "filter")]
+            right.append((f"{named('list.only')}{' only…' if short < 2 else ''} ", DIM, "choose_filter"))
+        if facet is None:
+            shown: list[Piece] = [(f" {LABELS[pane]}", "bold"), (f" {size:,}" if size is not None else "", DIM)]
+        else:
+            shown = chips(facet, narrowed, room - width(left) - width(right) - 1)
+        if width(left) + width(shown) + width(right) < room and not (shown and shown[-1][0].startswith("+")):
             break
-    return left, right
+    return [*left, *shown], right
 
 
 NO_HITS = "Nothing found. Try fewer words, or without kind: domain: is: tag: author: iteration: since: before:"

@@ -12,7 +12,6 @@ from textual.widget import Widget
 from tui.input.key_table import KEYS
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import empty
-from tui.widgets.bars import Split
 from tui.widgets.cached_lines import Kept
 from tui.widgets.record_list import RecordList
 
@@ -20,13 +19,12 @@ STYLES = """
 MainScreen {
     layout: vertical; overflow: hidden;
     #top { height: 1; background: $panel; }
+    #chips { height: 1; background: $panel; }
     #past { height: 1; display: none; background: $warning; color: auto 95%; }
     &.-past #past { display: block; }
     &.-past #top { background: $warning-muted; }
     #body { height: 1fr; layout: horizontal; }
     .pane { width: 1fr; height: 1fr; }
-    .pane-title { height: 1; padding: 0 1; color: $dim-colour; text-style: $dim-text; }
-    .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
     .pane.-behind { display: none; }
     #hits-pane { display: none; }
     #preview-pane { padding: 0 0 0 1; }
@@ -65,7 +63,7 @@ def bindings() -> Iterator[Binding]:
 
 
 class ListPane(Kept, Vertical):
-    """A title, and a list below it."""
+    """A list, alone in its pane."""
 
 
 class Body(Kept, Container):
@@ -73,10 +71,9 @@ class Body(Kept, Container):
 
 
 def list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:
-    """Return a list under its title."""
-    heading = Split(id=f"{name}-title", classes="pane-title")
+    """Return a list in a pane."""
     rows = RecordList(id=name, empty_text=empty_text)
-    return ListPane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    return ListPane(rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
 
 
 def hidden_pane(name: str) -> Widget:

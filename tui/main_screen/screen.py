@@ -129,6 +129,8 @@ class MainScreen(ResponsiveScreen[None]):
         self.draw_top = self.top_bar.draw
         self.draw_titles = self.top_bar.draw_titles
         self.draw_footer = self.top_bar.draw_footer
+        self.search_filters = self.search.filters
+        self.facet_of = self.lists.facet_of
         self.search_for = self.search.search_for
         self.end_search = self.search.end
         self.preview_hit = self.search.preview
@@ -155,6 +157,7 @@ class MainScreen(ResponsiveScreen[None]):
         yield Split(id="top")
         yield SearchBar(id="search")
         yield Split(id="past")
+        yield Split(id="chips")
         with Body(id="body"):
             yield list_pane(FACTS, "list")
             yield list_pane(TIMELINE, "list", "-behind")
@@ -189,6 +192,7 @@ class MainScreen(ResponsiveScreen[None]):
         """Show the first rows."""
         self.pane.engine = engine
         self.search_bar.ready(engine)
+        self.search_bar.completes = self.search_filters.complete
         self.top_bar.set_status("")
         self.lists.opened(engine, first)
         self.call_after_refresh(self._complete)
@@ -259,6 +263,9 @@ class MainScreen(ResponsiveScreen[None]):
 
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
         self.search.found(event)
+
+    def on_search_bar_typed(self) -> None:
+        self.top_bar.draw_footer()
 
     def on_search_bar_entered(self) -> None:
         self.search.entered()

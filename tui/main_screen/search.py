@@ -13,8 +13,10 @@ from textual.widgets import Input
 
 from store import SEARCHABLE, MemorandaError
 from tui.input.key_table import HITS, named
+from tui.main_screen.lists.search_filters import SearchFilters
 from tui.panes.host import Host
 from tui.theme.escape import visible
+from tui.theme.pieces import width
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
@@ -55,7 +57,9 @@ class SearchController:
         self.active = False  # whether hits replace the lists
         self._to_hits = False  # whether Enter was pressed before the answer was complete
         self._answer: Answer | None = None  # the newest answer, until its timing is recorded
-        self._found: tuple[list[Piece], list[Piece]] = ([], [])  # left and right part of the title over the hits
+        self.filters = SearchFilters(host, lambda: self._bar.query_text, self._ask_again)
+        self._notes: list[Piece] = []  # what could not be searched as asked
+        self._told: list[Piece] = []  # what else the answer says about itself
         self._marker: Marker | None = None  # of the query's words
         self._rows: HitRows | None = None  # of the newest answer
         self._hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
@@ -74,6 +78,7 @@ class SearchController:
         self._bar.start(engine.screen.search.query_history.recent() if engine is not None else ())
         if not self._bar.query_text.strip():
             self._show_hints()
+        self.filters.count()
 
     def _show_hints(self) -> None:
         """Show recent queries and filters beside an empty bar."""
@@ -135,15 +140,13 @@ class SearchController:
         else:
             self.search_for(f"related:{record.citation} ")
 
-    def action_drop_filter(self, number: int) -> None:
-        """Remove a filter from the query, for a click on its ✕."""
-        from store import query_filters
+    def action_complete_filter(self, text: str) -> None:
+        """Complete the filter that is being typed, for a click."""
+        self.filters.complete(text)
 
-        text = self._bar.query_text
-        places = query_filters(text)
-        if number < len(places):
-            start, end = places[number]
-            self._bar.ask(" ".join(f"{text[:start]} {text[end:]}".split()))
+    def _ask_again(self, query: str) -> None:
+        """Search for another query; among the hits, stay there."""
+        self._bar.ask(query, focus=not self._entered)
 
     # explanation of a hit
 
@@ -183,7 +186,9 @@ class SearchController:
             self._list.unmark()
         held = event.late and not fresh and self._entered and bool(self._hits)
         self._marker = self._marker_of(answer)
-        self._show_hits(self._grouped(answer, held, stay=not (fresh or event.again)), keep=not fresh)
+        groups = self._grouped(answer, held, stay=not (fresh or event.again))
+        said = self._none_exact(answer)
+        self._show_hits([(said, []), *groups] if said else groups, keep=not fresh)
         self._show_title(answer, event.offers, held)
         self._explain_empty(answer, event.offers)
         if fresh:
@@ -219,9 +224,9 @@ class SearchController:
             keys = {hit.key for hit in visible_hits}
             return grouped(answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
         groups = grouped(answer)
+        above = int(bool(self._none_exact(answer)))
         if not stay or shown.cursor_index is None or not answer.hits:
             return groups
-        above = 0
         for heading, hits in groups:
             above += bool(heading)
             mine = next((hit for hit in hits if hit.key == shown.cursor_key), None)
@@ -242,45 +247,43 @@ class SearchController:
         self._list.set_rows(self._rows, keep=keep)
         self.host.select_wanted(HITS)
 
+    def _none_exact(self, answer: Answer) -> str:
+        """Return the first line of the list where no record contains what was asked."""
+        from tui.render.levels import none_exact
+
+        return none_exact(self._bar.query_text, answer) if answer.hits or answer.nearest else ""
+
     def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
-        """Show what the answer reports about itself in the title over the hits."""
-        from tui.render.levels import grouped, none_exact, shown_of
+        """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
+        from tui.render.levels import grouped, shown_of
 
         sorted_hits = [hit.key for _, hits in grouped(answer) for hit in hits]
         shown = shown_of(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more by meaning below; {named('search.open')} enter sorts"
-        said = none_exact(self._bar.query_text, answer) if answer.hits or answer.nearest else ""
-        left: list[Piece] = [(visible(said), "")] if said else [("FOUND ", ""), (f"{answer.total:,}", "$dim")]
+        self._notes = [(f"  {note}", "$text-warning") for note in answer.notes]
+        told: list[Piece] = []
         if answer.nearest and not answer.hits:
-            left += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
-        left += self._chips()
-        left += [(f"  {note}", "$text-warning") for note in answer.notes]
+            self._notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
         if answer.left_out:
-            room = self.host.form != "-narrow" or not answer.notes
-            how = "; is:forgotten, is:superseded show them" if room else ""
-            left.append((f"  {answer.left_out:,} left out{how}", "$faint"))
-        self._found = (left, [(shown, "$faint")])
+            how = "; is:forgotten, is:replaced show them" if self.host.form == "-huge" else ""
+            told.append((f"  {answer.left_out:,} hidden{how}", "$dim"))
+        self._told = [*told, (f"  {shown} " if shown else " ", "$dim")]
+        self.filters.found(answer)
         self.draw_title()
 
-    def _chips(self) -> list[Piece]:
-        """Return the query's filters, each with the action that removes it."""
-        from store import query_filters
-
-        text = self._bar.query_text
-        return [
-            (f"  {visible(text[start:end])} ✕", "$text-accent", f"drop_filter({number})")
-            for number, (start, end) in enumerate(query_filters(text))
-        ]
-
     def draw_title(self) -> None:
-        """Draw the title over the hits."""
-        left, right = self._found
+        """Draw the line over the hits."""
+        bar = self.host.bar("chips")
+        if bar is None:
+            return
         marked = len(self._list.marks)
-        marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
-        bar = self.host.bar(f"{HITS}-title")
-        if bar is not None:
-            bar.put_both([*left, *marks], right)
+        marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
+        room = (bar.size.width or 80) - width(marks) - 1
+        notes = width(self._notes)
+        right = self._told if notes + width(self._told) < room // 2 else []
+        left = self.filters.chips(room - width(right) - min(notes, room // 2))
+        bar.put_both([*marks, *left, *self._notes], right)
 
     def fit(self) -> None:
         """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to
@@ -290,7 +293,7 @@ class SearchController:
             return
         most = self.host.app.size.height // 2 - 2
         if self.host.form == "-narrow" and self._entered and 0 < (lines := hits.height_of_rows(most)) < most:
-            self.host.size_hits(lines + 1)
+            self.host.size_hits(lines)
         else:
             self.host.size_hits("4fr" if self.host.form == "-narrow" else "1fr")
 

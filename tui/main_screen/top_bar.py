@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tui.lists.view_state import DIM, tabs, title
+from tui.lists.view_state import tabs, title
 from tui.panes.host import Host
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
@@ -13,6 +13,8 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
+    from tui.lists.filters.facets import Facet
+    from tui.main_screen.lists.search_filters import SearchFilters
     from tui.panes.host import PaneController
     from tui.widgets.bars import Footer, Split
     from tui.widgets.search_bar import SearchBar
@@ -24,6 +26,8 @@ class TopBarHost(Host, Protocol):
     @property
     def name_of_memory(self) -> str: ...
     @property
+    def search_filters(self) -> SearchFilters: ...
+    @property
     def search_bar(self) -> SearchBar: ...
     @property
     def footer(self) -> Footer: ...
@@ -31,6 +35,8 @@ class TopBarHost(Host, Protocol):
     def controller_of(self, name: str) -> PaneController: ...
     def background_pieces(self) -> Sequence[Piece]: ...
     def model_forms(self) -> Sequence[Sequence[Piece]]: ...
+    def facet_of(self, name: str) -> Facet | None: ...
+    def draw_found(self) -> None: ...
 
 
 class TopBarController:
@@ -81,7 +87,9 @@ class TopBarController:
         if bar is None:
             return  # another memory has replaced this one
         room, left = bar.size.width or 120, [*self._name(" ", "  ")]
-        if self.host.form == "-narrow":  # the name is in the title of the list, the status beside the search
+        narrow = self.host.form == "-narrow"  # the name and the status are beside the search
+        self.host.search_bar.name_memory(self._name("", " ") if narrow else ())
+        if narrow:
             bar.put_both([(" ", ""), *tabs(self.host.current, self._waiting, room - 2)], ())
         else:
             status = self._under_way()
@@ -93,30 +101,25 @@ class TopBarController:
         return [(f"{before}{visible(self.host.name_of_memory)}{after}", "bold", "open_memory")]
 
     def _draw_figures(self) -> None:
-        """Show the status of the facts and of the model beside the empty search bar."""
+        """Show what is under way or wrong, and the model, beside the empty search bar."""
         figures = self._under_way() if self.host.form == "-narrow" else []
-        if counts := self.counts:
-            figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
-            for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
-                if counts[state]:
-                    figures += [("  ", ""), (f"{counts[state]:,} {state}", style, f"search_for('is:{state}')")]
         if self._backups:
             figures += [("  ", ""), (self._backups, "$text-error", "doctor")]
         self.host.search_bar.tell(figures, self.host.model_forms())
 
     def draw_titles(self) -> None:
-        """Draw the title of the current pane, and the top line."""
+        """Draw the line above the current list, and the top line."""
         host, name = self.host, self.host.current
         self.draw()
-        bar = host.bar(f"{name}-title")
-        if bar is not None:
-            size = f"{self._sizes[name]:,}" if name in self._sizes else ""
+        bar = host.bar("chips")
+        if host.searching:
+            host.draw_found()
+        elif bar is not None:
             found = host.found(name)
             marked = len(found.marks) if found is not None else 0
-            before = self._name("", " ") if host.form == "-narrow" else []
-            room = (bar.size.width or 40) - width(before)
-            left, right = title(name, host.view, self.counts, size, marked, room)
-            bar.put_both([*before, *left], right)
+            room = bar.size.width or 80
+            facet = host.facet_of(name)
+            bar.put_both(*title(name, host.view, self.counts, facet, self._sizes.get(name), marked, room))
 
     def draw_footer(self) -> None:
         """Show the keys of the current pane, or the text of its controller."""
@@ -125,6 +128,13 @@ class TopBarController:
             self.host.footer.hint(*pieces)
         elif isinstance(focused, RecordList | Preview):
             self.host.footer.show_pane(focused.id or "")
+        elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):
+            pieces = [(" tab ", "$footer-key-foreground bold", f"complete_filter({found[0][0]!r})")]
+            for text, count in found:
+                number = "" if count is None else f" {count:,}"
+                action = f"complete_filter({text!r})"
+                pieces += [(f" {visible(text)}", "", action), (f"{number} ", "$dim", action)]
+            self.host.footer.hint(*pieces)
         elif focused is not None and focused.id == "query":
             self.host.footer.hint(
                 (" enter", "$footer-key-foreground bold", "to_hits"),

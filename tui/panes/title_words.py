@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tui.lists.view_state import View
 
-NEWEST = "newest first"
-
 
 def left_out(view: View, count: int, text: str, short: int, key: Callable[[str], str]) -> str:
     """Return how many rows are hidden or shown in addition, and the key that toggles it; only the number if there is
     little room."""
-    if short > 2:
+    if short > 1:
         text = "all" if view.hidden else f"+{count:,}"
     return f"{text}: {key('list.hidden')}"
-
-
-def newest(short: int, narrowed: object) -> str | None:
-    """Return the note that the newest is first, if there is room for it."""
-    return None if short > 2 or (short and narrowed) else NEWEST

@@ -16,6 +16,12 @@ def moment(record: Record) -> str:
     return record.created_at
 
 
+def event_words(event: Event) -> str:
+    """Return an event's type and phase as people say them: `gate_passed` as “Gate passed”."""
+    words = " ".join(event.event_type.replace("_", " ").split())
+    return ": ".join(filter(None, (f"{words[:1].upper()}{words[1:]}", event.phase.replace("_", " "))))
+
+
 def summary(record: Record) -> tuple[str, str]:
     """Summarise a record as (its text, a short label beside it)."""
     if isinstance(record, Fact):
@@ -26,7 +32,7 @@ def summary(record: Record) -> tuple[str, str]:
         size = f"+{record.insertions} −{record.deletions}"
         return record.subject, size if record.reachable else f"gone {size}"
     if isinstance(record, Event):
-        return f"{record.event_type} {record.phase}".strip(), ""
+        return event_words(record), ""
     if isinstance(record, Iteration):
         return f"{record.command}: {record.description}".removesuffix(": "), record.status
     if isinstance(record, Task):

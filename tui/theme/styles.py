@@ -90,6 +90,13 @@ LOOKS = {
 }
 
 
+def piece_style(name: str) -> str:
+    """Return a look as the style of a piece of a bar."""
+    look = LOOKS[name]
+    colour, _, share = look.colour.partition(" ")
+    return f"{'$dim' if share else f'${colour}' if colour else ''} {look.text}".strip()
+
+
 def style(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
     """Combine the looks `names`, later ones over earlier ones, on a widget's background and colour; ignore unknown
     names. `variables` are the theme's. Transparent colours are blended here with what is below."""

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from tui.input.key_table import LIBRARIAN
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
+from tui.widgets.bars import Bar
 from tui.widgets.cached_lines import Kept
 from tui.widgets.field import Field
 from tui.widgets.preview import Preview
@@ -176,7 +176,6 @@ class TalkPane(Kept, Vertical):
         question: str
 
     def compose(self) -> ComposeResult:
-        yield Split(id=f"{LIBRARIAN}-title", classes="pane-title")
         with Vertical(id="talk"):
             yield Talk(id=LIBRARIAN)
         with Horizontal(id="ask-line"):

@@ -7,7 +7,7 @@ answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, cast
@@ -66,6 +66,9 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             super().__init__()
             self.left = left
 
+    class Typed(Message):
+        """The query changed."""
+
     class Entered(Message):
         """The user moves on to the hits."""
 
@@ -82,10 +85,13 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         self._hurry = Event()  # typing ended: search embeddings now
         self.past: Sequence[str] = ()
         """Earlier queries, newest first; up and down browse them."""
+        self.completes: Callable[[], bool] = lambda: False
+        """Complete the filter that is being typed; return False if there is nothing to complete."""
         self._place = 0  # in the query history; 0 is the current text
         self._typed = ""  # the current text while browsing the history
         self.thinking = False
         """Whether keywords have answered and embeddings are pending."""
+        self._memory: Sequence[Piece] = ()
         self._shown = ""  # the count and time of the newest answer
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
@@ -124,12 +130,21 @@ class SearchBar(SaysDefects, Kept, Horizontal):
     def query_text(self) -> str:
         return self._input.value if self.query("#query") else ""
 
-    def ask(self, text: str) -> None:
-        """Search for `text`, as if it had been typed."""
+    def ask(self, text: str, focus: bool = True) -> None:
+        """Search for `text`, as if it had been typed; without `focus` the keys stay where they are."""
         field = self._input
         field.value = text
         field.cursor_position = len(text)
-        field.focus()
+        if focus:
+            field.focus()
+
+    def name_memory(self, name: Sequence[Piece]) -> None:
+        """Show the name of the memory before the query, if there is no room for it elsewhere."""
+        if name != self._memory:
+            self._memory = name
+            slash = self.query_one("#slash", Bar)
+            slash.styles.width = width(name) + 2
+            slash.put(*name, ("/ ", ""))
 
     def tell(self, figures: Sequence[Piece], ways: Sequence[Sequence[Piece]]) -> None:
         """Show this at the right while there is no query: the figures, and the longest form of the model's status that
@@ -173,6 +188,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         if self._engine is None:
             return
         self._turn()
+        self.post_message(self.Typed())
         self.set_class(not event.value.strip(), "-idle")
         self._engine.seeker.interrupt()
         if self._debounce is not None:
@@ -205,6 +221,9 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         elif event.key == "down" and self.query_text.strip():
             event.stop()
             self.post_message(self.Entered())
+        elif event.key == "tab" and self.completes():
+            event.stop()
+            event.prevent_default()
         elif event.key == "escape":
             event.stop()
             self.clear()

@@ -38,7 +38,7 @@ from store import lookup as records
 from store import pack_key as pack
 from store import parse_citation as parse
 from tui.input.commands.command import Verb
-from tui.input.key_table import FACTS, HISTORY, INBOX
+from tui.input.key_table import FACTS, HISTORY
 from tui.input.pane_table import BY_NAME
 from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from store import Measures, PastMemory, PastState
     from store import RestorePlan as Plan
     from tui.input.argument_parser import ParsedArguments
+    from tui.lists.filters.facets import Facet
     from tui.lists.health_rows import HealthRows
     from tui.workers.queries import SideRows, Target
 
@@ -81,6 +82,7 @@ class Lists:
     groups: Sequence[tuple[str, int]]  # of the facts: their need, and their number
     timeline: KeyedRows
     counts: dict[str, int]
+    kinds: dict[str, int]  # of the timeline: how many entries of each
     entries: int
     whole: bool
     view: View
@@ -309,12 +311,13 @@ class Engine:
                 facts = KeyedRows(fact_groups.joined(found), self.read_facts, draw, fact_groups.headings(groups))
             same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
             if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
-                timeline, entries = last.timeline.anew(), last.entries
+                timeline, entries, kinds = last.timeline.anew(), last.entries, last.kinds
             else:
                 keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit))
                 days_of = [(first, day, "") for first, day in days]
                 timeline, entries = KeyedRows(keys, self.read_entries, self._draw_entry, days_of), len(keys)
-            return Lists(facts, groups, timeline, counts, entries, limit < 0, view, step, journal)
+                kinds = memory.timeline.counts() if limit < 0 else {}
+            return Lists(facts, groups, timeline, counts, kinds, entries, limit < 0, view, step, journal)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Load the order of those of the other lists that are named."""
@@ -346,15 +349,21 @@ class Engine:
         self._steps = (actor, newer + known if newer else known)
         return self._steps[1]
 
-    def origins(self, name: str) -> list[str]:
-        """Return the origins of facts, or the actors of steps; those who wrote most first."""
+    def facets(self, name: str) -> Sequence[Facet]:
+        """Return by what a pane can be narrowed."""
+        pane = BY_NAME[name]
         with self._open(self.past) as memory:
-            if name == INBOX:
-                return [origin for origin, _ in memory.inbox.origins()]
-            if name == HISTORY:
-                return [actor for actor, _ in memory.history.actors()]
-            rows = memory.database.rows("SELECT origin FROM facts GROUP BY origin ORDER BY count(*) DESC, origin")
-            return [origin for (origin,) in rows]
+            found: Sequence[Facet] = pane.load(pane.facets)(memory) if pane.facets else ()
+            return found
+
+    def searchable(self) -> dict[str, int]:
+        """Count the records of each kind that a search finds."""
+        with self._open(self.past) as memory:
+            rows = memory.database.rows(
+                "SELECT 'fact', count(*) FROM facts WHERE status = 'active'"
+                " UNION ALL SELECT 'task', count(*) FROM tasks UNION ALL SELECT 'turn', count(*) FROM turns"
+            )
+            return {**memory.timeline.counts(), **dict(rows)}
 
     def plan(self, kind: str, target: Target) -> tuple[Plan, str, str]:
         """Return a plan with its title and note; see `queries.plan`."""

@@ -105,6 +105,16 @@ def test_what_is_only_near_is_said_to_be_near(told: Memory) -> None:
     )
 
 
+def test_what_answers_exactly_is_not_quoted_among_what_is_only_near(told: Memory) -> None:
+    """Nor what scores much less than the first."""
+    told.facts.remember("The opera is closed in August")
+    told.facts.remember("The accountant is called Elías, and nobody else signs")
+    exact = ask(told, "when does the accountant come?")
+    assert exact.citations[0] == "F#2" and set(exact.citations) <= {"F#2", "F#5"}
+    near = ask(told, "which day does Elías the accountant come to the office in the winter?")
+    assert near.citations[0] == "F#2" and "F#4" not in near.citations and "D#2" not in near.citations
+
+
 class Retrieved:
     """The least that a retriever is."""
 

@@ -439,11 +439,12 @@ def test_the_counts_agree_with_the_rule_fact_by_fact(memory: Memory, clock, live
             memory.facts.forget([number]) if end == "forget" else memory.facts.correct(number, f"{clock.now} {days}")
         clock.advance(days=days)
     now = memory.now
-    expected = dict.fromkeys((*ageing.STATES, "active", "superseded", "contradicted", "forgotten"), 0)
+    expected = dict.fromkeys((*ageing.STATES, "active", "superseded", "contradicted", "forgotten", "pinned"), 0)
     for fact in memory.facts.many([row[0] for row in memory.database.rows("SELECT id FROM facts")]):
         expected[fact.status] += 1
         if fact.status == "active":
             expected[ageing.state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)] += 1
+            expected["pinned"] += fact.pinned
     assert memory.facts.counts(now) == expected
     for index, state in enumerate(ageing.STATES):
         assert len(memory.facts.ids(now, state=index)) == expected[state]

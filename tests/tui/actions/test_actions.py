@@ -536,7 +536,7 @@ class TestOtherMemories:
             assert person.sees("billing-api")
             await person.pilot.press("enter")
             await _arrived(person, "billing-api")
-            assert len(person.rows) == 10 and person.sees("10 facts")
+            assert len(person.rows) == 10 and person.sees("All 10")
             assert [os.path.dirname(os.path.dirname(place)) for place in recent_files.read()] == [
                 str(story.folder),
                 str(other),
@@ -547,7 +547,7 @@ class TestOtherMemories:
             await person.press("O", "escape")
             assert person.at == "facts"
             await person.command(f"open {tmp_path / 'nowhere'}")
-            assert person.toasts and person.sees("billing-api", "10 facts")
+            assert person.toasts and person.sees("billing-api", "All 10")
             await person.command("open")
             assert isinstance(person.app.screen, RecentScreen)
             await person.press("j", "k", "q")

@@ -114,7 +114,7 @@ async def test_where_one_was_is_found_again(story: Story) -> None:
     with story.open() as memory:
         new, _ = memory.facts.remember("Uses GitHub for the nightly build", domain="work")
     async with opened(story.folder) as person:
-        await person.press("s", "d")
+        await person.press("s", "o", "w")
         await person.put_cursor(new)
         await look_back(person, "at", typed="2d")
         await person.press("s", "H", "2")

@@ -116,10 +116,11 @@ async def test_every_action_exists(story: Story):
         "submit_question",
         "come_back",
         "open_memory",
-        "drop_filter(0)",
         "search_for('x')",
         "doctor",
-        "all_facts",
+        "show_all",
+        "only('state', 'stale')",
+        "complete_filter('is:stale')",
     }
     async with opened(story.folder, WIDE) as person:
         for action in {key.action for key in KEYS} | clicks | pieces:

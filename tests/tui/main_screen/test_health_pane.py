@@ -165,11 +165,11 @@ async def test_the_oldest_fact_is_shown_and_confirmed_where_it_stands(lived: Sto
     ("key", "place", "sees"),
     [
         ("fresh", "facts", "newest first"),
-        ("session tuesday", "context", "CONTEXT"),
-        ("covered", "checkpoints", "CHECKPOINTS"),
-        ("useful", "context", "CONTEXT"),
-        ("success", "inbox", "INBOX"),
-        ("query jenkins", "query", "FOUND"),
+        ("session tuesday", "context", " Context"),
+        ("covered", "checkpoints", " Checkpoints"),
+        ("useful", "context", " Context"),
+        ("success", "inbox", " All "),
+        ("query jenkins", "query", " All "),
         ("failed 1", "preview", "does the build run"),
     ],
 )

@@ -222,8 +222,8 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
             ask(memory, f"Note number {number} of the old wiki", origin="import:wiki")
     async with opened(asked.folder) as person:
         await at_inbox(person)
-        await person.press("o")
-        assert "only from import:wiki" in person.title and len(rows(person)) == 12
+        await person.press("d")
+        assert "import from wiki 12 ×" in person.title and len(rows(person)) == 12
         await person.press("ctrl+a", "f")
         assert person.sees("Reject 12 proposals? y/n")
         await person.press("y")

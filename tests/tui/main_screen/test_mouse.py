@@ -135,23 +135,44 @@ async def test_a_search_is_left_by_its_cross(story: Story, size: tuple[int, int]
     async with mouse_on(story, size) as (person, mouse):
         await mouse.click("search everything")
         await person.paste("sqlite")
-        await mouse.sees("FOUND", "✕")
+        await mouse.sees("All ", "✕")
         await mouse.click("Use SQLite")
         await mouse.click("✕")
         assert not person.main.has_class("-searching") and person.at == "facts"
 
 
-async def test_ageing_facts_are_found_by_a_click_on_their_number_and_confirmed(story: Story) -> None:
+async def test_a_chip_shows_only_its_facts_and_its_cross_all_again(story: Story) -> None:
     async with mouse_on(story) as (person, mouse):
-        await mouse.click("2 stale")
-        await mouse.sees("/ is:stale", "FOUND 2")
+        await mouse.click("Stale 2")
+        await mouse.sees("Stale 2 ×")
+        assert person.main.view.state == "stale" and len(person.rows) == 2
+        await mouse.click("Stale 2 ×")
+        assert person.main.view.state is None and len(person.rows) == 10
+        await mouse.click("Low 2")
+        await mouse.click("esc all")
+        assert person.main.view.state is None
+
+
+async def test_the_menu_of_filters_is_chosen_from_by_clicks(story: Story) -> None:
+    async with mouse_on(story, WIDE) as (person, mouse):
+        await mouse.click("only…")
+        await mouse.click("self correction")
+        assert person.main.view.domain == "self_correction"
+        await mouse.click("self correction ×")
+        assert person.main.view.domain is None
+
+
+async def test_ageing_facts_are_found_by_their_chip_and_confirmed(story: Story) -> None:
+    async with mouse_on(story) as (person, mouse):
+        await mouse.click("Stale 2")
         await mouse.click("Confirmed ")  # the preview
         await mouse.click("^p")
         await mouse.click("mark all")
-        await mouse.sees("FOUND 2  is:stale ✕  2 marked")
+        await mouse.sees("2 marked")
         await mouse.click("y confirm")
-        await mouse.sees("Confirmed 2 facts")
-        assert "stale" not in person.lines[0]
+        await mouse.sees("Confirmed 2 facts", "No facts match.")
+        await mouse.click("esc all")
+        assert not person.sees("Stale")
 
 
 async def test_the_command_bar_is_used_by_clicks(story: Story) -> None:
@@ -206,8 +227,8 @@ async def test_the_preview_keeps_the_way_to_everything(story: Story) -> None:
 async def test_a_filter_leaves_the_tabs_their_names(story: Story) -> None:
     async with mouse_on(story) as (_, mouse):
         await mouse.click("2Timeline")
-        await mouse.click("newest first")
-        await mouse.sees("only decisions", "3Checkpoints", "1Facts")
+        await mouse.click("Decisions 4")
+        await mouse.sees("Decisions 4 ×", "3Checkpoints", "1Facts")
 
 
 # the other screens

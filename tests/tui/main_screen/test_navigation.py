@@ -14,6 +14,7 @@ from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
 from tui.lists.view_state import LABELS, View, empty, tabs, title
 from tui.main_screen.background import checkpoints
+from tui.panes.facts.facets import states
 from tui.theme.pieces import width
 from tui.widgets.record_list import RecordList
 
@@ -110,8 +111,8 @@ class TestWhichAreSeen:
             for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
                 await person.press(number_of(pane))
                 assert all(f" {number_of(name)}{gap}{LABELS[name]}" in person.lines[0] for name in PANES), pane
-                counts.append(person.title.split(LABELS[pane].upper())[1].split()[0])
-                assert person.title.startswith("billing-api ") is (size == NARROW)
+                counts.append(person.title.split()[1])
+                assert person.lines[1].startswith(" billing-api / ") is (size == NARROW)
             assert counts == ["10", "13", "1", "30", "2", "0"]
 
     @pytest.mark.parametrize("waiting", [0, 8, 123, 12_345])
@@ -124,10 +125,20 @@ class TestWhichAreSeen:
 
     @pytest.mark.parametrize("hidden, told", [(False, "+4: H"), (True, "all: H")])
     def test_what_is_left_out_is_told_where_there_is_little_room(self, hidden: bool, told: str) -> None:
-        counts = {"superseded": 3, "forgotten": 1}
-        left, right = title("facts", View(hidden=hidden), counts, "80", 0, len("FACTS 80") + 8)
-        assert "".join(piece[0] for piece in left) == "FACTS 80"
+        counts = {"superseded": 3, "forgotten": 1, "active": 80}
+        left, right = title("facts", View(hidden=hidden), counts, states(counts), 80, 0, len(" All 80 ") + 9)
+        assert "".join(piece[0] for piece in left) == " All 80 "
         assert "".join(piece[0] for piece in right).strip() == told
+
+    def test_chips_without_room_are_folded_and_the_chosen_one_never_is(self) -> None:
+        counts = {"active": 118, "stale": 13, "low": 7, "aging": 34, "fresh": 64, "pinned": 2}
+        for room in range(45, 120):
+            for state in (None, "stale", "fresh"):
+                left, right = title("facts", View(state=state), counts, states(counts), 13, 0, room)
+                text = "".join(piece[0] for piece in left)
+                assert width(left) + width(right) <= max(room, 48), (room, text)
+                assert ("×" in text) is (state is not None) and text.startswith(" All 118 ")
+                assert ("+" in text) is not all(word in text for word in ("Stale", "Low", "Aging", "Pinned", "Fresh"))
 
     @SIZES
     async def test_what_is_under_way_takes_the_place_of_the_figures_and_leaves_the_names(
@@ -311,10 +322,10 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.press("5")
             assert marks(person.tasks) == ["◧ A#2", "☐ A#3"]
-            assert person.title.endswith("1 done hidden: H")
+            assert "1 done hidden: H" in person.title
             await person.press("H")
             assert marks(person.tasks) == ["◧ A#2", "☐ A#3", "☑ A#1"]
-            assert person.title.endswith("1 done shown: H") and "done" in person.tasks[2]
+            assert "1 done shown: H" in person.title and "done" in person.tasks[2]
             await person.press("H")
             assert len(person.tasks) == 2
 
@@ -337,23 +348,40 @@ class TestWhatTheyHold:
             for _ in range(6):
                 await person.press("d")
                 marks = {row[1] for row in person.timeline if "──" not in row}
-                shown.append((" ".join(person.title.removesuffix("newest first").split()[2:]), marks))
+                shown.append((person.main.view.kind, marks))
             assert shown == [
-                ("only decisions", {"◆"}),
-                ("only commits", {"○"}),
-                ("only events", {"·"}),
-                ("only iterations", {"↻"}),
-                ("only checkpoints", {"▪"}),
-                ("", set("◆○·↻▪")),
+                ("decision", {"◆"}),
+                ("commit", {"○"}),
+                ("event", {"·"}),
+                ("iteration", {"↻"}),
+                ("checkpoint", {"▪"}),
+                (None, set("◆○·↻▪")),
             ]
 
-    async def test_facts_by_origin(self, story: Story) -> None:
+    async def test_the_menu_of_filters_counts_them_and_a_letter_picks_one(self, story: Story) -> None:
         async with opened(story.folder, WIDE) as person:
-            found = []
-            for _ in range(5):
-                await person.press("o")
-                found.append((person.main.view.origin, len(person.rows)))
-            assert found == [("user", 7), ("agent", 1), ("hook", 1), ("mcp:claude-code", 1), (None, 10)]
+            await person.press("o")
+            assert person.sees("Show only…", "y   you", "t   agent", "State ", "Domain", "Written by")
+            await person.press("y")
+            assert person.main.view.origin == "user" and len(person.rows) == 7 and person.sees("you ×")
+            await person.press("o", "s")
+            assert (person.main.view.origin, person.main.view.state) == (None, "stale"), "it takes the other's place"
+            await person.press("o", "space", "w")
+            assert (person.main.view.domain, person.main.view.state) == ("work", "stale"), "after space it is added"
+            assert len(person.rows) == 1 and person.sees("work ×", "Stale 2 ×")
+            await person.press("o", "escape")
+            assert person.main.view.domain == "work"
+            await person.press("o", "0")
+            assert person.main.view == View()
+            await person.press("o", "g")
+            assert [row[1] for row in person.rows] == ["▸✕"[1]] and person.sees("Forgotten 1 ×") is False
+
+    async def test_tasks_by_how_far_they_are(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("5", "d")
+            assert person.main.view.progress == "in_progress" and marks(person.tasks) == ["◧ A#2"]
+            await person.press("d", "d")
+            assert person.main.view.progress == "done" and marks(person.tasks) == ["☑ A#1"]
 
     async def test_an_origin_without_living_facts_says_so(self, story: Story) -> None:
         with story.open() as memory:
@@ -361,7 +389,7 @@ class TestWhatTheyHold:
             memory.facts.forget([number])
         async with opened(story.folder, WIDE) as person:
             await person.command("facts --origin import:notes")
-            assert person.rows == [] and person.sees("No facts match.", "import:notes")
+            assert person.rows == [] and person.sees("No facts match.", "import from notes ×")
 
 
 class TestEmpty:
@@ -403,13 +431,13 @@ class TestEmpty:
 async def test_escape_shows_all_of_a_filtered_list_again(story: Story) -> None:
     """In each pane its own filter, and no other's."""
     async with opened(story.folder) as person:
-        await person.press("2", "d", "4", "o", "1", "d")
+        await person.press("2", "d", "4", "d", "1", "d")
         view = person.main.view
-        assert view.kind == "decision" and view.actor and view.domain == "work"
-        for pane, left in (("1", {"domain"}), ("4", {"domain", "actor"}), ("2", {"domain", "actor", "kind"})):
+        assert view.kind == "decision" and view.actor and view.state == "stale"
+        for pane, left in (("1", {"state"}), ("4", {"state", "actor"}), ("2", {"state", "actor", "kind"})):
             await person.press(pane, "escape")
             view = person.main.view
-            gone = {name for name in ("domain", "actor", "kind") if getattr(view, name) is None}
+            gone = {name for name in ("state", "actor", "kind") if getattr(view, name) is None}
             assert gone == left
 
 
@@ -421,7 +449,7 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story
         half = hits.size.height
         assert half > 6
         await person.press("enter")
-        assert hits.size.height == 1 + len(person.headings) + len(person.hits) < 4 and preview.size.height > half + 4
+        assert hits.size.height == len(person.headings) + len(person.hits) < 4 and preview.size.height > half + 4
         await person.press("slash")
         assert hits.size.height == half
     async with opened(story.folder) as person:

@@ -193,7 +193,7 @@ class TestOrder:
             gate.set()
             await person.until(lambda: "… meaning" not in found(person))
             await person.settle()
-            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 1
+            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 2
             assert person.hits[0] == before[0] and len(person.hits) > len(before)
             assert person.at == "query"
 
@@ -361,13 +361,43 @@ class TestBar:
     async def test_filters_are_chips_that_a_click_takes_away(self, folder: Path) -> None:
         async with opened(folder) as person:
             await person.search("blue kind:task domain:general")
-            assert person.sees("kind:task ✕  domain:general ✕") and person.hits == []
-            y = next(at for at, line in enumerate(person.lines) if "kind:task ✕" in line)
-            await person.pilot.click(offset=(person.lines[y].index("kind:task ✕") + 10, y))
+            assert person.sees("domain:general ×", "kind:task ×") and person.hits == []
+            y = next(at for at, line in enumerate(person.lines) if "kind:task ×" in line)
+            await person.pilot.click(offset=(person.lines[y].index("kind:task ×") + 10, y))
             await person.settle()
             assert person.main.query_one(SearchBar).query_text == "blue domain:general"
             await person.until(lambda: any("logo" in row for row in person.hits))
-            assert not person.sees("kind:task ✕")
+            assert not person.sees("kind:task ×")
+
+    async def test_a_filter_is_completed_by_tab_with_numbers(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.search("kind:fa")
+            await person.until(lambda: f"kind:fact {len(FACTS)}" in person.lines[-1])
+            await person.press("tab")
+            assert person.main.query_one(SearchBar).query_text == "kind:fact " and person.at == "query"
+            await person.until(lambda: len(person.hits) == len(FACTS))
+            await person.press("tab")
+            assert person.at != "query", "with nothing to complete it goes on"
+
+    async def test_d_takes_the_next_kind_of_what_was_found(self, folder: Path) -> None:
+        """The others stay to be chosen, and the person among the hits."""
+        with open_memory(folder) as memory:
+            memory.tasks.add("a blue logo for the shop")
+        async with opened(folder) as person:
+            await person.search("blue logo")
+            await person.press("enter")
+            kinds = {row[1] for row in person.hits}
+            assert len(kinds) > 1
+            chips = person.title
+            seen: set[str] = set()
+            for _ in kinds:
+                await person.press("d")
+                await person.until(lambda: len({row[1] for row in person.hits} - seen) == 1 == len(person.hits))  # noqa: B023
+                seen |= {row[1] for row in person.hits}
+                assert person.at == "hits" and person.title.split()[1] == chips.split()[1] and "×" in person.title
+            await person.press("d")
+            await person.until(lambda: {row[1] for row in person.hits} == kinds == seen)
+            assert person.title == chips
 
 
 class TestLevels:
@@ -375,7 +405,7 @@ class TestLevels:
         """The cursor passes over the headings, and Enter goes to the first exact one."""
         async with opened(folder) as person:
             await person.search("blue thursdays")
-            assert person.headings == ["Near 2"] and person.sees("No record contains “blue thursdays”.")
+            assert person.headings == ["No record contains “blue thursdays”.", "Near 2"]
             await person.press("escape")
             await person.search("logo blue")
             assert person.headings == ["Exact 1"] and "logo" in person.hits[0]
@@ -391,7 +421,7 @@ class TestLevels:
         """They can be opened; Enter does not take them for found ones."""
         async with opened(folder) as person:
             await person.search("is there a service that repairs violins in Vienna")
-            assert person.headings and person.headings[0].startswith("Nothing near; the nearest ")
+            assert person.headings[1].startswith("Nothing near; the nearest ")
             assert person.sees("No record contains “is there a service that", "0 found")
             await person.press("enter")
             assert person.record is not None and person.record.citation in person.hits[0]
@@ -436,7 +466,7 @@ class TestRelated:
             await person.settle()
             assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
             assert not any("F#5 " in row for row in person.hits)
-            assert person.sees("related:F#5 ✕")
+            assert person.sees("related:F#5 ×")
 
     async def test_where_nothing_is_selected_it_says_so(self, tmp_path: Path) -> None:
         with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", Clock()):

@@ -36,11 +36,12 @@ def test_the_table_names_every_folder():
 @pytest.mark.parametrize("pane", BY_NAME.values(), ids=NAMES)
 def test_what_a_pane_names_exists(pane: Pane):
     """The functions and classes that are imported later, the keys in its texts, the fields of the view."""
-    for reference in filter(None, (pane.rows, pane.counts, pane.controller)):
+    for reference in filter(None, (pane.rows, pane.counts, pane.facets, pane.controller)):
         assert callable(pane.load(reference))
     for text in (pane.empty, pane.filtered):
         assert set(re.findall(r"\{([^}]+)\}", text)) <= set(BY_ID)
-    assert all(hasattr(View(), name) for name in (*pane.filters, pane.author))
+    assert all(hasattr(View(), name) for name in pane.filters)
+    assert bool(pane.filters) == bool(pane.facets)
     assert not pane.is_narrowed(View()) and bool(pane.filters) == bool(pane.filtered)
     key = BY_ID[f"pane.{pane.name}"]
     assert (key.keys, key.help) == (pane.key, pane.help) and key in KEYS
@@ -88,7 +89,7 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["tui"] == str(copied / "tui"), "the copy ran"
-    assert seen["at"] == "events" and seen["title"].startswith("EVENTS") and "0 Events" in seen["tabs"]
+    assert seen["at"] == "events" and seen["title"].startswith("Events") and "0 Events" in seen["tabs"]
     with story.open() as memory:
         newest, *_ = numbers = memory.events.ids()
     assert len(seen["rows"]) == len(numbers) >= 2 and f"E#{newest}" in seen["rows"][0]

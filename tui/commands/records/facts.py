@@ -49,7 +49,7 @@ def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
         origin=given.origin,
         tag=given.tag,
         words=words,
-        sort=given.sort,
+        sort=given.sort or "oldest",
         limit=given.limit + 1,
     )
     shown = memory.facts.many(ids[: given.limit])

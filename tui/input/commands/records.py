@@ -39,7 +39,7 @@ RECORD_COMMANDS = (
         Argument("status", "value", "S", "active, superseded or forgotten", choices=FACT_STATUSES),
         Argument("origin", "value", "O", "who wrote it: user, agent, import:notes …"),
         Argument("tag", "value", "TAG", "only facts with this tag"),
-        Argument("sort", "value", "ORDER", "oldest, newest, domain, text or state", "oldest", choices=FACT_ORDERS),
+        Argument("sort", "value", "ORDER", "oldest (usual), newest, domain, text or state", choices=FACT_ORDERS),
         LIMIT,
         slash=("facts", "memory list"),
     ),

@@ -173,11 +173,11 @@ def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
 
 
 def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
-    from tui.lists.view_state import KIND_ORDER
+    from tui.panes.timeline.facets import WORDS as KINDS
 
     kind = given.kind[0] if given.kind else None
-    if kind not in KIND_ORDER:
-        screen.say(f"Kinds: {', '.join(filter(None, KIND_ORDER))}.", "warning")
+    if kind is not None and kind not in KINDS:
+        screen.say(f"Kinds: {', '.join(KINDS)}.", "warning")
         return
     screen.change_view(kind=kind)
     screen.go_to("timeline")
@@ -201,10 +201,11 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.commands.records.facts import filters
 
     words, domain = filters(given)
-    if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:
+    sort = given.sort or "need"
+    if (domain is not None and domain not in DOMAINS) or sort not in (*SORTS, "need"):
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
         return
-    screen.change_view(domain=domain, origin=given.origin, words=words, hidden=given.all, sort=given.sort)
+    screen.change_view(state=None, domain=domain, origin=given.origin, words=words, hidden=given.all, sort=sort)
     screen.go_to("facts")
 
 

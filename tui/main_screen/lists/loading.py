@@ -11,9 +11,12 @@ from store import MemorandaError, pack_key, unpack_key, wal
 from tui.input.key_table import FACTS, INBOX, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import View, empty_list
+from tui.panes.facts.facets import states
 from tui.panes.host import Host
+from tui.panes.timeline.facets import kinds
 
 if TYPE_CHECKING:
+    from tui.lists.filters.facets import Facet
     from tui.widgets.record_list import RecordList
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
@@ -58,6 +61,7 @@ class ListsController:
         self._looked = 0  # the newest step of history at the last poll
         self._wanted: int | None = None  # key of the record to select once it is listed
         self._cursors: dict[str, Hashable] = {}  # each list's cursor after the next load
+        self.facets: dict[str, Facet] = {}  # the facet of each list's chips
 
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""
@@ -100,6 +104,10 @@ class ListsController:
         self.host.set_held(self._held)
 
     # facts and timeline
+
+    def facet_of(self, name: str) -> Facet | None:
+        """Return the facet of a list's chips, once it is read."""
+        return self.facets.get(name)
 
     def reload(self) -> None:
         """Reload both lists soon; one load at a time."""
@@ -146,6 +154,7 @@ class ListsController:
             host.counts.update(lists.counts)
             host.set_size(FACTS, len(lists.facts.keys))
             host.set_size(TIMELINE, lists.entries)
+            self.facets |= {FACTS: states(lists.counts), TIMELINE: kinds(lists.kinds)}
             self.reading = False
         for name, rows in ((FACTS, lists.facts), (TIMELINE, lists.timeline)):
             rows.near = host.list_of(name).cursor_index or 0
@@ -177,14 +186,16 @@ class ListsController:
         assert self.engine is not None
         try:
             rows = self.engine.side(view, names)
+            facets = {name: facet for name in names for facet in self.engine.facets(name)[:1]}
         except MemorandaError as error:
             self.host.later(self.host.say, str(error), "error")
             return
-        self.host.later(self._show_side, view, rows)
+        self.host.later(self._show_side, view, rows, facets)
 
-    def _show_side(self, view: View, lists: Mapping[str, SideRows]) -> None:
+    def _show_side(self, view: View, lists: Mapping[str, SideRows], facets: Mapping[str, Facet]) -> None:
         if view != self.host.view:
             return  # a newer load is in progress
+        self.facets |= facets
         for name, rows in lists.items():
             found = self.host.list_of(name)
             found.empty_text = empty_list(name, view)

@@ -68,7 +68,7 @@ class MarksController:
         if not self._list.mark_all():
             self.host.say(
                 f"At most {MOST_MARKS:,} records can be marked: narrow the list with {named('list.filter')}, "
-                f"{named('list.origin')} or a search first.",
+                f"{named('list.only')} or a search first.",
                 "warning",
             )
 

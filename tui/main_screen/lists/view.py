@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from tui.input.key_table import FACTS, TIMELINE
 from tui.input.pane_table import BY_NAME
-from tui.lists.view_state import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, View
+from tui.lists.filters.facets import Facet, active, following
+from tui.lists.view_state import SORT_ORDER, View
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
+    from store import MemorandaError
+    from tui.main_screen.lists.search_filters import SearchFilters
     from tui.workers.engine import Engine
 
-Choice = TypeVar("Choice")
+Option = TypeVar("Option")
 
 
 class ViewHost(Host, Protocol):
     """The interface that the view needs of the screen."""
 
+    @property
+    def search_filters(self) -> SearchFilters: ...
     def reload(self) -> None: ...
+    def facet_of(self, name: str) -> Facet | None: ...
 
 
 class ViewController:
@@ -37,41 +42,84 @@ class ViewController:
         self.host.reload()
 
     def _narrows(self) -> bool:
-        """Return whether the lists are visible that these keys apply to; a search has filters of its own."""
+        """Return whether the lists are visible that these keys apply to; a search has an order of its own."""
         if self.host.searching:
-            text = "A search is narrowed in its words: kind: domain: is: tag: author: iteration: since:"
-            self.host.say(text, "warning")
+            self.host.say(
+                "A search has its own order and shows what holds now: is:forgotten shows the rest.", "warning"
+            )
         return not self.host.searching
 
     def action_sort(self) -> None:
         if self._narrows():
             self.change(sort=_next(SORT_ORDER, self.view.sort))
 
-    def action_filter(self) -> None:
-        if not self._narrows():
-            return
-        if self.host.current == TIMELINE:
-            self.change(kind=_next(KIND_ORDER, self.view.kind))
-        else:
-            self.change(domain=_next(DOMAIN_ORDER, self.view.domain))
-
-    def action_origin(self) -> None:
-        engine, name = self.host.engine, self.host.current
-        if engine is not None:
-            work = lambda: self._next_origin(engine, name)  # noqa: E731
-            self.host.in_background(work, "origins", "find out who wrote", exclusive=True)
-
-    def _next_origin(self, engine: Engine, name: str) -> None:
-        field = BY_NAME[name].author
-        order = (None, *engine.origins(name))
-        self.host.later(lambda: self.change(**{field: _next(order, getattr(self.view, field))}))
-
     def action_hidden(self) -> None:
         if self._narrows():
             self.change(hidden=not self.view.hidden)
 
-    def action_all_facts(self) -> None:
-        self.change(**BY_NAME[FACTS].filters)
+    # filters
+
+    def action_filter(self) -> None:
+        """Take the next chip."""
+        if self.host.searching:
+            self.host.search_filters.next_kind()
+        elif (facet := self.host.facet_of(self.host.current)) is None:
+            self.host.say("This list cannot be narrowed.", "warning")
+        else:
+            self.change(**{facet.field: following(facet, getattr(self.view, facet.field))})
+
+    def action_only(self, field: str, value: str) -> None:
+        """Narrow the list by a value, for a click; an empty one clears that filter."""
+        if self.host.searching:
+            self.host.search_filters.narrow({field: value})
+        elif (filters := BY_NAME[self.host.current].filters).keys() >= {field}:
+            self.change(**{field: value or filters[field]})
+
+    def action_show_all(self) -> None:
+        """Clear all filters of the current list."""
+        if self.host.searching:
+            self.host.search_filters.narrow(dict.fromkeys(self.host.search_filters.now(), ""))
+        else:
+            self.leave()
+
+    def action_choose_filter(self) -> None:
+        """Open the menu of all filters, once they are counted."""
+        engine, name = self.host.engine, self.host.current
+        if engine is None:
+            return
+        if not self.host.searching and not BY_NAME[name].facets:
+            self.host.say("This list cannot be narrowed.", "warning")
+            return
+        searching = self.host.searching
+        work = lambda: self._count(engine, "" if searching else name)  # noqa: E731
+        self.host.in_background(work, "facets", "count what each filter leaves", exclusive=True)
+
+    def _count(self, engine: Engine, name: str) -> None:
+        from store import MemorandaError
+
+        try:
+            facets = engine.facets(name) if name else self.host.search_filters.facets(engine)
+        except MemorandaError as error:
+            self.host.later(self._failed, error)
+            return
+        self.host.later(self._choose, name, facets)
+
+    def _failed(self, error: MemorandaError) -> None:
+        self.host.say(str(error), "error")
+
+    def _choose(self, name: str, facets: Sequence[Facet]) -> None:
+        from tui.screens.only import OnlyScreen
+
+        now = active(self.view, BY_NAME[name].filters) if name else self.host.search_filters.now()
+        self.host.app.push_screen(OnlyScreen(facets, now), lambda chosen: self._chosen(name, chosen))
+
+    def _chosen(self, name: str, chosen: Mapping[str, str] | None) -> None:
+        if chosen is None:
+            return
+        if not name:
+            self.host.search_filters.narrow({**dict.fromkeys(self.host.search_filters.now(), ""), **chosen})
+        elif name == self.host.current:
+            self.change(**{**BY_NAME[name].filters, **chosen})
 
     def leave(self) -> bool:
         """Clear the filters of the current list; return False if none is set."""
@@ -82,6 +130,6 @@ class ViewController:
         return False
 
 
-def _next(order: Sequence[Choice], now: Choice) -> Choice:
-    """Return the choice after `now`; the first after the last, or if `now` is not among them."""
+def _next(order: Sequence[Option], now: Option) -> Option:
+    """Return the option after `now`; the first after the last, or if `now` is not among them."""
     return order[(order.index(now) + 1) % len(order)] if now in order else order[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tui.input.pane import Pane
-from tui.panes.title_words import NEWEST, left_out
+from tui.panes.title_words import left_out
 
 if TYPE_CHECKING:
     from tui.lists.view_state import View
@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     alone = counts.get("alone", 0)
     text = f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}"
-    return [
-        (None if (short and alone) or short > 2 else NEWEST, ""),
-        (left_out(view, alone, text, short, key) if alone else None, "hidden"),
-    ]
+    return [(left_out(view, alone, text, short, key) if alone else None, "hidden")]
 
 
 PANE = Pane(

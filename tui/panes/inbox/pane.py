@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tui.input.pane import Pane
-from tui.panes.title_words import newest
 from tui.render.plurals import count as many
 
 if TYPE_CHECKING:
@@ -17,9 +16,7 @@ def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str]
     unread = counts.get("unread", 0)
     turns = f"{unread:,} unread" if short > 1 else f"{many(unread, 'turn')} no model has read"
     return [
-        (view.asker and f"only from {view.asker}", "origin"),
         (turns if unread else None, "model"),
-        (newest(short, view.asker or unread), "origin"),
     ]
 
 
@@ -30,11 +27,11 @@ PANE = Pane(
     empty="Nothing to review. What agents, imports and files propose to remember is here, with its evidence, until "
     "you accept it ({record.confirm}) or reject it ({record.forget}): no agent is sent it before. {inbox.duplicates} "
     "looks for facts that say the same, or contradict each other.",
-    filtered="Nothing to review from this source. {list.origin} shows the next one, at last all of them.",
+    filtered="Nothing to review from this source. {screen.leave} shows all; {list.only} chooses another source.",
     rows="rows.read",
     counts="rows.counts",
     words=words,
     filters={"asker": None},
-    author="asker",
+    facets="facets.read",
     kinds=("proposal",),
 )

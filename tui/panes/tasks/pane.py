@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     done = counts.get("done", 0)
     text = f"{done:,} done {'shown' if view.hidden else 'hidden'}"
-    return [(left_out(view, done, text, short, key) if done else None, "hidden")]
+    return [(left_out(view, done, text, short, key) if done and not view.progress else None, "hidden")]
 
 
 PANE = Pane(
@@ -26,5 +26,8 @@ PANE = Pane(
     rows="rows.read",
     counts="rows.counts",
     words=words,
+    filters={"progress": None},
+    filtered="No such tasks. {screen.leave} shows all; {list.filter} chooses the next status.",
+    facets="facets.read",
     kinds=("task",),
 )

@@ -38,7 +38,7 @@ from tui.render.details.document_lines import passage
 from tui.render.details.evidence import evidence
 from tui.render.field_diff import LABEL, Line, compare
 from tui.render.line_parts import head, row, when, words
-from tui.render.summary_line import summary
+from tui.render.summary_line import event_words, summary
 
 STEPS = 12  # maximum steps of a record's history
 CHAIN = 8
@@ -192,7 +192,7 @@ def _links(links: list[Link], other: str) -> list[Line]:
 def _event(event: Event, now: str) -> list[Line]:
     lines: list[Line] = [
         head("event", event, event.phase),
-        [(event.event_type, "title")],
+        [(event_words(event), "title")],
         [(when(event.created_at, now), "dim")],
         [],
         row("Said by", event.origin),

@@ -121,7 +121,7 @@ def test_an_event(story: Story) -> None:
     with story.open() as memory:
         assert said(memory, "E#1") == [
             "E#1  event · architecture",
-            "phase_completed",
+            "Phase completed: architecture",
             "18 Nov 2026 09:36 (3 d ago)",
             "",
             "Said by      agent",
@@ -157,7 +157,7 @@ def test_an_iteration(story: Story) -> None:
             f"  {_cited(story, 'readme')}  docs: cómo se instala",
             "",
             "Events",
-            "  E#1  phase_completed architecture",
+            "  E#1  Phase completed: architecture",
         ]
         assert said(memory, "I#2")[-4:] == [
             "Tasks",
@@ -227,7 +227,7 @@ def test_summary_and_moment_of_every_kind(story: Story) -> None:
             "D#1": ("Use SQLite, not PostgreSQL", "high"),
             "D#2": ("Cache in Redis", "superseded"),
             f"C#{story.shas['memory']}": ("fix: keep the cache in memory", "+2 −1"),
-            "E#1": ("phase_completed architecture", ""),
+            "E#1": ("Phase completed: architecture", ""),
             "I#2": ("fix: redondeo de céntimos", "active"),
             "A#2": ("probar el redondeo", "in progress"),
             "K#1": ("checkpoint “before refactor”", ""),

@@ -1,0 +1,51 @@
+"""Search hits by themselves: a title stands apart from what follows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.base.models import Decision, Event
+from store.search.pipeline import body
+from store.search.results import Hit
+from tui.lists.hit_rows import HitRows
+
+NOW = "2026-11-21T12:00:00.000Z"
+DECISION = Decision(7, None, "Use SQLite", "We need transactions", "One file", ("MySQL",), "", "high", "", NOW,
+                    "active", None, "user")  # fmt: skip
+EVENT = Event(3, None, "gate_passed", "test", {"rounding_cases": 16, "off": 0}, NOW, "agent")
+
+
+def drawn(hit: Hit, width: int = 60) -> list[list[tuple[str, str]]]:
+    return HitRows([("", [hit])], NOW).lines(0, width)
+
+
+def found(record: Decision | Event, *words: str) -> Hit:
+    """A hit of the whole record, with these words of it marked."""
+    text = body(record)
+    marks = [(start := text.index(word), start + len(word)) for word in words]
+    return Hit("decision" if isinstance(record, Decision) else "event", record, text, marks, 1.0)
+
+
+def words_of(lines: list[list[tuple[str, str]]]) -> list[str]:
+    return [" ".join("".join(text for text, _ in line).split()) for line in lines]
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+def test_what_a_decision_chose_stands_below_its_title(width: int) -> None:
+    lines = drawn(found(DECISION, "SQLite", "file"), width)
+    title, *below = words_of(lines)
+    assert title.startswith("◆ Use SQLite ") and "One" not in title
+    assert " ".join(below) == "One file · We need transactions · MySQL"
+    assert [text for line in lines for text, look in line if look == "match"] == ["SQLite", "file"]
+    assert {look for text, look in lines[1] if text.strip() and look != "match"} == {"dim"}
+
+
+def test_an_event_is_said_in_words_and_so_are_its_data() -> None:
+    assert words_of(drawn(found(EVENT, "passed", "rounding"))) == [
+        "· gate passed test E#3 · now",
+        "rounding cases: 16, off: 0",
+    ]
+
+
+def test_a_title_alone_has_nothing_below_it() -> None:
+    assert len(drawn(Hit("decision", DECISION, "Use SQLite", [], 1.0))) == 1

@@ -1,0 +1,1 @@
+"""By what lists and searches can be narrowed."""

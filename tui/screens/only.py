@@ -1,0 +1,115 @@
+"""Show only…: every filter of a list, with the number of records that it leaves, and a letter each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Grid, Vertical
+from textual.screen import ModalScreen
+
+from tui.lists.filters.facets import ALL, MOST, Choice, Facet, lettered
+from tui.theme.pieces import Piece, width
+from tui.widgets.bars import Bar
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+COLUMN = 25  # cells of a column
+KEY = "bold $text-accent"
+
+
+class OnlyScreen(ModalScreen["dict[str, str] | None"]):
+    """Dismisses with the filters chosen, field → value, empty for all records; None to change nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", show=False, id="only.leave", tooltip="Change nothing")
+    ]
+    DEFAULT_CSS = """
+    OnlyScreen { align: center middle; }
+    OnlyScreen > Vertical { width: auto; max-width: 100%; height: auto; padding: 1 2; background: $panel; }
+    OnlyScreen Grid { height: auto; width: auto; grid-columns: 25; grid-rows: auto; grid-gutter: 1 0; }
+    OnlyScreen Grid > Vertical { height: auto; width: 25; }
+    OnlyScreen Bar { height: 1; }
+    OnlyScreen #only-keys { margin: 0 0 1 0; }
+    """
+
+    def __init__(self, facets: Sequence[Facet], active: Mapping[str, object]) -> None:
+        super().__init__()
+        self._facets = [facet for facet in facets if facet.choices]
+        self._active = active
+        self._adding = False  # whether the next letter keeps the other filters
+        self._choices: dict[str, tuple[Facet, Choice]] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Bar(id="only-keys")
+            with Grid():
+                yield from self._columns()
+
+    def _columns(self) -> Iterator[Widget]:
+        for facet, column in zip(self._facets, lettered(self._facets), strict=True):
+            bars = [Bar() for _ in range(len(column) + 1 + (len(facet.choices) > MOST))]
+            bars[0].put((facet.name, "bold"))
+            for bar, (letter, one) in zip(bars[1:], column, strict=False):
+                self._choices[letter] = (facet, one)
+                bar.put(*self._row(letter, facet, one))
+            if len(facet.choices) > MOST:
+                bars[-1].put((f"  {len(facet.choices) - MOST} more: type them in /", "$dim"))
+            yield Vertical(*bars)
+
+    def _row(self, letter: str, facet: Facet, one: Choice) -> list[Piece]:
+        action = f"screen.pick({letter!r})"
+        chosen = self._active.get(facet.field) == one.value
+        word = one.word if len(one.word) <= COLUMN - 12 else f"{one.word[: COLUMN - 13]}…"
+        number = "" if one.count is None else f"{one.count:,}"
+        left: list[Piece] = [(letter, KEY, action), (f" {one.glyph or ' '} ", one.look, action)]
+        left.append((word, "reverse" if chosen else "", action))
+        gap = " " * max(1, COLUMN - 2 - width(left) - len(number))
+        return [*left, (gap, "", action), (number, "$dim", action)]
+
+    def on_mount(self) -> None:
+        columns = max(1, min(len(self._facets), (self.app.size.width - 4) // COLUMN))
+        self.query_one(Grid).styles.grid_size_columns = columns
+        self.query_one(Grid).styles.width = columns * COLUMN
+        self._draw_keys()
+
+    def _draw_keys(self) -> None:
+        adds: list[Piece] = [("space", KEY, "screen.add"), (" then a letter adds   ", "$dim", "screen.add")]
+        if self._adding:
+            adds = [("a letter adds to what is chosen   ", "bold")]
+        self.query_one("#only-keys", Bar).put(
+            ("Show only…   ", "bold $text-accent"),
+            *adds,
+            (ALL, KEY, f"screen.pick({ALL!r})"),
+            (" all   ", "$dim", f"screen.pick({ALL!r})"),
+            ("esc", KEY, "screen.leave"),
+        )
+
+    def on_key(self, event: events.Key) -> None:
+        letter = event.character or ""
+        if event.key == "space":
+            event.stop()
+            self.action_add()
+        elif letter == ALL or letter in self._choices:
+            event.stop()
+            self.action_pick(letter)
+
+    def action_add(self) -> None:
+        self._adding = True
+        self._draw_keys()
+
+    def action_pick(self, letter: str) -> None:
+        """Choose the filter of a letter, or all records."""
+        if letter == ALL:
+            self.dismiss({})
+            return
+        facet, one = self._choices[letter]
+        kept = {field: str(value) for field, value in self._active.items()} if self._adding else {}
+        self.dismiss({**kept, facet.field: one.value})
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
