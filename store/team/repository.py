@@ -1,0 +1,203 @@
+"""The git repository beside a memory that holds the streams: `shared.git`, bare, and never the project's own.
+
+`refs/memoranda/WRITER` is what was verified, `refs/incoming/WRITER` what was fetched last. Git's configuration of the
+project does not count here, no hook runs, and no question is asked on a terminal.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from store.git.process import GitError
+from store.team.operation import WRITER, Refused
+from store.team.stream import LARGEST
+
+FOLDER = "shared.git"
+FILE = "segment"  # in the tree of each commit
+VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
+SECONDS = 600  # for a fetch or a push
+MOST_WRITERS = 2_000
+_SETTINGS = (
+    *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
+    *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
+    *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
+)
+_PROTOCOLS = "file:git:http:https:ssh"
+_KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ASKPASS")
+
+
+class RemoteRefuses(GitError):
+    """The remote takes no refs of this kind."""
+
+    code = "remote-refuses"
+
+
+class Overtaken(GitError):
+    """The remote's stream of this writer has something that this machine does not have."""
+
+    code = "overtaken"
+
+
+class Streams:
+    """The repository of streams in the folder of a memory."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, FOLDER)
+
+    def exists(self) -> bool:
+        return os.path.isfile(os.path.join(self.path, "HEAD"))
+
+    def create(self) -> None:
+        """Make the repository if it is missing. Raise GitError."""
+        if not self.exists():
+            self._git("init", "--quiet", "--bare", "--template=", self.path, inside=False)
+            os.chmod(self.path, 0o700)
+
+    def heads(self, where: str = VERIFIED) -> dict[str, str]:
+        """Return the newest commit of each writer. Raise GitError."""
+        found = {}
+        for line in self._git("for-each-ref", "--format=%(refname) %(objectname)", where).decode().splitlines():
+            name, _, commit = line.partition(" ")
+            if WRITER.match(writer := name.removeprefix(where)):
+                found[writer] = commit
+        if len(found) > MOST_WRITERS:
+            raise GitError(f"The remote has more than {MOST_WRITERS:,} streams.", "Look at who may push there.")
+        return found
+
+    def fetch(self, address: str) -> None:
+        """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Raise GitError."""
+        self._git(
+            *("fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance"),
+            *("--", address, f"+{VERIFIED}*:{INCOMING}*"),
+        )
+
+    def push(self, address: str, writer: str, expected: str | None = None) -> None:
+        """Send a writer's stream to a remote; with the commit that is `expected` there (empty for none) it may replace
+        what is there. Raise Overtaken, RemoteRefuses or GitError."""
+        ref = f"{VERIFIED}{writer}"
+        lease = [] if expected is None else [f"--force-with-lease={ref}:{expected}"]
+        self._git("push", "--quiet", "--no-verify", *lease, "--", address, f"{ref}:{ref}")
+
+    def segments(self, writer: str, commits: Sequence[str]) -> Iterator[bytes]:
+        """Yield the segment of each of these commits. Raise Refused for one that is no segment, or too large."""
+        if not commits:
+            return
+        names = "".join(f"{commit}:{FILE}\n" for commit in commits).encode()
+        sizes = self._git("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=names).decode().splitlines()
+        for answer in sizes:
+            kind, _, length = answer.rpartition(" ")
+            if kind != "blob" or int(length) > LARGEST:
+                raise Refused(f"The stream of {writer} holds something else than segments, or one that is too large.")
+        for first in range(0, len(commits), 64):  # at most 512 MB at once, of which most are small
+            names = "".join(f"{commit}:{FILE}\n" for commit in commits[first : first + 64]).encode()
+            data = self._git("cat-file", "--batch=%(objectsize)", given=names)
+            at = 0
+            while at < len(data):
+                end = data.index(b"\n", at)
+                size = int(data[at:end])
+                yield data[end + 1 : end + 1 + size]
+                at = end + 2 + size
+
+    def commits(self, writer: str, newest: str, after: str = "") -> list[str]:
+        """Return the commits of a stream, oldest first, those since the commit `after` alone. Raise Refused where one
+        has several parents, or `after` is not among them."""
+        limits = [newest, f"^{after}"] if after else [newest]
+        found = []
+        first = True
+        for line in self._git("rev-list", "--reverse", "--topo-order", "--parents", *limits).decode().splitlines():
+            commit, *parents = line.split(" ")
+            if len(parents) > 1 or (first and after and parents != [after]) or (first and not after and parents):
+                raise Refused(f"The stream of {writer} is not one line of commits.")
+            found.append(commit)
+            first = False
+        return found
+
+    def descends(self, newer: str, older: str) -> bool:
+        """Return whether one commit is another, or follows it."""
+        return newer == older or self._git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
+
+    def append(self, writer: str, segments: Iterable[bytes], after: str, at: str) -> str:
+        """Write segments as commits of a writer's stream behind the commit `after` (empty: a new stream); return the
+        newest commit. The time is in each, so that equal streams are equal commits. Raise GitError."""
+        from store.base.clock import to_ms
+
+        ref, moment = f"{VERIFIED}{writer}", to_ms(at) // 1000
+        parts: list[bytes] = []
+        for number, segment in enumerate(segments):
+            parts.append(f"commit {ref}\ncommitter Memoranda <{writer}@memoranda> {moment} +0000\ndata 0\n".encode())
+            if number == 0 and after:
+                parts.append(f"from {after}\n".encode())
+            elif number == 0:
+                parts.insert(len(parts) - 1, f"reset {ref}\n\n".encode())
+            parts.append(f"M 100644 inline {FILE}\ndata {len(segment)}\n".encode() + segment + b"\n")
+        self._git("fast-import", "--quiet", "--force", given=b"".join(parts) + b"done\n", options=("--done",))
+        return self.heads()[writer]
+
+    def point(self, changes: Mapping[str, str], where: str = VERIFIED) -> None:
+        """Set the newest commit of writers' streams; an empty one removes the stream. Raise GitError."""
+        lines = [
+            f"update {where}{writer} {commit}\n" if commit else f"delete {where}{writer}\n"
+            for writer, commit in changes.items()
+        ]
+        if lines:
+            self._git("update-ref", "--stdin", given="".join(lines).encode())
+
+    def prune(self) -> None:
+        """Remove from the disk what no stream holds any more, as after a purge. Raise GitError."""
+        self._git("repack", "-a", "-d", "--quiet")
+        self._git("prune", "--expire=now")
+
+    def _git(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        accepted: Sequence[int] = (0,),
+        inside: bool = True,
+        options: Sequence[str] = (),
+    ) -> bytes:
+        settings = (word for setting in _SETTINGS for word in ("-c", setting))
+        place = ("--git-dir", self.path) if inside else ()
+        try:
+            done = subprocess.run(
+                ["git", "--no-pager", *settings, *place, *arguments, *options],
+                input=given,
+                capture_output=True,
+                env=_environment(),
+                timeout=SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from None
+        except subprocess.TimeoutExpired:
+            raise GitError("The remote did not answer in time.", "Nothing was lost; try again later.") from None
+        if done.returncode not in accepted:
+            raise _failure(arguments[0], done.stderr.decode("utf-8", "replace"))
+        return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    kept.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    return kept | {
+        "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "LC_ALL": "C",
+    }
+
+
+def _failure(verb: str, complaint: str) -> GitError:
+    """Return git's complaint as an error with its next step."""
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    reason = next(
+        (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))), lines[0] if lines else verb
+    )[:200]
+    if verb == "push":
+        if any(word in complaint for word in ("non-fast-forward", "fetch first", "stale info")):
+            return Overtaken("The remote has a stream of this writer that this machine does not have.")
+        if "[remote rejected]" in complaint or "deny updating" in complaint:
+            return RemoteRefuses(
+                f"The remote takes no refs below refs/memoranda: {reason}.",
+                "Ask whoever runs it to allow them, or share through another remote: team --remote NAME.",
+            )
+    return GitError(f"git {verb} failed: {reason}", "Nothing was lost; look at the remote, and try again.")
