@@ -18,7 +18,7 @@ from store.team.team_file import StreamState, TeamFile
 from store.trust.ownership import identity_of
 
 REMOTE = "origin"
-CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
+CHOICE, REMOTE_KEY, NAME_KEY, SEEN, REPLACED = "choice", "remote", "name", "seen", "replaced"
 
 
 @dataclass(slots=True)
@@ -132,13 +132,22 @@ class Team:
             if choice or writer:
                 writer = writer or self._file.become()
                 wait("Sharing")
-                done.sent = self._share(writer, choice, merge, address)
+                done.sent = self._write(writer, choice, merge)
                 self._file.keep()
+                self._push(writer, address)
             wait("Comparing")
             done.arrived = Arrivals(self._memory, self._file, writer).bring()
         self._erase(done.arrived)
         done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
         return done
+
+    def erase(self) -> None:
+        """Remove from the streams here what was purged from the memory; the next exchange removes it from the remote.
+        Raise Busy or GitError."""
+        writer = self._file.writer
+        if writer and self._streams.exists():
+            with self._file:
+                self._write(writer, self.choice, Merge(self._file, self._streams, self._memory.now))
 
     def start_anew(self) -> str:
         """Go on as a new writer, after this memory's stream was continued elsewhere: what was not sent yet is shared
@@ -157,8 +166,8 @@ class Team:
             Merge(self._file, self._streams, self._memory.now).again(writer)
             return writer
 
-    def _share(self, writer: str, choice: Choice, merge: Merge, address: str) -> int:
-        """Append what is new to one's own stream and push it; return how many operations that were."""
+    def _write(self, writer: str, choice: Choice, merge: Merge) -> int:
+        """Append what is new to one's own stream, on this machine; return how many operations that were."""
         state = self._file.streams().get(writer) or StreamState(writer)
         newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
         operations: list[Operation] = []
@@ -170,43 +179,50 @@ class Team:
             operations += Collector(self._memory, self._file, writer, seq, self._memory.now).collect(choice)
             self._file.put(SEEN, newest)
         erased = {one.id for one in operations if one.op == "purge"}
-        if operations:
-            if erased:
-                self._rewrite(writer, state, operations, erased)
-                merge.again(writer)
-                for one in operations:
-                    fold(self._file, one)
-            else:
-                segments = split(writer, operations, state.digest)
-                self._streams.append(writer, segments, state.head, self._memory.now)
-                for one in merge.own(writer):
-                    fold(self._file, one)
-        head = self._streams.heads().get(writer, "")
-        there = self._streams.heads(INCOMING).get(writer, "")
-        if head and head != there:
-            rewritten = bool(there) and not self._streams.descends(head, there)
-            self._streams.push(address, writer, there if rewritten else None)
-            self._streams.point({writer: head}, INCOMING)
-            if rewritten:
-                self._streams.prune()
+        if erased:
+            self._rewrite(writer, state, operations, erased, merge)
+        elif operations:
+            segments = split(writer, operations, state.digest)
+            self._streams.append(writer, segments, state.head, self._memory.now)
+            for one in merge.own(writer):
+                fold(self._file, one)
         return len(operations)
 
-    def _rewrite(self, writer: str, state: StreamState, operations: list[Operation], erased: set[str]) -> None:
-        """Replace one's own stream by one without the words of purged records."""
+    def _rewrite(
+        self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: Merge
+    ) -> None:
+        """Replace one's own stream by one without the words of purged records, and remove the old one here."""
         kept = []
-        merge = Merge(self._file, self._streams, self._memory.now)
         for old in merge.read(writer, state.head) if state.head else ():
             gone = old.id in erased and old.op != "purge"
             kept.append(Operation(writer, old.seq, old.at, "gone", old.id) if gone else old)
-        segments = split(writer, [*kept, *operations], "", state.digest)
-        self._streams.append(writer, segments, "", self._memory.now)
+        self._streams.append(writer, split(writer, [*kept, *operations], "", state.digest), "", self._memory.now)
+        there = self._streams.heads(INCOMING).get(writer, "")
+        if there:
+            self._file.put(REPLACED, there)
+            self._streams.point({writer: ""}, INCOMING)
+        merge.again(writer)
+        for one in operations:
+            fold(self._file, one)
+
+    def _push(self, writer: str, address: str) -> None:
+        """Send one's own stream, if the remote has not got it. Raise GitError."""
+        head = self._streams.heads().get(writer, "")
+        there = self._streams.heads(INCOMING).get(writer, "")
+        if head and head != there:
+            replaced = there and there == self._file.get(REPLACED)
+            self._streams.push(address, writer, there if replaced else None)
+            self._streams.point({writer: head}, INCOMING)
+            self._file.put(REPLACED, "")
+            if replaced:
+                self._streams.prune()
 
     def _check_own(self, writer: str) -> None:
         """Raise Conflict where the remote has something of this writer that this machine has not."""
         there = self._streams.heads(INCOMING).get(writer, "")
         here = self._streams.heads().get(writer, "")
         state = self._file.streams().get(writer)
-        if not there or there == here or (here and self._streams.descends(here, there)):
+        if not there or there in (here, self._file.get(REPLACED)) or (here and self._streams.descends(here, there)):
             return
         if not here and state is None:  # the folder of streams was deleted: everything is on the remote
             self._streams.point({writer: there})

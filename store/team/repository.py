@@ -21,6 +21,8 @@ _SETTINGS = (
     *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
     *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
+    # not compressed on the disk, so that the proof of a purge, which reads bytes, reads these too
+    *("core.compression=0", "pack.compression=0", "transfer.unpackLimit=1000000000"),
 )
 _PROTOCOLS = "file:git:http:https:ssh"
 _KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ASKPASS")
@@ -144,7 +146,7 @@ class Streams:
 
     def prune(self) -> None:
         """Remove from the disk what no stream holds any more, as after a purge. Raise GitError."""
-        self._git("repack", "-a", "-d", "--quiet")
+        self._git("repack", "-a", "-d", "-F", "--quiet", "--window=0")
         self._git("prune", "--expire=now")
 
     def _git(

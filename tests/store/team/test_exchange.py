@@ -3,72 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.team import WORK, Join
 
 from store.base.errors import Conflict, InvalidInput
-from store.inbox.inbox import InboxChoice
-from store.memory import Memory
+from store.purge.proof import prove
 from store.team.collect import Choice
-from store.team.exchange import Exchanged, Team
-
-WORK = Choice(("work", "projects"), True)
-
-
-class Person:
-    """One person with a memory of their own."""
-
-    def __init__(self, memory: Memory, remote: Path, name: str) -> None:
-        self.memory = memory
-        self.remote = str(remote)
-        with Team(memory) as team:
-            team.choose(WORK, name, self.remote)
-
-    def sync(self) -> Exchanged:
-        with Team(self.memory) as team:
-            return team.exchange()
-
-    def view(self) -> str:
-        with Team(self.memory) as team:
-            return team.export()
-
-    def remember(self, text: str, domain: str = "work") -> int:
-        return self.memory.facts.remember(text, domain=domain)[0]
-
-    def waiting(self) -> list[tuple[str, str]]:
-        return [(one.kind, one.text) for one in self.memory.inbox.waiting()]
-
-    def decide(self, verb: str) -> list[int | None]:
-        choices = [InboxChoice(one.id, verb) for one in self.memory.inbox.waiting()]
-        return list(self.memory.inbox.decide(choices, anyway=True).made.values())
-
-    def facts(self) -> list[str]:
-        return [one.fact for one in self.memory.facts.many(self.memory.facts.ids(self.memory.now))]
-
-
-@pytest.fixture
-def remote(tmp_path: Path) -> Path:
-    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "remote.git")], check=True)
-    return tmp_path / "remote.git"
-
-
-@pytest.fixture
-def join(tmp_path: Path, remote: Path) -> Iterator[Callable[[str], Person]]:
-    memories: list[Memory] = []
-
-    def join(name: str) -> Person:
-        (tmp_path / name).mkdir()
-        memories.append(Memory.open(str(tmp_path / name / "memory.db")))
-        return Person(memories[-1], remote, name)
-
-    yield join
-    for memory in memories:
-        memory.close()
-
-
-Join = Callable[[str], Person]
+from store.team.exchange import Team
 
 
 def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
@@ -172,6 +115,10 @@ def test_a_purge_reaches_whoever_syncs_and_the_remote(join: Join, tmp_path: Path
     bob.decide("accept")
     bob.sync()
     ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    assert holding(tmp_path / "Ana", "swordfish")
+    with Team(ana.memory) as team:
+        team.erase()
+    assert holding(tmp_path / "Ana", "swordfish") == [], "before anything is sent"
     ana.sync(), bob.sync(), cleo.sync()
     assert bob.facts() == ["Releases are cut on Tuesdays"]
     assert [text for _, text in cleo.waiting() if "swordfish" in text] == []
@@ -238,10 +185,13 @@ def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote:
 
 
 def holding(folder: Path, word: str) -> list[str]:
-    """Return the files below a folder that hold a word, objects of git unpacked too."""
+    """Return the files below a folder that hold a word, and the proof's own verdict agrees."""
+    files = [str(path) for path in folder.rglob("*") if path.is_file()]
+    proved = [one.file for one in prove([word], files) if one.found]
     found = [str(path) for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
     if (folder / "shared.git").exists():
         every = ["git", "-C", str(folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
         if word.encode() in subprocess.run(every, capture_output=True, check=True).stdout:
             found.append("shared.git")
+    assert bool(proved) == bool(found)
     return found
