@@ -2,23 +2,28 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError, run
 from store.memory import Memory
+from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
+from store.purge.scan.column_scan import RemainingMatch
 from store.team.arrivals import Arrivals, Arrived, settle
 from store.team.collect import Choice, Collector, Local, chosen, fold
 from store.team.merge import Merge
 from store.team.operation import NAME_CHARACTERS, Operation
 from store.team.repository import INCOMING, Streams
 from store.team.stream import split
-from store.team.team_file import StreamState, TeamFile
+from store.team.team_file import FILE, StreamState, TeamFile
 from store.trust.ownership import identity_of
 
 REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN, REPLACED = "choice", "remote", "name", "seen", "replaced"
+
+
+REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
 
 
 @dataclass(slots=True)
@@ -86,17 +91,26 @@ class Team:
         return self._file.writer
 
     @property
+    def name(self) -> str:
+        """The name that others see; empty before it was chosen."""
+        return self._file.get(NAME_KEY)
+
+    @property
     def remote(self) -> str:
         return self._file.get(REMOTE_KEY) or REMOTE
 
     def believe(self, writer: str, choice: Choice) -> StreamState:
         """Take what a writer adds of these domains, and decisions, without a question from now on; nothing of an empty
-        choice. `writer` may be the beginning of one, or a name that only one has. Raise InvalidInput."""
+        choice. `writer` may be the beginning of one, or of a name that only one has. Raise InvalidInput."""
         with self._file:
-            states = self._file.streams().values()
-            found = [one for one in states if one.writer.startswith(writer) or one.name == writer]
-            if len(found) != 1 or found[0].writer == self.writer:
-                raise InvalidInput(f"{writer} is nobody's stream, or several people's.", "See them with `team`.")
+            start = writer.casefold()
+            states = [one for one in self._file.streams().values() if one.writer != self.writer]
+            found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
+            if len(found) != 1:
+                who = "Several people here are" if found else "Nobody here is"
+                raise InvalidInput(
+                    f"{who} called {writer}.", "See their names with `team`."
+                )
             found[0].believed = choice.text()
             self._file.put_stream(found[0])
             return found[0]
@@ -104,6 +118,16 @@ class Team:
     def export(self) -> str:
         """Return the merged records as text: equal on every machine that knows the same operations."""
         return "".join(f"{record.state()}\n" for record in self._file.view())
+
+    def shared(self, plan: PurgePlan) -> list[RemainingMatch]:
+        """Return the place of each record of a plan that was shared by this writer."""
+        held = {(one.id[0], one.number): one.id for one in self._file.held().values()}
+        going = [(one, held.get((one.kind[0].upper(), int(one.key.strip("[]"))))) for one in plan.going]
+        return [
+            RemainingMatch(id, "team", one.key, REACH.format(self.remote), one.text, can=False)
+            for one, id in going
+            if id is not None and id.endswith(f"@{self.writer}")
+        ]
 
     # the exchange
 
@@ -261,3 +285,31 @@ class Team:
         raise InvalidInput(
             f"There is no remote {remote} here.", "Add one with `git remote add`, or name another: team --remote NAME."
         )
+
+
+def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
+    """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
+    a purge reaches only with the next exchange, and never for certain."""
+    if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+        return plan
+    with Team(memory) as team:
+        places = team.shared(plan)
+    return replace(plan, places=(*plan.places, *places))
+
+
+def erase_shared(memory: Memory) -> None:
+    """Remove from the streams beside a memory, if there are any, what was purged from it. Raise Busy or GitError."""
+    if os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+        with Team(memory) as team:
+            team.erase()
+
+
+def git_name(folder: str) -> str:
+    """Return the name that git has for the person in a folder; empty without one."""
+    try:
+        with run(folder, "config", "--get", "user.name") as child:
+            name = b"".join(child.chunks(lambda: False)).decode("utf-8", "replace").strip()
+            child.check()
+    except GitError:
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()
