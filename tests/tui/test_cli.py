@@ -348,7 +348,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("share",), {"share", "new"}),
     (("share", "work", "decisions", "--dry-run"), {"share", "new"}),
     (("share", "off"), {"share"}),
-    (("team",), "nobody"),
+    (("team",), "agents"),
     (("stats",), "figures"),
     (("agents",), "agents"),
     (("pause",), {"paused_until"}),
