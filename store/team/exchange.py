@@ -234,8 +234,9 @@ class Team:
         head = self._streams.heads().get(writer, "")
         there = self._streams.heads(INCOMING).get(writer, "")
         if head and head != there:
-            replaced = there and there == self._file.get(REPLACED)
-            self._streams.push(address, writer, there if replaced else None)
+            replaced = self._file.get(REPLACED)
+            replaced = replaced if there in ("", replaced) else ""
+            self._streams.push(address, writer, replaced or None)
             self._streams.point({writer: head}, INCOMING)
             self._file.put(REPLACED, "")
             if replaced:

@@ -22,6 +22,7 @@ class Person:
     def __init__(self, memory: Memory, remote: Path, name: str) -> None:
         self.memory = memory
         self.remote = str(remote)
+        self.name = name
         with Team(memory) as team:
             team.choose(WORK, name, self.remote)
 
