@@ -20,7 +20,8 @@ from store.team.team_file import FILE, StreamState, TeamFile
 from store.trust.ownership import identity_of
 
 REMOTE = "origin"
-CHOICE, REMOTE_KEY, NAME_KEY, SEEN, REPLACED = "choice", "remote", "name", "seen", "replaced"
+CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
+PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one that a rewritten stream replaces there
 
 
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
@@ -108,9 +109,7 @@ class Team:
             found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
             if len(found) != 1:
                 who = "Several people here are" if found else "Nobody here is"
-                raise InvalidInput(
-                    f"{who} called {writer}.", "See their names with `team`."
-                )
+                raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
             found[0].believed = choice.text()
             self._file.put_stream(found[0])
             return found[0]
@@ -131,9 +130,9 @@ class Team:
 
     # the exchange
 
-    def exchange(self, wait: Callable[[str], None] = lambda words: None) -> Exchanged:
-        """Fetch, merge, share and push, then put what arrived into the inbox. Raise Conflict where this memory's stream
-        was continued elsewhere, Busy, InvalidInput or GitError; then nothing was lost, and nothing of it is half done.
+    def exchange(self, wait: Callable[[str], None] = lambda words: None, bring: bool = True) -> Exchanged:
+        """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
+        stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, nothing is half done.
         """
         address = self._address(self.remote)
         done = Exchanged()
@@ -159,8 +158,9 @@ class Team:
                 done.sent = self._write(writer, choice, merge)
                 self._file.keep()
                 self._push(writer, address)
-            wait("Comparing")
-            done.arrived = Arrivals(self._memory, self._file, writer).bring()
+            if bring:
+                wait("Comparing")
+                done.arrived = Arrivals(self._memory, self._file, writer).bring()
         self._erase(done.arrived)
         done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
         return done
@@ -207,8 +207,8 @@ class Team:
             self._rewrite(writer, state, operations, erased, merge)
         elif operations:
             segments = split(writer, operations, state.digest)
-            self._streams.append(writer, segments, state.head, self._memory.now)
-            for one in merge.own(writer):
+            merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
+            for one in operations:
                 fold(self._file, one)
         return len(operations)
 
@@ -221,10 +221,8 @@ class Team:
             gone = old.id in erased and old.op != "purge"
             kept.append(Operation(writer, old.seq, old.at, "gone", old.id) if gone else old)
         self._streams.append(writer, split(writer, [*kept, *operations], "", state.digest), "", self._memory.now)
-        there = self._streams.heads(INCOMING).get(writer, "")
-        if there:
-            self._file.put(REPLACED, there)
-            self._streams.point({writer: ""}, INCOMING)
+        self._file.put(REPLACED, self._file.get(PUSHED))
+        self._streams.point({writer: ""}, INCOMING)
         merge.again(writer)
         for one in operations:
             fold(self._file, one)
@@ -237,9 +235,10 @@ class Team:
             replaced = self._file.get(REPLACED)
             replaced = replaced if there in ("", replaced) else ""
             self._streams.push(address, writer, replaced or None)
-            self._streams.point({writer: head}, INCOMING)
-            self._file.put(REPLACED, "")
+            self._file.put(PUSHED, head)
             if replaced:
+                self._file.put(REPLACED, "")
+                self._streams.point({writer: head}, INCOMING)
                 self._streams.prune()
 
     def _check_own(self, writer: str) -> None:
@@ -254,7 +253,7 @@ class Team:
             return
         raise Conflict(
             f"Your stream {writer} was continued elsewhere: by a copy of this memory, or from an older state of it.",
-            "Nothing was lost. `memoranda team --new` goes on here under a new identity; the other half stays.",
+            "Nothing was lost. `memoranda team new` goes on here under a new identity; the other half stays.",
         )
 
     def _erase(self, arrived: Arrived) -> None:
@@ -284,7 +283,7 @@ class Team:
         if "://" in remote or os.path.isabs(remote) or ("@" in remote and ":" in remote):
             return remote
         raise InvalidInput(
-            f"There is no remote {remote} here.", "Add one with `git remote add`, or name another: team --remote NAME."
+            f"There is no remote {remote} here.", "Add one with `git remote add`, or name another: share --remote NAME."
         )
 
 

@@ -3,12 +3,13 @@
 Every exchange looks at all streams anew, so that a stream which its writer mended carries no warning any more.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from store.team.operation import Operation, Refused
 from store.team.repository import INCOMING, Streams
 from store.team.stream import Segment, decoded, digest, follows
 from store.team.team_file import StreamState, TeamFile
+from store.team.view import SharedRecord
 
 GONE = ("gone", "purge")  # what a rewritten line of a purged record becomes
 
@@ -50,7 +51,7 @@ class Merge:
         self._streams.prune()
 
     def own(self, writer: str) -> list[Operation]:
-        """Merge what one's own stream has beyond what is known of it; return that."""
+        """Merge what one's own stream has beyond what is known of it, as after a kill; return that."""
         head = self._streams.heads().get(writer, "")
         state = self._team.streams().get(writer) or StreamState(writer)
         if not head or head == state.head:
@@ -59,6 +60,12 @@ class Merge:
         self._append(state, iter(found), head)
         self._team.put_stream(state)
         return [one for segment, _ in found for one in segment.operations]
+
+    def added(self, state: StreamState, segments: Sequence[bytes], commits: Sequence[str]) -> None:
+        """Merge segments that were just written to one's own stream, as these commits."""
+        for data, commit in zip(segments, commits, strict=True):
+            self._take(state, decoded(data, state.writer), digest(data), commit)
+        self._team.put_stream(state)
 
     def read(self, writer: str, head: str) -> list[Operation]:
         """Return all operations of a verified stream. Raise Refused or GitError."""
@@ -95,17 +102,21 @@ class Merge:
         """Merge whole segments one after the other: what is good before a bad one stays."""
         commits = self._streams.commits(state.writer, head, state.head)
         for commit, (segment, newest) in zip(commits, segments, strict=False):
-            for one in segment.operations:
-                if one.op == "name":
-                    state.name = str(one.fields["name"])
-                    continue
-                record = self._team.record(one.id)
-                before = record.state()
-                record.take(one)
-                if record.state() != before:
-                    self._team.put_record(record)
-            self.operations += len(segment.operations)
-            state.head, state.seq, state.digest, state.at = commit, segment.operations[-1].seq, newest, self._now
+            self._take(state, segment, newest, commit)
+
+    def _take(self, state: StreamState, segment: Segment, newest: str, commit: str) -> None:
+        """Merge one verified segment, with its digest `newest`."""
+        touched: dict[str, SharedRecord] = {}
+        for one in segment.operations:
+            if one.op == "name":
+                state.name = str(one.fields["name"])
+                continue
+            if one.id not in touched:
+                touched[one.id] = self._team.record(one.id)
+            touched[one.id].take(one)
+        self._team.put_records(touched.values())
+        self.operations += len(segment.operations)
+        state.head, state.seq, state.digest, state.at = commit, segment.operations[-1].seq, newest, self._now
 
     def _replace(self, state: StreamState, head: str) -> None:
         """Take a stream that its writer replaced after a purge; raise Refused for any other that does not go on."""

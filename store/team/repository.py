@@ -7,6 +7,7 @@ project does not count here, no hook runs, and no question is asked on a termina
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO
 
 from store.git.process import GitError
 from store.team.operation import WRITER, Refused
@@ -22,7 +23,7 @@ _SETTINGS = (
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
     *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
     # not compressed on the disk, so that the proof of a purge, which reads bytes, reads these too
-    *("core.compression=0", "pack.compression=0", "transfer.unpackLimit=1000000000"),
+    *("core.compression=0", "fastimport.unpackLimit=1000000000"),
 )
 _PROTOCOLS = "file:git:http:https:ssh"
 _KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ASKPASS")
@@ -45,6 +46,7 @@ class Streams:
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, FOLDER)
+        self._refs: dict[str, str] | None = None  # as they were read last
 
     def exists(self) -> bool:
         return os.path.isfile(os.path.join(self.path, "HEAD"))
@@ -57,11 +59,14 @@ class Streams:
 
     def heads(self, where: str = VERIFIED) -> dict[str, str]:
         """Return the newest commit of each writer. Raise GitError."""
-        found = {}
-        for line in self._git("for-each-ref", "--format=%(refname) %(objectname)", where).decode().splitlines():
-            name, _, commit = line.partition(" ")
-            if WRITER.match(writer := name.removeprefix(where)):
-                found[writer] = commit
+        if self._refs is None:
+            names = self._git("for-each-ref", "--format=%(refname) %(objectname)", VERIFIED, INCOMING)
+            self._refs = dict(line.split(" ") for line in names.decode().splitlines())
+        found = {
+            writer: commit
+            for name, commit in self._refs.items()
+            if name.startswith(where) and WRITER.match(writer := name.removeprefix(where))
+        }
         if len(found) > MOST_WRITERS:
             raise GitError(f"The remote has more than {MOST_WRITERS:,} streams.", "Look at who may push there.")
         return found
@@ -72,6 +77,8 @@ class Streams:
             *("fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance"),
             *("--", address, f"+{VERIFIED}*:{INCOMING}*"),
         )
+        self._refs = None
+        self._unpack()
 
     def push(self, address: str, writer: str, expected: str | None = None) -> None:
         """Send a writer's stream to a remote; with the commit that is `expected` there (empty for none) it may replace
@@ -118,51 +125,71 @@ class Streams:
         """Return whether one commit is another, or follows it."""
         return newer == older or self._git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
 
-    def append(self, writer: str, segments: Iterable[bytes], after: str, at: str) -> str:
-        """Write segments as commits of a writer's stream behind the commit `after` (empty: a new stream); return the
-        newest commit. The time is in each, so that equal streams are equal commits. Raise GitError."""
+    def append(self, writer: str, segments: Iterable[bytes], after: str, at: str) -> list[str]:
+        """Write segments as commits of a writer's stream behind the commit `after` (empty: a new stream); return these
+        commits. The time is in each, so that equal streams are equal commits. Raise GitError."""
         from store.base.clock import to_ms
 
         ref, moment = f"{VERIFIED}{writer}", to_ms(at) // 1000
-        parts: list[bytes] = []
-        for number, segment in enumerate(segments):
-            parts.append(f"commit {ref}\ncommitter Memoranda <{writer}@memoranda> {moment} +0000\ndata 0\n".encode())
-            if number == 0 and after:
+        parts = [b"" if after else f"reset {ref}\n\n".encode()]
+        written = 0
+        for written, segment in enumerate(segments, 1):
+            parts.append(f"commit {ref}\nmark :{written}\n".encode())
+            parts.append(f"committer Memoranda <{writer}@memoranda> {moment} +0000\ndata 0\n".encode())
+            if written == 1 and after:
                 parts.append(f"from {after}\n".encode())
-            elif number == 0:
-                parts.insert(len(parts) - 1, f"reset {ref}\n\n".encode())
             parts.append(f"M 100644 inline {FILE}\ndata {len(segment)}\n".encode() + segment + b"\n")
-        self._git("fast-import", "--quiet", "--force", given=b"".join(parts) + b"done\n", options=("--done",))
-        return self.heads()[writer]
+        parts += [f"get-mark :{mark}\n".encode() for mark in range(1, written + 1)]
+        answers = self._git("fast-import", "--quiet", "--force", "--done", given=b"".join(parts) + b"done\n")
+        commits = answers.decode().split()
+        if self._refs is not None and commits:
+            self._refs[ref] = commits[-1]
+        return commits
 
     def point(self, changes: Mapping[str, str], where: str = VERIFIED) -> None:
         """Set the newest commit of writers' streams; an empty one removes the stream. Raise GitError."""
+        there = self.heads(where)
+        changes = {writer: commit for writer, commit in changes.items() if commit != there.get(writer, "")}
         lines = [
             f"update {where}{writer} {commit}\n" if commit else f"delete {where}{writer}\n"
             for writer, commit in changes.items()
         ]
         if lines:
             self._git("update-ref", "--stdin", given="".join(lines).encode())
+            self._refs = None
 
     def prune(self) -> None:
         """Remove from the disk what no stream holds any more, as after a purge. Raise GitError."""
-        self._git("repack", "-a", "-d", "-F", "--quiet", "--window=0")
         self._git("prune", "--expire=now")
+
+    def _unpack(self) -> None:
+        """Write what was fetched as objects of their own, not compressed: the proof of a purge reads bytes."""
+        folder = os.path.join(self.path, "objects", "pack")
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".pack"):
+                apart = os.path.join(self.path, name)  # git leaves out what it has in a pack
+                os.replace(os.path.join(folder, name), apart)
+                with open(apart, "rb") as pack:
+                    self._git("unpack-objects", "-q", source=pack)
+                os.unlink(apart)
+            elif name.startswith("pack-"):
+                os.unlink(os.path.join(folder, name))
 
     def _git(
         self,
         *arguments: str,
         given: bytes = b"",
+        source: IO[bytes] | None = None,
         accepted: Sequence[int] = (0,),
         inside: bool = True,
-        options: Sequence[str] = (),
     ) -> bytes:
         settings = (word for setting in _SETTINGS for word in ("-c", setting))
         place = ("--git-dir", self.path) if inside else ()
         try:
             done = subprocess.run(
-                ["git", "--no-pager", *settings, *place, *arguments, *options],
-                input=given,
+                ["git", "--no-pager", *settings, *place, *arguments],
+                input=given if source is None else None,
+                stdin=source,
                 capture_output=True,
                 env=_environment(),
                 timeout=SECONDS,
@@ -200,6 +227,6 @@ def _failure(verb: str, complaint: str) -> GitError:
         if "[remote rejected]" in complaint or "deny updating" in complaint:
             return RemoteRefuses(
                 f"The remote takes no refs below refs/memoranda: {reason}.",
-                "Ask whoever runs it to allow them, or share through another remote: team --remote NAME.",
+                "Ask whoever runs it to allow them, or share through another remote: share --remote NAME.",
             )
     return GitError(f"git {verb} failed: {reason}", "Nothing was lost; look at the remote, and try again.")

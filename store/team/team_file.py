@@ -185,10 +185,12 @@ class TeamFile:
         state = self._connection.execute("SELECT state FROM records WHERE id = ?", (id,)).get
         return SharedRecord(id) if state is None else SharedRecord.of(state)
 
-    def put_record(self, record: SharedRecord, moved: bool = True) -> None:
-        self._connection.execute(
-            "INSERT OR REPLACE INTO records(id, author, state, moved) VALUES (?, ?, ?, ?)",
-            (record.id, record.author, record.state(), int(moved)),
+    def put_records(self, records: Iterable[SharedRecord]) -> None:
+        """Store records; those that changed are compared with the memory at the next occasion."""
+        self._connection.executemany(
+            "INSERT INTO records(id, author, state, moved) VALUES (?, ?, ?, 1)"
+            " ON CONFLICT(id) DO UPDATE SET state = excluded.state, moved = 1 WHERE state <> excluded.state",
+            ((one.id, one.author, one.state()) for one in records),
         )
 
     def moved(self) -> list[str]:
