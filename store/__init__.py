@@ -177,6 +177,10 @@ FOR_THE_APPLICATION = {
         "store.embedding.providers.fastembed": "fastembed=",
         "store.embedding.vectors": "Vectors",
     },
+    "the team": {
+        "store.team.collect": "SHAREABLE_DOMAINS=SHAREABLE SharedLocal=Local ShareChoice",
+        "store.team.exchange": "Exchanged Team erase_shared git_name purge_with_shared=with_shared",
+    },
     "secrets and purge": {
         "store.database.database": "Database",
         "store.database.writing.disk_reserve": "disk_reserve=",

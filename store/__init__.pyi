@@ -517,6 +517,18 @@ from store.services.source_import import (
 from store.sources.registry import (
     reader as source_reader,
 )
+from store.team.collect import (
+    Local as SharedLocal,
+    SHAREABLE as SHAREABLE_DOMAINS,
+    ShareChoice,
+)
+from store.team.exchange import (
+    Exchanged,
+    Team,
+    erase_shared,
+    git_name,
+    with_shared as purge_with_shared,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -585,6 +597,7 @@ __all__ = [
     "EXTRACTION_ATTEMPTS",
     "EmbeddingRun",
     "Event",
+    "Exchanged",
     "ExtractionStats",
     "FACT_ORDERS",
     "FACT_SORTS",
@@ -673,6 +686,7 @@ __all__ = [
     "SETTINGS",
     "SETTING_KEYS",
     "SETTING_NAMES",
+    "SHAREABLE_DOMAINS",
     "SOURCE_NAMES",
     "SalvageReport",
     "ScanFinding",
@@ -682,6 +696,8 @@ __all__ = [
     "SecretCut",
     "SecretLeak",
     "SettingValue",
+    "ShareChoice",
+    "SharedLocal",
     "SnippetMarker",
     "SourceImport",
     "SourceImportReport",
@@ -693,6 +709,7 @@ __all__ = [
     "TASK_STATUSES",
     "TIMELINE_KINDS",
     "Task",
+    "Team",
     "Trust",
     "Turn",
     "USUAL_MODEL",
@@ -733,6 +750,7 @@ __all__ = [
     "disallow_secret",
     "disk_reserve",
     "endpoint",
+    "erase_shared",
     "every_row",
     "examine",
     "examine_adoption",
@@ -748,6 +766,7 @@ __all__ = [
     "found_sources",
     "from_ms",
     "git_hooks",
+    "git_name",
     "grant_setting",
     "here",
     "hook_process",
@@ -791,6 +810,7 @@ __all__ = [
     "probe_model",
     "project_config_path",
     "proposals_about",
+    "purge_with_shared",
     "purged_times",
     "put_setting",
     "query_filters",

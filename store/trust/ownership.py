@@ -33,7 +33,7 @@ class Trust:
     def admit(self, connection: apsw.Connection) -> None:
         """Raise NotOurs for a file that is not the one this installation knows at this place."""
         ours = self.known
-        identity = _identity(connection)
+        identity = identity_of(connection)
         if ours is None or identity != ours.identity:  # made since then, here or by another process
             ours = installation.known(self.path)
         if ours is None or identity != ours.identity:
@@ -61,7 +61,7 @@ def remember(connection: apsw.Connection, path: str, identity: str = "") -> bool
     if identity:
         connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
     seq, digest = connection.execute(_NEWEST).get or (0, b"")
-    found = Known(_identity(connection), os.path.realpath(path), _inode(path), seq, bytes(digest).hex())
+    found = Known(identity_of(connection), os.path.realpath(path), _inode(path), seq, bytes(digest).hex())
     return installation.know(found)
 
 
@@ -103,7 +103,7 @@ def require(path: str) -> Known | None:
         guard(connection)
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
             return None
-        identity = _identity(connection)
+        identity = identity_of(connection)
         if (ours := installation.known(path)) is not None:  # made by another process between the two reads
             return ours
         for other in installation.known_as(identity) if identity else ():
@@ -191,7 +191,7 @@ def _another(path: str, identity: str) -> NotOurs:
     )
 
 
-def _identity(connection: apsw.Connection) -> str:
+def identity_of(connection: apsw.Connection) -> str:
     """Return the identity in a file; empty for one from before identities existed."""
     found = connection.execute(_READ).get
     return found if isinstance(found, str) else ""

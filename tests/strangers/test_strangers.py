@@ -64,6 +64,8 @@ LOOKING: dict[str, list[str]] = {
     "sessions": ["sessions", "sessions --summaries", "sessions --discarded"],
     "backups": ["backups"],
     "stats": ["stats"],
+    "share": ["share", "share work decisions --dry-run"],
+    "team": ["team"],
     "agents": ["agents", "agents nobody", "agents 1"],
     "redactions": ["redactions", "redactions rules"],
     "scan-secrets": ["scan-secrets"],
@@ -129,6 +131,8 @@ CHANGING: dict[str, list[str]] = {
     "disconnect": ["disconnect gemini --yes", "disconnect git --yes"],
     "plugin": ["plugin plug"],
     "hook": ["hook codex"],
+    "share": ["share off", "share work --yes", "share work --remote . --yes"],
+    "team": ["team sync", "team believe nobody work", "team new"],
 }
 ELSEWHERE = {"demo", "mcp"}  # one makes its own project, the other serves until its input ends
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]

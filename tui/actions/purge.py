@@ -22,7 +22,9 @@ def purge(screen: ActionHost) -> None:
         if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary | Proposal)
     ]
     if records:
-        show(screen, lambda memory: memory.purge.plan(records))
+        from store import purge_with_shared
+
+        show(screen, lambda memory: purge_with_shared(memory, memory.purge.plan(records)))
     else:
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 

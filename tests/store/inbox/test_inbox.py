@@ -308,12 +308,12 @@ def test_in_the_past_it_still_waited(memory, said):
 
 def test_nothing_else_makes_a_fact_of_a_proposal():
     """Found in the source: only the inbox carries proposals out, and only it writes what became of one; a purge
-    (purge/proposals.py) closes those that it emptied. Four more only tell or count them."""
+    (purge/proposals.py) closes those that it emptied. Five more only tell or count them."""
     root = Path(__file__).parents[3]
     sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
     users = {path.name for path, text in sources.items() if "store.inbox.resolution import" in text}
     assert users == {"inbox.py"}
-    telling = ("model_pass.py", "librarian.py", "rule_answer.py", "count_answer.py")
+    telling = ("arrivals.py", "model_pass.py", "librarian.py", "rule_answer.py", "count_answer.py")
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
     assert writers <= {"inbox.py", "vocabulary.py", "proposal_basis.py", "proposals.py", *telling}, writers
     inserters = {

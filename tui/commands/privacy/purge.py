@@ -54,8 +54,10 @@ def _unfinished(done: "Done", traces: "Traces") -> str:
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
     """Find what is left of the purged words, wherever text is kept."""
+    from store import erase_shared
     from store import trace_purge as trace
 
+    erase_shared(memory)
     return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
 
 
@@ -110,8 +112,14 @@ def _text(session: Session, given: "ParsedArguments") -> str:
 
 
 def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
-    """Plan the purge of the records named, found, written by an origin, or older than a moment. Raises InvalidInput,
-    NotFound."""
+    """Plan the purge of the records named, found, written by an origin, or older than a moment, with the places where
+    they were shared. Raises InvalidInput, NotFound."""
+    from store import purge_with_shared
+
+    return purge_with_shared(memory, _planned(memory, given))
+
+
+def _planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
     from tui.commands import reference
 
     if given.kind is not None and given.before is None:

@@ -7,6 +7,7 @@ from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
+TEAM_ACTS = ("sync", "believe", "new")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -99,6 +100,30 @@ FILE_COMMANDS = (
         "List backups, newest first, with what was found when they were looked at",
         "files.exchange.backups",
         LIMIT,
+    ),
+    Verb(
+        "share",
+        "Share facts of some domains, and decisions, through a git remote; seen first, and off until you do",
+        "files.team.share",
+        Argument("what", "any", "DOMAIN|decisions|off", "what is shared from now on; off: nothing new is"),
+        Argument("name", "value", "NAME", "what the others see (your name in git)", ""),
+        Argument("remote", "value", "REMOTE", "a remote of this project, or an address (origin)", ""),
+        DRY_RUN,
+        YES,
+    ),
+    Verb(
+        "team",
+        "Who shares with you, and what they share; team sync exchanges now",
+        "files.team.team",
+        Argument(
+            "act",
+            "maybe",
+            "|".join(TEAM_ACTS),
+            "sync: exchange now; believe: take what somebody adds without a question; new: go on under a new identity",
+            choices=TEAM_ACTS,
+        ),
+        Argument("who", "maybe", "WRITER", "of believe: a writer or their name"),
+        Argument("what", "any", "DOMAIN|decisions", "of believe: what is believed; nothing takes it back"),
     ),
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(

@@ -1,0 +1,201 @@
+"""What teammates shared becomes proposals in the inbox; what a person decided about them becomes known to the team.
+
+Nothing that arrives changes the memory by itself, but a purge by a record's author, and additions by writers whom a
+person believes. These are never pinned, and what reads like instructions to an agent is always asked about.
+"""
+
+from dataclasses import dataclass, field
+
+from store.base.errors import MemorandaError
+from store.base.vocabulary import DOMAINS
+from store.database.values import clean
+from store.inbox.inbox import InboxChoice
+from store.inbox.proposal_basis import ProposalQuestion
+from store.memory import Memory
+from store.team.collect import NEVER, ORIGIN, ShareChoice, local
+from store.team.operation import author_of
+from store.team.team_file import Held, Offer, StreamState, TeamFile
+from store.team.view import SharedRecord
+from store.text.prompt_injection import suspicious
+
+STEP = 500  # proposals of one transaction
+
+
+@dataclass(slots=True)
+class Arrived:
+    """What came of the records that changed: proposals of additions (`new`) and of changes (`changed`) by writer,
+    `believed` ones, what was `purged` here as (kind, number), and `notes` for a person to read."""
+
+    new: dict[str, int] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
+    believed: int = 0
+    purged: list[tuple[str, int]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def settle(memory: Memory, team: TeamFile) -> None:
+    """Note what a person decided about what was put into the inbox: an accepted record is held from then on."""
+    offers = team.offers()
+    if not offers:
+        return
+    proposals = {one.id: one for one in memory.inbox.many([offer.proposal for offer in offers.values()])}
+    for offer in offers.values():
+        proposal = proposals.get(offer.proposal)
+        if proposal is not None and proposal.state == "waiting":
+            continue
+        held = team.held_one(offer.id)
+        if proposal is not None and proposal.state == "accepted" and held is None:
+            number = proposal.made
+            if number is None and "decision" in proposal.change:
+                number = memory.database.value(
+                    "SELECT max(id) FROM decisions WHERE title = ? AND chosen = ?",
+                    (clean(str(offer.fields["title"])), clean(str(offer.fields["chosen"]))),
+                )
+            if number is not None:
+                team.put_held(Held(offer.id, number, offer.fields, offer.base, memory.now))
+        elif proposal is not None and held is not None:
+            if proposal.state == "accepted":
+                held.fields.update(offer.fields)
+            held.base.update(offer.base)
+            team.put_held(held)
+        team.drop_offer(offer.id)
+
+
+class Arrivals:
+    """The records of a team that changed, brought to the person of one memory. `writer` is their own."""
+
+    def __init__(self, memory: Memory, team: TeamFile, writer: str) -> None:
+        self._memory = memory
+        self._team = team
+        self._writer = writer
+        self._streams = team.streams()
+        self._found = Arrived()
+        self._asked: list[tuple[Offer, ProposalQuestion, bool]] = []
+
+    def bring(self) -> Arrived:
+        """Compare every record that changed with the memory, and propose what differs."""
+        moved = self._team.moved()
+        offers = self._team.offers()
+        for id in moved:
+            record = self._team.record(id)
+            self._one(record, self._team.held_one(id), offers.get(id))
+        for first in range(0, len(self._asked), STEP):
+            self._propose(self._asked[first : first + STEP])
+        self._team.compared(moved)
+        return self._found
+
+    def _one(self, record: SharedRecord, held: Held | None, offer: Offer | None) -> None:
+        own = record.author == self._writer
+        if record.purged:
+            self._purged(record, held, offer, own)
+        elif record.status == "unknown":
+            return
+        elif held is None:
+            if record.status == "active" and not own:
+                self._ask(record, "add", None, record.author)
+            elif offer is not None:
+                self._withdraw(offer, record)
+        elif held.status == "active":
+            self._held(record, held, own)
+        elif own and (others := record.confirmed_since()):
+            names = ", ".join(self._name(one) for one in others)
+            self._found.notes.append(f"{record.id}, which you forgot, was confirmed by {names}.")
+
+    def _held(self, record: SharedRecord, held: Held, own: bool) -> None:
+        """Propose what others made of a record that is held."""
+        unseen = [one for one in record.heads("fact") if one not in held.base.get("fact", ())]
+        theirs = [one for one in unseen if record.values["fact"][one] != held.fields.get("fact")]
+        if record.kind == "fact" and theirs:
+            writer = author_of(theirs[0])
+            self._ask(record, "correct", held, writer, str(record.values["fact"][theirs[0]]))
+        elif record.kind == "fact" and record.status == "forgotten" and not own:
+            self._ask(record, "forget", held, record.author)
+        elif record.kind == "fact" and own and record.questions["forget"]:
+            self._ask(record, "forget", held, sorted(record.questions["forget"])[0])
+        elif record.kind == "decision" and (conflicts := record.conflicts()):
+            self._found.notes.append(f"{record.id} has several texts: {', '.join(conflicts)}.")
+
+    def _ask(self, record: SharedRecord, kind: str, held: Held | None, writer: str, text: str = "") -> None:
+        fields = record.fields()
+        base = {name: record.heads(name) for name in record.values}
+        change: dict[str, object]
+        if kind == "add":
+            domain = str(fields.get("domain", "general"))
+            change = {
+                "fact": str(fields[("fact" if record.kind == "fact" else "title")]),
+                "domain": domain if domain in DOMAINS and domain not in NEVER else "general",
+                "confidence": "medium",
+                "tags": fields.get("tags", []),
+                "created": min(str(fields.get("created", "")) or self._memory.now, self._memory.now),
+            }
+            if record.kind == "decision":
+                rest = ("chosen", "alternatives", "rationale")
+                change["decision"] = {name: fields[name] for name in rest if fields.get(name)}
+                change = {name: change[name] for name in ("fact", "created", "decision")}
+            reason = f"{self._name(writer)} shared {record.id}."
+        elif kind == "correct":
+            fields["fact"] = text
+            change = {"fact": text}
+            reason = f"{self._name(writer)} changed {record.id}."
+            if record.conflicts().get("fact"):
+                reason += " You changed it too: what you choose here holds for both."
+        else:
+            change = {}
+            reason = f"{self._name(writer)} wants {record.id} forgotten."
+        words = " ".join(str(one) for one in change.values())
+        if suspicious(words):
+            reason += " It reads like instructions to an agent."
+        target = held.number if held else None
+        question = ProposalQuestion(kind, change, target, (), f"{ORIGIN}{writer}", reason)
+        believed = kind == "add" and not suspicious(words) and self._believes(writer, record.kind, change)
+        self._asked.append((Offer(record.id, 0, fields, base), question, believed))
+
+    def _propose(self, several: list[tuple[Offer, ProposalQuestion, bool]]) -> None:
+        inbox = self._memory.inbox
+        with self._memory.database.write(f"{ORIGIN}{self._writer}", "propose") as write:
+            new = []
+            for offer, question, believed in several:
+                try:
+                    number, fresh = inbox.trust(write, question) if believed else inbox.ask(write, question)
+                except MemorandaError as error:  # purged here, or the fact changed meanwhile
+                    self._found.notes.append(f"{offer.id} was left out: {error.message}")
+                    continue
+                self._team.put_offer(Offer(offer.id, number, offer.fields, offer.base))
+                if fresh:
+                    new.append(number)
+                    self._found.believed += believed
+                    counts = self._found.new if question.kind == "add" else self._found.changed
+                    writer = question.origin.removeprefix(ORIGIN)
+                    counts[writer] = counts.get(writer, 0) + 1
+            write.reason = inbox.proposed(new)
+            if not new:
+                write.discard()
+
+    def _purged(self, record: SharedRecord, held: Held | None, offer: Offer | None, own: bool) -> None:
+        if offer is not None:
+            self._found.purged.append(("proposal", offer.proposal))
+            self._team.drop_offer(offer.id)
+        if held is not None and not own:
+            found = local(self._memory, record.kind, held.number)
+            if found is not None:
+                self._found.purged.append((record.kind, found.number))
+                sql = f"SELECT id FROM proposals WHERE origin LIKE '{ORIGIN}%' AND ? IN (made, target)"
+                if record.kind == "fact":
+                    about = self._memory.database.rows(sql, (found.number,))
+                    self._found.purged += [("proposal", number) for (number,) in about]
+            self._team.drop_held(held.id)
+
+    def _withdraw(self, offer: Offer, record: SharedRecord) -> None:
+        """Take a waiting proposal out of the inbox whose author forgot the record."""
+        proposal = next(iter(self._memory.inbox.many([offer.proposal])), None)
+        if proposal is not None and proposal.state == "waiting":
+            self._memory.inbox.decide([InboxChoice(offer.proposal, "reject")], actor=f"{ORIGIN}{record.author}")
+            self._found.notes.append(f"{self._name(record.author)} took {record.id} back: {proposal.citation}.")
+        self._team.drop_offer(offer.id)
+
+    def _name(self, writer: str) -> str:
+        return self._streams.get(writer, StreamState(writer)).shown
+
+    def _believes(self, writer: str, kind: str, change: dict[str, object]) -> bool:
+        believed = ShareChoice.of(self._streams.get(writer, StreamState(writer)).believed)
+        return believed.decisions if kind == "decision" else change.get("domain") in believed.domains

@@ -1,0 +1,216 @@
+"""What of a memory is shared, and the operations that say how it differs from what was shared last.
+
+Never shared: domains of the person's own, what belongs to one session or to no project, conversations and what was made
+of them, what a redaction cut, an agent's decisions that no person confirmed, and other people's records as one's own.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from store.base.vocabulary import DOMAINS, PERSON
+from store.memory import Memory
+from store.redaction import MARKER
+from store.team.operation import KINDS, LISTS, LONGEST_TEXT, Operation, kind_of
+from store.team.team_file import Held, TeamFile
+from store.team.view import SharedRecord
+
+NEVER = ("personal", "self_correction")
+SHAREABLE = tuple(domain for domain in DOMAINS if domain not in NEVER)
+ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
+LETTERS = {kind: letter for letter, kind in KINDS.items()}
+_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, last_confirmed_at, status FROM facts"
+_DECISIONS = (
+    "SELECT id, title, chosen, context, alternatives, rationale, impact, decided_at,"
+    " coalesce(confirmed_at, decided_at), status FROM decisions"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareChoice:
+    """What a person wants to share: facts of these `domains`, and `decisions`."""
+
+    domains: tuple[str, ...] = ()
+    decisions: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.domains or self.decisions)
+
+    def text(self) -> str:
+        """Return it as it is stored: `work projects decisions`."""
+        return " ".join((*self.domains, *(("+decisions",) if self.decisions else ())))
+
+    @classmethod
+    def of(cls, text: str) -> "ShareChoice":
+        words = text.split()
+        return cls(tuple(word for word in words if word in SHAREABLE), "+decisions" in words)
+
+
+@dataclass(slots=True)
+class Local:
+    """A record of the memory as it would be shared."""
+
+    kind: str
+    number: int
+    fields: dict[str, Any]
+    confirmed: str
+    status: str
+
+    @property
+    def clean(self) -> bool:
+        """Whether a redaction cut nothing out of it, and no field is too long."""
+        return not any(MARKER in text or len(text) > LONGEST_TEXT for text in _texts(self.fields))
+
+
+def chosen(memory: Memory, choice: ShareChoice) -> Iterator[Local]:
+    """Yield the records of a memory that its person chose to share."""
+    if choice.domains:
+        domains = [domain for domain in choice.domains if domain in SHAREABLE]
+        marks = ", ".join("?" * len(domains))
+        where = f"status = 'active' AND scope = 'project' AND domain IN ({marks}) AND origin NOT LIKE '{ORIGIN}%'"
+        for row in memory.database.rows(f"{_FACTS} WHERE {where} ORDER BY id", domains):
+            if (found := _fact(row)).clean:
+                yield found
+    if choice.decisions:
+        said = "status = 'active' AND (origin = ? OR confirmed_at IS NOT NULL)"
+        where = f"{said} AND origin NOT LIKE '{ORIGIN}%' ORDER BY id"
+        for row in memory.database.rows(f"{_DECISIONS} WHERE {where}", (PERSON,)):
+            if (found := _decision(row)).clean:
+                yield found
+
+
+def local(memory: Memory, kind: str, number: int) -> Local | None:
+    """Return a record of the memory, or the one that superseded it; None where a purge erased it."""
+    table, sql, read = ("facts", _FACTS, _fact) if kind == "fact" else ("decisions", _DECISIONS, _decision)
+    found = memory.database.row(f"{sql} WHERE id = ?", (number,))
+    while found is not None and found[-1] == "superseded":
+        newer = memory.database.value(f"SELECT max(id) FROM {table} WHERE supersedes = ? AND id > ?", (number, number))
+        if newer is None:
+            break
+        number = newer
+        found = memory.database.row(f"{sql} WHERE id = ?", (number,))
+    return None if found is None else read(found)
+
+
+@dataclass(slots=True)
+class Collector:
+    """The operations of one exchange, numbered on from `seq`."""
+
+    memory: Memory
+    team: TeamFile
+    writer: str
+    seq: int
+    now: str
+    operations: list[Operation] = field(default_factory=list)
+
+    def collect(self, choice: ShareChoice) -> list[Operation]:
+        """Return what was done since the last exchange, and what is new of what a person chose to share."""
+        held = self.team.held()
+        taken = {(kind_of(one.id), one.number) for one in held.values()}
+        for one in held.values():
+            self._compare(one, taken)
+        for found in chosen(self.memory, choice):
+            if (found.kind, found.number) not in taken:
+                id = f"{LETTERS[found.kind]}{found.number}@{self.writer}"
+                self._note("add", id, {name: value for name, value in found.fields.items() if value not in ("", [])})
+        return self.operations
+
+    def _compare(self, one: Held, taken: set[tuple[str, int]]) -> None:
+        record = self.team.record(one.id)
+        own = record.author == self.writer
+        found = local(self.memory, record.kind, one.number)
+        if found is None:
+            if own:
+                self._note("purge", one.id)
+            else:
+                self.team.drop_held(one.id)
+            return
+        if found.number != one.number:
+            one.number = found.number
+            self.team.put_held(one)
+            taken.add((record.kind, found.number))
+        if found.status != "active":
+            if one.status == "active":
+                self._note("forget", one.id, base={"": record.confirmations()})
+            return
+        if not own and self.writer not in record.endorsed:
+            self._note("accept", one.id)
+        elif one.status != "active":
+            self._note("restore" if own else "accept", one.id)
+        if not found.clean:
+            return
+        changed = self._changed(one, found, record)
+        if changed:
+            base = {name: one.base.get(name, ()) for name in changed}
+            self._note("change", one.id, changed, {name: several for name, several in base.items() if several})
+        elif found.confirmed > one.confirmed and record.kind == "fact":
+            self._note("confirm", one.id, base={"": record.heads("fact")})
+
+    def _changed(self, one: Held, found: Local, record: SharedRecord) -> dict[str, Any]:
+        """Return the fields that differ from what was known last, and those of which a person settled a conflict."""
+        changed = {}
+        conflicts = record.conflicts()
+        for name, value in found.fields.items():
+            differs = name != "created" and value != one.fields.get(name, [] if name in LISTS else "")
+            settled = name in conflicts and set(record.heads(name)) <= set(one.base.get(name, ()))
+            if differs or settled:
+                changed[name] = value
+        return changed
+
+    def _note(
+        self, op: str, id: str, fields: dict[str, Any] | None = None, base: dict[str, tuple[str, ...]] | None = None
+    ) -> None:
+        self.seq += 1
+        based = {name: several[-64:] for name, several in (base or {}).items() if several}
+        self.operations.append(Operation(self.writer, self.seq, self.now, op, id, fields or {}, based))
+
+
+def fold(team: TeamFile, operation: Operation) -> None:
+    """Take an operation of one's own into what is held of its record."""
+    held = team.held_one(operation.id)
+    if operation.op == "add":
+        base: dict[str, tuple[str, ...]] = dict.fromkeys(operation.fields, (operation.reference,))
+        number = int(operation.id[1:].partition("@")[0])
+        team.put_held(Held(operation.id, number, dict(operation.fields), base, operation.at))
+        return
+    if held is None:
+        return
+    if operation.op == "purge":
+        team.drop_held(operation.id)
+        return
+    if operation.op == "change":
+        held.fields.update(operation.fields)
+        held.base.update(dict.fromkeys(operation.fields, (operation.reference,)))
+    elif operation.op == "forget":
+        held.status = "forgotten"
+    elif operation.op in ("restore", "accept"):
+        held.status = "active"
+    if operation.op in ("change", "confirm"):
+        held.confirmed = operation.at
+    team.put_held(held)
+
+
+def _fact(row: Any) -> Local:
+    number, fact, domain, confidence, tags, created, confirmed, status = row
+    fields = {"fact": fact, "domain": domain, "confidence": confidence, "tags": json.loads(tags), "created": created}
+    return Local("fact", number, fields, confirmed, status)
+
+
+def _decision(row: Any) -> Local:
+    number, title, chose, context, alternatives, rationale, impact, created, confirmed, status = row
+    fields = {
+        "title": title,
+        "chosen": chose,
+        "context": context,
+        "alternatives": json.loads(alternatives),
+        "rationale": rationale,
+        "impact": impact,
+        "created": created,
+    }
+    return Local("decision", number, fields, confirmed, status)
+
+
+def _texts(fields: dict[str, Any]) -> Iterator[str]:
+    for value in fields.values():
+        yield from value if isinstance(value, list) else (value,)

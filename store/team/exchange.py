@@ -1,0 +1,315 @@
+"""Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from store.base.errors import Conflict, InvalidInput
+from store.git.process import GitError, run
+from store.memory import Memory
+from store.purge.purge import PurgePlan
+from store.purge.registry import INPUT, RECORD, TABLES
+from store.purge.scan.column_scan import RemainingMatch
+from store.team.arrivals import Arrivals, Arrived, settle
+from store.team.collect import Collector, Local, ShareChoice, chosen, fold
+from store.team.merge import StreamMerge
+from store.team.operation import NAME_CHARACTERS, Operation
+from store.team.repository import INCOMING, StreamRepository
+from store.team.stream import split
+from store.team.team_file import FILE, StreamState, TeamFile
+from store.trust.ownership import identity_of
+
+REMOTE = "origin"
+CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
+PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one that a rewritten stream replaces there
+
+
+REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
+
+
+@dataclass(slots=True)
+class Exchanged:
+    """Result of an exchange: operations `sent` and `received`, what `arrived`, and what is wrong with streams."""
+
+    sent: int = 0
+    received: int = 0
+    arrived: Arrived = field(default_factory=Arrived)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Team:
+    """The team of one memory, for as long as it is open. Raise StorageError."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        folder = os.path.dirname(memory.database.path)
+        self._file = TeamFile(folder, identity_of(memory.database.connection))
+        self._streams = StreamRepository(folder)
+
+    def __enter__(self) -> "Team":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    # what is shared
+
+    @property
+    def choice(self) -> ShareChoice:
+        return ShareChoice.of(self._file.get(CHOICE))
+
+    def choose(self, choice: ShareChoice, name: str = "", remote: str = "") -> None:
+        """Store what a person wants to share from now on, under which name and through which remote. What was shared
+        before stays shared. Raise InvalidInput."""
+        if name and (len(name) > NAME_CHARACTERS or not name.isprintable()):
+            raise InvalidInput(f"A name has at most {NAME_CHARACTERS} characters on one line.")
+        if remote:
+            self._address(remote)
+        with self._file:
+            self._file.put(CHOICE, choice.text())
+            self._file.put(SEEN, "")
+            for key, value in ((NAME_KEY, name), (REMOTE_KEY, remote)):
+                if value:
+                    self._file.put(key, value)
+
+    def preview(self, choice: ShareChoice) -> list[Local]:
+        """Return the records that would be shared and are not yet, as they would be."""
+        held = {(one.id[0], one.number) for one in self._file.held().values()}
+        return [one for one in chosen(self._memory, choice) if (one.kind[0].upper(), one.number) not in held]
+
+    # the team
+
+    def members(self) -> list[tuple[StreamState, int]]:
+        """Return each known stream, one's own first, with the number of its records that are not purged."""
+        counts = self._file.counts()
+        own = self._file.writer
+        states = sorted(self._file.streams().values(), key=lambda one: (one.writer != own, one.name, one.writer))
+        return [(state, counts.get(state.writer, 0)) for state in states]
+
+    @property
+    def writer(self) -> str:
+        """One's own writer; empty before the first exchange."""
+        return self._file.writer
+
+    @property
+    def name(self) -> str:
+        """The name that others see; empty before it was chosen."""
+        return self._file.get(NAME_KEY)
+
+    @property
+    def remote(self) -> str:
+        return self._file.get(REMOTE_KEY) or REMOTE
+
+    def believe(self, writer: str, choice: ShareChoice) -> StreamState:
+        """Take what a writer adds of these domains, and decisions, without a question from now on; nothing of an empty
+        choice. `writer` may be the beginning of one, or of a name that only one has. Raise InvalidInput."""
+        with self._file:
+            start = writer.casefold()
+            states = [one for one in self._file.streams().values() if one.writer != self.writer]
+            found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
+            if len(found) != 1:
+                who = "Several people here are" if found else "Nobody here is"
+                raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
+            found[0].believed = choice.text()
+            self._file.put_stream(found[0])
+            return found[0]
+
+    def export(self) -> str:
+        """Return the merged records as text: equal on every machine that knows the same operations."""
+        return "".join(f"{record.state()}\n" for record in self._file.view())
+
+    def shared(self, plan: PurgePlan) -> list[RemainingMatch]:
+        """Return the place of each record of a plan that was shared by this writer."""
+        held = {(one.id[0], one.number): one.id for one in self._file.held().values()}
+        going = [(one, held.get((one.kind[0].upper(), int(one.key.strip("[]"))))) for one in plan.going]
+        return [
+            RemainingMatch(id, "team", one.key, REACH.format(self.remote), one.text, can=False)
+            for one, id in going
+            if id is not None and id.endswith(f"@{self.writer}")
+        ]
+
+    # the exchange
+
+    def exchange(self, wait: Callable[[str], None] = lambda words: None, bring: bool = True) -> Exchanged:
+        """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
+        stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, nothing is half done.
+        """
+        address = self._address(self.remote)
+        done = Exchanged()
+        with self._file:
+            self._streams.create()
+            writer = self._file.writer
+            wait("Fetching")
+            self._streams.fetch(address)
+            merge = StreamMerge(self._file, self._streams, self._memory.now)
+            if writer:
+                self._check_own(writer)
+                for one in merge.own(writer):
+                    fold(self._file, one)
+            merge.operations = 0
+            merge.others(writer)
+            done.received = merge.operations
+            settle(self._memory, self._file)
+            self._file.keep()
+            choice = self.choice
+            if choice or writer:
+                writer = writer or self._file.become()
+                wait("Sharing")
+                done.sent = self._write(writer, choice, merge)
+                self._file.keep()
+                self._push(writer, address)
+            if bring:
+                wait("Comparing")
+                done.arrived = Arrivals(self._memory, self._file, writer).bring()
+        self._erase(done.arrived)
+        done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
+        return done
+
+    def erase(self) -> None:
+        """Remove from the streams here what was purged from the memory; the next exchange removes it from the remote.
+        Raise Busy or GitError."""
+        writer = self._file.writer
+        if writer and self._streams.exists():
+            with self._file:
+                self._write(writer, self.choice, StreamMerge(self._file, self._streams, self._memory.now))
+
+    def start_anew(self) -> str:
+        """Go on as a new writer, after this memory's stream was continued elsewhere: what was not sent yet is shared
+        again under the new identity. Return it."""
+        with self._file:
+            old = self._file.writer
+            self._streams.create()
+            known = self._streams.heads(INCOMING).get(old, "")
+            if known:
+                self._streams.point({old: known})
+            for id in [one for one in self._file.held() if one.endswith(f"@{old}")]:
+                self._file.drop_held(id)
+            self._file.forget_records()
+            self._file.put(SEEN, "")
+            writer = self._file.become()
+            StreamMerge(self._file, self._streams, self._memory.now).again(writer)
+            return writer
+
+    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge) -> int:
+        """Append what is new to one's own stream, on this machine; return how many operations that were."""
+        state = self._file.streams().get(writer) or StreamState(writer)
+        newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
+        operations: list[Operation] = []
+        name = self._file.get(NAME_KEY)
+        if name and name != state.name:
+            operations.append(Operation(writer, state.seq + 1, self._memory.now, "name", "", {"name": name}))
+        if self._file.get(SEEN) != newest or self._file.moved():
+            seq = state.seq + len(operations)
+            operations += Collector(self._memory, self._file, writer, seq, self._memory.now).collect(choice)
+            self._file.put(SEEN, newest)
+        erased = {one.id for one in operations if one.op == "purge"}
+        if erased:
+            self._rewrite(writer, state, operations, erased, merge)
+        elif operations:
+            segments = split(writer, operations, state.digest)
+            merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
+            for one in operations:
+                fold(self._file, one)
+        return len(operations)
+
+    def _rewrite(
+        self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: StreamMerge
+    ) -> None:
+        """Replace one's own stream by one without the words of purged records, and remove the old one here."""
+        kept = []
+        for old in merge.read(writer, state.head) if state.head else ():
+            gone = old.id in erased and old.op != "purge"
+            kept.append(Operation(writer, old.seq, old.at, "gone", old.id) if gone else old)
+        self._streams.append(writer, split(writer, [*kept, *operations], "", state.digest), "", self._memory.now)
+        self._file.put(REPLACED, self._file.get(PUSHED))
+        self._streams.point({writer: ""}, INCOMING)
+        merge.again(writer)
+        for one in operations:
+            fold(self._file, one)
+
+    def _push(self, writer: str, address: str) -> None:
+        """Send one's own stream, if the remote has not got it. Raise GitError."""
+        head = self._streams.heads().get(writer, "")
+        there = self._streams.heads(INCOMING).get(writer, "")
+        if head and head != there:
+            replaced = self._file.get(REPLACED)
+            replaced = replaced if there in ("", replaced) else ""
+            self._streams.push(address, writer, replaced or None)
+            self._file.put(PUSHED, head)
+            if replaced:
+                self._file.put(REPLACED, "")
+                self._streams.point({writer: head}, INCOMING)
+                self._streams.prune()
+
+    def _check_own(self, writer: str) -> None:
+        """Raise Conflict where the remote has something of this writer that this machine has not."""
+        there = self._streams.heads(INCOMING).get(writer, "")
+        here = self._streams.heads().get(writer, "")
+        state = self._file.streams().get(writer)
+        if not there or there in (here, self._file.get(REPLACED)) or (here and self._streams.descends(here, there)):
+            return
+        if not here and state is None:  # the folder of streams was deleted: everything is on the remote
+            self._streams.point({writer: there})
+            return
+        raise Conflict(
+            f"Your stream {writer} was continued elsewhere: by a copy of this memory, or from an older state of it.",
+            "Nothing was lost. `memoranda team new` goes on here under a new identity; the other half stays.",
+        )
+
+    def _erase(self, arrived: Arrived) -> None:
+        """Purge here what its author purged, and the copies that Memoranda made of it. What the person said or wrote
+        elsewhere in the same words stays."""
+        if arrived.purged:
+            plan = self._memory.purge.plan(dict.fromkeys(arrived.purged))
+            copies = [
+                index
+                for index in plan.proposed()
+                if (table := TABLES.get(plan.places[index].table)) and table.becomes not in (RECORD, INPUT)
+            ]
+            self._memory.purge.run(plan, copies, actor="team")
+
+    def _address(self, remote: str) -> str:
+        """Return the address of a remote of the project, or the path or address itself. Raise InvalidInput."""
+        project = self._memory.location.project
+        if project is not None:
+            try:
+                with run(project, "remote", "get-url", "--", remote) as child:
+                    found = b"".join(child.chunks(lambda: False)).decode("utf-8", "replace").strip()
+                    child.check()
+            except GitError:
+                found = ""
+            if found:
+                return found
+        if "://" in remote or os.path.isabs(remote) or ("@" in remote and ":" in remote):
+            return remote
+        raise InvalidInput(
+            f"There is no remote {remote} here.", "Add one with `git remote add`, or name another: share --remote NAME."
+        )
+
+
+def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
+    """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
+    a purge reaches only with the next exchange, and never for certain."""
+    if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+        return plan
+    with Team(memory) as team:
+        places = team.shared(plan)
+    return replace(plan, places=(*plan.places, *places))
+
+
+def erase_shared(memory: Memory) -> None:
+    """Remove from the streams beside a memory, if there are any, what was purged from it. Raise Busy or GitError."""
+    if os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+        with Team(memory) as team:
+            team.erase()
+
+
+def git_name(folder: str) -> str:
+    """Return the name that git has for the person in a folder; empty without one."""
+    try:
+        with run(folder, "config", "--get", "user.name") as child:
+            name = b"".join(child.chunks(lambda: False)).decode("utf-8", "replace").strip()
+            child.check()
+    except GitError:
+        return ""
+    return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()

@@ -1,0 +1,135 @@
+"""Verify what was fetched of other writers' streams and merge it; say what is wrong with one, and keep what was good.
+
+Every exchange looks at all streams anew, so that a stream which its writer mended carries no warning any more.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from store.team.operation import Operation, Refused
+from store.team.repository import INCOMING, StreamRepository
+from store.team.stream import Segment, decoded, digest, follows
+from store.team.team_file import StreamState, TeamFile
+from store.team.view import SharedRecord
+
+GONE = ("gone", "purge")  # what a rewritten line of a purged record becomes
+
+
+class StreamMerge:
+    """The merging of one exchange. `rewritten` says whether a stream was replaced, so that all is merged anew."""
+
+    def __init__(self, team: TeamFile, streams: StreamRepository, now: str) -> None:
+        self._team = team
+        self._streams = streams
+        self._now = now
+        self.operations = 0
+        self.rewritten = False
+
+    def others(self, writer: str) -> None:
+        """Merge every stream but one's own. Raise GitError."""
+        incoming = self._streams.heads(INCOMING)
+        known = self._team.streams()
+        verified = {}
+        for other in sorted({*incoming, *known} - {writer}):
+            state = known.get(other) or StreamState(other)
+            self._one(state, incoming.get(other, ""))
+            self._team.put_stream(state)
+            verified[other] = state.head
+        self._streams.point({other: head for other, head in verified.items() if head})
+        if self.rewritten:
+            self.again(writer)
+
+    def again(self, writer: str) -> None:
+        """Merge every stream from its first operation, one's own too, and remove what none holds any more."""
+        heads = {other: state.head for other, state in self._team.streams().items()}
+        heads |= {other: head for other, head in self._streams.heads().items() if other == writer}
+        self._team.forget_records()
+        for other, head in heads.items():
+            state = self._team.streams().get(other) or StreamState(other)
+            if head:
+                self._append(state, self._verified(other, head), head)
+            self._team.put_stream(state)
+        self._streams.prune()
+
+    def own(self, writer: str) -> list[Operation]:
+        """Merge what one's own stream has beyond what is known of it, as after a kill; return that."""
+        head = self._streams.heads().get(writer, "")
+        state = self._team.streams().get(writer) or StreamState(writer)
+        if not head or head == state.head:
+            return []
+        found = list(self._verified(writer, head, state))
+        self._append(state, iter(found), head)
+        self._team.put_stream(state)
+        return [one for segment, _ in found for one in segment.operations]
+
+    def added(self, state: StreamState, segments: Sequence[bytes], commits: Sequence[str]) -> None:
+        """Merge segments that were just written to one's own stream, as these commits."""
+        for data, commit in zip(segments, commits, strict=True):
+            self._take(state, decoded(data, state.writer), digest(data), commit)
+        self._team.put_stream(state)
+
+    def read(self, writer: str, head: str) -> list[Operation]:
+        """Return all operations of a verified stream. Raise Refused or GitError."""
+        return [one for segment, _ in self._verified(writer, head) for one in segment.operations]
+
+    def _one(self, state: StreamState, head: str) -> None:
+        """Bring one stream up to what was fetched, or say why not."""
+        state.said = ""
+        if head == state.head:
+            return
+        try:
+            if not head:
+                state.said = "its stream is gone from the remote"
+            elif not state.head or self._streams.descends(head, state.head):
+                self._append(state, self._verified(state.writer, head, state), head)
+            elif self._streams.descends(state.head, head):
+                state.said = "its stream was cut short on the remote"
+            else:
+                self._replace(state, head)
+        except Refused as error:
+            state.said = f"refused after number {state.seq}: {error.message}"
+
+    def _verified(self, writer: str, head: str, since: StreamState | None = None) -> Iterator[tuple[Segment, str]]:
+        """Yield the segments of a stream since a state, each checked against the one before, with its digest."""
+        seq, newest, after = (since.seq, since.digest, since.head) if since else (0, "", "")
+        commits = self._streams.commits(writer, head, after)
+        for data in self._streams.segments(writer, commits):
+            segment = decoded(data, writer)
+            follows(segment, seq, newest)
+            seq, newest = segment.operations[-1].seq, digest(data)
+            yield segment, newest
+
+    def _append(self, state: StreamState, segments: Iterator[tuple[Segment, str]], head: str) -> None:
+        """Merge whole segments one after the other: what is good before a bad one stays."""
+        commits = self._streams.commits(state.writer, head, state.head)
+        for commit, (segment, newest) in zip(commits, segments, strict=False):
+            self._take(state, segment, newest, commit)
+
+    def _take(self, state: StreamState, segment: Segment, newest: str, commit: str) -> None:
+        """Merge one verified segment, with its digest `newest`."""
+        touched: dict[str, SharedRecord] = {}
+        for one in segment.operations:
+            if one.op == "name":
+                state.name = str(one.fields["name"])
+                continue
+            if one.id not in touched:
+                touched[one.id] = self._team.record(one.id)
+            touched[one.id].take(one)
+        self._team.put_records(touched.values())
+        self.operations += len(segment.operations)
+        state.head, state.seq, state.digest, state.at = commit, segment.operations[-1].seq, newest, self._now
+
+    def _replace(self, state: StreamState, head: str) -> None:
+        """Take a stream that its writer replaced after a purge; raise Refused for any other that does not go on."""
+        new = list(self._verified(state.writer, head))
+        lines = [one for segment, _ in new for one in segment.operations]
+        erased = {one.id for one in lines if one.op == "purge" and one.own}
+        old = self.read(state.writer, state.head)
+        if len(lines) < len(old) or not new[0][0].rewrites:
+            raise Refused("it was replaced by another stream")
+        for before, after in zip(old, lines, strict=False):
+            if before.line() != after.line() and not (
+                after.op in GONE and after.id == before.id and after.id in erased
+            ):
+                raise Refused("it was rewritten")
+        state.head = head
+        self.rewritten = True

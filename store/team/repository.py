@@ -1,0 +1,232 @@
+"""The git repository beside a memory that holds the streams: `shared.git`, bare, and never the project's own.
+
+`refs/memoranda/WRITER` is what was verified, `refs/incoming/WRITER` what was fetched last. Git's configuration of the
+project does not count here, no hook runs, and no question is asked on a terminal.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO
+
+from store.git.process import GitError
+from store.team.operation import WRITER, Refused
+from store.team.stream import LARGEST
+
+FOLDER = "shared.git"
+FILE = "segment"  # in the tree of each commit
+VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
+SECONDS = 600  # for a fetch or a push
+MOST_WRITERS = 2_000
+_SETTINGS = (
+    *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
+    *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
+    *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
+    # not compressed on the disk, so that the proof of a purge, which reads bytes, reads these too
+    *("core.compression=0", "fastimport.unpackLimit=1000000000"),
+)
+_PROTOCOLS = "file:git:http:https:ssh"
+_KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ASKPASS")
+
+
+class RemoteRefuses(GitError):
+    """The remote takes no refs of this kind."""
+
+    code = "remote-refuses"
+
+
+class Overtaken(GitError):
+    """The remote's stream of this writer has something that this machine does not have."""
+
+    code = "overtaken"
+
+
+class StreamRepository:
+    """The repository of streams in the folder of a memory."""
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, FOLDER)
+        self._refs: dict[str, str] | None = None  # as they were read last
+
+    def exists(self) -> bool:
+        return os.path.isfile(os.path.join(self.path, "HEAD"))
+
+    def create(self) -> None:
+        """Make the repository if it is missing. Raise GitError."""
+        if not self.exists():
+            self._git("init", "--quiet", "--bare", "--template=", self.path, inside=False)
+            os.chmod(self.path, 0o700)
+
+    def heads(self, where: str = VERIFIED) -> dict[str, str]:
+        """Return the newest commit of each writer. Raise GitError."""
+        if self._refs is None:
+            names = self._git("for-each-ref", "--format=%(refname) %(objectname)", VERIFIED, INCOMING)
+            self._refs = dict(line.split(" ") for line in names.decode().splitlines())
+        found = {
+            writer: commit
+            for name, commit in self._refs.items()
+            if name.startswith(where) and WRITER.match(writer := name.removeprefix(where))
+        }
+        if len(found) > MOST_WRITERS:
+            raise GitError(f"The remote has more than {MOST_WRITERS:,} streams.", "Look at who may push there.")
+        return found
+
+    def fetch(self, address: str) -> None:
+        """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Raise GitError."""
+        self._git(
+            *("fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance"),
+            *("--", address, f"+{VERIFIED}*:{INCOMING}*"),
+        )
+        self._refs = None
+        self._unpack()
+
+    def push(self, address: str, writer: str, expected: str | None = None) -> None:
+        """Send a writer's stream to a remote; with the commit that is `expected` there (empty for none) it may replace
+        what is there. Raise Overtaken, RemoteRefuses or GitError."""
+        ref = f"{VERIFIED}{writer}"
+        lease = [] if expected is None else [f"--force-with-lease={ref}:{expected}"]
+        self._git("push", "--quiet", "--no-verify", *lease, "--", address, f"{ref}:{ref}")
+
+    def segments(self, writer: str, commits: Sequence[str]) -> Iterator[bytes]:
+        """Yield the segment of each of these commits. Raise Refused for one that is no segment, or too large."""
+        if not commits:
+            return
+        names = "".join(f"{commit}:{FILE}\n" for commit in commits).encode()
+        sizes = self._git("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=names).decode().splitlines()
+        for answer in sizes:
+            kind, _, length = answer.rpartition(" ")
+            if kind != "blob" or int(length) > LARGEST:
+                raise Refused(f"The stream of {writer} holds something else than segments, or one that is too large.")
+        for first in range(0, len(commits), 64):  # at most 512 MB at once, of which most are small
+            names = "".join(f"{commit}:{FILE}\n" for commit in commits[first : first + 64]).encode()
+            data = self._git("cat-file", "--batch=%(objectsize)", given=names)
+            at = 0
+            while at < len(data):
+                end = data.index(b"\n", at)
+                size = int(data[at:end])
+                yield data[end + 1 : end + 1 + size]
+                at = end + 2 + size
+
+    def commits(self, writer: str, newest: str, after: str = "") -> list[str]:
+        """Return the commits of a stream, oldest first, those since the commit `after` alone. Raise Refused where one
+        has several parents, or `after` is not among them."""
+        limits = [newest, f"^{after}"] if after else [newest]
+        found = []
+        first = True
+        for line in self._git("rev-list", "--reverse", "--topo-order", "--parents", *limits).decode().splitlines():
+            commit, *parents = line.split(" ")
+            if len(parents) > 1 or (first and after and parents != [after]) or (first and not after and parents):
+                raise Refused(f"The stream of {writer} is not one line of commits.")
+            found.append(commit)
+            first = False
+        return found
+
+    def descends(self, newer: str, older: str) -> bool:
+        """Return whether one commit is another, or follows it."""
+        return newer == older or self._git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
+
+    def append(self, writer: str, segments: Iterable[bytes], after: str, at: str) -> list[str]:
+        """Write segments as commits of a writer's stream behind the commit `after` (empty: a new stream); return these
+        commits. The time is in each, so that equal streams are equal commits. Raise GitError."""
+        from store.base.clock import to_ms
+
+        ref, moment = f"{VERIFIED}{writer}", to_ms(at) // 1000
+        parts = [b"" if after else f"reset {ref}\n\n".encode()]
+        written = 0
+        for written, segment in enumerate(segments, 1):
+            parts.append(f"commit {ref}\nmark :{written}\n".encode())
+            parts.append(f"committer Memoranda <{writer}@memoranda> {moment} +0000\ndata 0\n".encode())
+            if written == 1 and after:
+                parts.append(f"from {after}\n".encode())
+            parts.append(f"M 100644 inline {FILE}\ndata {len(segment)}\n".encode() + segment + b"\n")
+        parts += [f"get-mark :{mark}\n".encode() for mark in range(1, written + 1)]
+        answers = self._git("fast-import", "--quiet", "--force", "--done", given=b"".join(parts) + b"done\n")
+        commits = answers.decode().split()
+        if self._refs is not None and commits:
+            self._refs[ref] = commits[-1]
+        return commits
+
+    def point(self, changes: Mapping[str, str], where: str = VERIFIED) -> None:
+        """Set the newest commit of writers' streams; an empty one removes the stream. Raise GitError."""
+        there = self.heads(where)
+        changes = {writer: commit for writer, commit in changes.items() if commit != there.get(writer, "")}
+        lines = [
+            f"update {where}{writer} {commit}\n" if commit else f"delete {where}{writer}\n"
+            for writer, commit in changes.items()
+        ]
+        if lines:
+            self._git("update-ref", "--stdin", given="".join(lines).encode())
+            self._refs = None
+
+    def prune(self) -> None:
+        """Remove from the disk what no stream holds any more, as after a purge. Raise GitError."""
+        self._git("prune", "--expire=now")
+
+    def _unpack(self) -> None:
+        """Write what was fetched as objects of their own, not compressed: the proof of a purge reads bytes."""
+        folder = os.path.join(self.path, "objects", "pack")
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".pack"):
+                apart = os.path.join(self.path, name)  # git leaves out what it has in a pack
+                os.replace(os.path.join(folder, name), apart)
+                with open(apart, "rb") as pack:
+                    self._git("unpack-objects", "-q", source=pack)
+                os.unlink(apart)
+            elif name.startswith("pack-"):
+                os.unlink(os.path.join(folder, name))
+
+    def _git(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        source: IO[bytes] | None = None,
+        accepted: Sequence[int] = (0,),
+        inside: bool = True,
+    ) -> bytes:
+        settings = (word for setting in _SETTINGS for word in ("-c", setting))
+        place = ("--git-dir", self.path) if inside else ()
+        try:
+            done = subprocess.run(
+                ["git", "--no-pager", *settings, *place, *arguments],
+                input=given if source is None else None,
+                stdin=source,
+                capture_output=True,
+                env=_environment(),
+                timeout=SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from None
+        except subprocess.TimeoutExpired:
+            raise GitError("The remote did not answer in time.", "Nothing was lost; try again later.") from None
+        if done.returncode not in accepted:
+            raise _failure(arguments[0], done.stderr.decode("utf-8", "replace"))
+        return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
+    kept.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    return kept | {
+        "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "LC_ALL": "C",
+    }
+
+
+def _failure(verb: str, complaint: str) -> GitError:
+    """Return git's complaint as an error with its next step."""
+    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
+    reason = next(
+        (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))), lines[0] if lines else verb
+    )[:200]
+    if verb == "push":
+        if any(word in complaint for word in ("non-fast-forward", "fetch first", "stale info")):
+            return Overtaken("The remote has a stream of this writer that this machine does not have.")
+        if "[remote rejected]" in complaint or "deny updating" in complaint:
+            return RemoteRefuses(
+                f"The remote takes no refs below refs/memoranda: {reason}.",
+                "Ask whoever runs it to allow them, or share through another remote: share --remote NAME.",
+            )
+    return GitError(f"git {verb} failed: {reason}", "Nothing was lost; look at the remote, and try again.")

@@ -1,0 +1,276 @@
+"""`team.db`, beside the memory: which streams are known and up to where, the merged records, and which records of the
+memory they are. Everything in it but a person's choices can be made again from the streams.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from store.base import installation
+from store.base.errors import Busy, StorageError
+from store.team.view import SharedRecord
+
+FILE = "team.db"
+WRITERS = "writers"  # kind of entry of the installation: the writer of each memory
+BUSY_MS = 2_000
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
+-- up to where each writer's stream was merged; `said` is what is wrong with it now, `believed` the kinds and domains
+-- that are taken without a question
+CREATE TABLE IF NOT EXISTS streams(
+  writer TEXT PRIMARY KEY NOT NULL,
+  head TEXT NOT NULL DEFAULT '',
+  seq INTEGER NOT NULL DEFAULT 0,
+  digest TEXT NOT NULL DEFAULT '',
+  name TEXT NOT NULL DEFAULT '',
+  at TEXT NOT NULL DEFAULT '',
+  said TEXT NOT NULL DEFAULT '',
+  believed TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS records(
+  id TEXT PRIMARY KEY NOT NULL,
+  author TEXT NOT NULL,
+  state TEXT NOT NULL,              -- store/team/view.py
+  moved INTEGER NOT NULL            -- 1: changed since it was last compared with the memory
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS records_moved ON records(id) WHERE moved;
+-- a shared record that is in the memory too: own ones, and those of others that were accepted
+CREATE TABLE IF NOT EXISTS held(
+  id TEXT PRIMARY KEY NOT NULL,
+  number INTEGER NOT NULL,          -- of the record here, when it was last looked at
+  fields TEXT NOT NULL,             -- JSON: the values that both sides knew last
+  base TEXT NOT NULL,               -- JSON: by field, the operations that set them
+  confirmed TEXT NOT NULL,
+  status TEXT NOT NULL              -- active, forgotten
+) WITHOUT ROWID;
+-- what was put into the inbox: the newest proposal about a record, and the state of the record that it was about
+CREATE TABLE IF NOT EXISTS offers(
+  id TEXT PRIMARY KEY NOT NULL,
+  proposal INTEGER NOT NULL,
+  fields TEXT NOT NULL,
+  base TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(slots=True)
+class StreamState:
+    """How far one writer's stream was merged; see `streams` in SCHEMA."""
+
+    writer: str
+    head: str = ""
+    seq: int = 0
+    digest: str = ""
+    name: str = ""
+    at: str = ""
+    said: str = ""
+    believed: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The name that is shown: the writer's own, which anybody can take, with the identity that nobody can."""
+        return f"{self.name} ({self.writer})" if self.name else self.writer
+
+
+@dataclass(slots=True)
+class Held:
+    """A shared record that is in the memory; see `held` in SCHEMA."""
+
+    id: str
+    number: int
+    fields: dict[str, Any]
+    base: dict[str, tuple[str, ...]]
+    confirmed: str
+    status: str = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The newest proposal about a shared record, with the values it would bring and the operations they are of."""
+
+    id: str
+    proposal: int
+    fields: dict[str, Any]
+    base: dict[str, tuple[str, ...]]
+
+
+class TeamFile:
+    """The open file of one memory's team. One process at a time changes it (`exclusive`)."""
+
+    def __init__(self, folder: str, identity: str) -> None:
+        self.path = os.path.join(folder, FILE)
+        self._identity = identity
+        try:
+            if not os.path.lexists(self.path):
+                os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
+            self._connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
+            self._connection.set_busy_timeout(BUSY_MS)
+            self._connection.pragma("secure_delete", 1)
+            self._connection.execute(SCHEMA)
+        except (OSError, apsw.Error) as error:
+            raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # one exchange at a time
+
+    def __enter__(self) -> "TeamFile":
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            raise Busy("Another program is exchanging with the team.", "Try again in a moment.") from None
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._connection.execute("COMMIT" if error is None else "ROLLBACK")
+
+    def keep(self) -> None:
+        """Commit what was done so far, and go on."""
+        self._connection.execute("COMMIT; BEGIN IMMEDIATE")
+
+    # the writer
+
+    @property
+    def writer(self) -> str:
+        """This installation's writer for this memory; empty before the first share, and for a copied installation."""
+        writer, _, machine = installation.read(self._entry).partition("\n")
+        return writer if machine == machine_id() else ""
+
+    def become(self) -> str:
+        """Give this installation a new writer for this memory; return it. Raise StorageError."""
+        from base64 import b32encode
+
+        writer = b32encode(os.urandom(8)).decode().lower()[:12]
+        if not installation.keep(self._entry, f"{writer}\n{machine_id()}"):
+            raise StorageError(installation.trouble(), "Name a folder that can be written in $XDG_STATE_HOME.")
+        return writer
+
+    @property
+    def _entry(self) -> str:
+        return os.path.join(WRITERS, self._identity)
+
+    # choices of the person
+
+    def get(self, key: str) -> str:
+        """Return a choice; empty if it was not made."""
+        found = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).get
+        return "" if found is None else str(found)
+
+    def put(self, key: str, value: str) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (key, value))
+
+    # streams
+
+    def streams(self) -> dict[str, StreamState]:
+        """Return the state of each known stream, by writer."""
+        rows = self._connection.execute("SELECT writer, head, seq, digest, name, at, said, believed FROM streams")
+        return {row[0]: StreamState(*row) for row in rows}
+
+    def put_stream(self, state: StreamState) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO streams(writer, head, seq, digest, name, at, said, believed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (state.writer, state.head, state.seq, state.digest, state.name, state.at, state.said, state.believed),
+        )
+
+    # records
+
+    def record(self, id: str) -> SharedRecord:
+        """Return a record as it is known; a new one if it is not."""
+        state = self._connection.execute("SELECT state FROM records WHERE id = ?", (id,)).get
+        return SharedRecord(id) if state is None else SharedRecord.of(state)
+
+    def put_records(self, records: Iterable[SharedRecord]) -> None:
+        """Store records; those that changed are compared with the memory at the next occasion."""
+        self._connection.executemany(
+            "INSERT INTO records(id, author, state, moved) VALUES (?, ?, ?, 1)"
+            " ON CONFLICT(id) DO UPDATE SET state = excluded.state, moved = 1 WHERE state <> excluded.state",
+            ((one.id, one.author, one.state()) for one in records),
+        )
+
+    def moved(self) -> list[str]:
+        """Return the records that changed since they were last compared with the memory, in order."""
+        return [id for (id,) in self._connection.execute("SELECT id FROM records WHERE moved ORDER BY id")]
+
+    def compared(self, ids: Iterable[str]) -> None:
+        """Note that records were compared with the memory."""
+        self._connection.executemany("UPDATE records SET moved = 0 WHERE id = ?", ((id,) for id in ids))
+
+    def forget_records(self) -> None:
+        """Drop what was merged, to merge it again from the streams: after one was rewritten."""
+        self._connection.execute("DELETE FROM records; UPDATE streams SET head = '', seq = 0, digest = ''")
+
+    def view(self) -> Iterator[SharedRecord]:
+        """Yield every record, by identity."""
+        for (state,) in self._connection.execute("SELECT state FROM records ORDER BY id"):
+            yield SharedRecord.of(state)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many records of each writer are known and not purged."""
+        sql = "SELECT author, count(*) FROM records WHERE state NOT LIKE '%\"purged\":true}' GROUP BY author"
+        return {str(author): int(str(number)) for author, number in self._connection.execute(sql)}
+
+    # records of the memory
+
+    def held(self) -> dict[str, Held]:
+        """Return the shared records that are in the memory, by identity."""
+        rows = self._connection.execute("SELECT id, number, fields, base, confirmed, status FROM held")
+        return {
+            id: Held(id, number, json.loads(fields), _base(base), *rest) for id, number, fields, base, *rest in rows
+        }
+
+    def held_one(self, id: str) -> Held | None:
+        """Return what is held of one shared record."""
+        row = self._connection.execute(
+            "SELECT number, fields, base, confirmed, status FROM held WHERE id = ?", (id,)
+        ).get
+        if row is None:
+            return None
+        number, fields, base, *rest = row
+        return Held(id, number, json.loads(fields), _base(base), *rest)
+
+    def put_held(self, one: Held) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO held(id, number, fields, base, confirmed, status) VALUES (?, ?, ?, ?, ?, ?)",
+            (one.id, one.number, json.dumps(one.fields), json.dumps(one.base), one.confirmed, one.status),
+        )
+
+    def drop_held(self, id: str) -> None:
+        self._connection.execute("DELETE FROM held WHERE id = ?", (id,))
+
+    def offers(self) -> dict[str, Offer]:
+        """Return the newest proposal about each record, by identity."""
+        rows = self._connection.execute("SELECT id, proposal, fields, base FROM offers")
+        return {id: Offer(id, number, json.loads(fields), _base(base)) for id, number, fields, base in rows}
+
+    def put_offer(self, one: Offer) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO offers(id, proposal, fields, base) VALUES (?, ?, ?, ?)",
+            (one.id, one.proposal, json.dumps(one.fields), json.dumps(one.base)),
+        )
+
+    def drop_offer(self, id: str) -> None:
+        self._connection.execute("DELETE FROM offers WHERE id = ?", (id,))
+
+
+def machine_id() -> str:
+    """Return what tells this machine from another that this installation was copied to."""
+    import socket
+
+    from store.base.hashing import sha256
+
+    try:
+        with open("/etc/machine-id", encoding="ascii") as file:
+            name = file.read().strip()
+    except (OSError, ValueError):
+        name = socket.gethostname()
+    return sha256(f"memoranda {name}".encode()).hexdigest()[:32]
+
+
+def _base(text: str) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(several) for name, several in json.loads(text).items()}

@@ -1,0 +1,162 @@
+"""Merge operations into the state of each record: a pure function of the set of operations, whatever their order.
+
+Of each field the values are kept that no known operation is based on: one of them is the record's, several different
+ones are a conflict. What an author says of a record's being there (forget, restore) holds in the order of their own
+stream; what others say of it is a question. A purge by its author leaves the identity alone, whatever else arrives.
+"""
+
+import json
+from typing import Any
+
+from store.team.operation import FIELDS, Operation, author_of, kind_of
+
+
+class SharedRecord:
+    """One shared record, as far as operations of it are known.
+
+    `values` are the current values of each field by the operation that set them, `replaced` the operations that a newer
+    value is based on. `confirmed` is, for each writer, their last confirmation (its number, its time, the values it was
+    of). `questions` holds who, not being the author, wants it forgotten or purged. `endorsed` are the writers who took
+    it into their own memory."""
+
+    __slots__ = ("added", "confirmed", "endorsed", "forgot", "id", "purged", "questions", "replaced", "values")
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.added = False
+        self.purged = False
+        self.values: dict[str, dict[str, Any]] = {}
+        self.replaced: dict[str, set[str]] = {}
+        self.confirmed: dict[str, tuple[int, str, tuple[str, ...]]] = {}
+        # the author's last forget (True) or restore, its number, and the confirmations that they had seen
+        self.forgot: tuple[int, bool, tuple[str, ...]] = (0, False, ())
+        self.questions: dict[str, dict[str, int]] = {"forget": {}, "purge": {}}
+        self.endorsed: set[str] = set()
+
+    @property
+    def author(self) -> str:
+        return author_of(self.id)
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.id)
+
+    @property
+    def status(self) -> str:
+        """`purged`, `unknown` before its first operation arrived, `forgotten`, or `active`."""
+        if self.purged:
+            return "purged"
+        if not self.added:
+            return "unknown"
+        return "forgotten" if self.forgot[1] else "active"
+
+    def take(self, operation: Operation) -> None:
+        """Merge one operation; again, or in another order, comes to the same."""
+        if self.purged:
+            return
+        op, writer = operation.op, operation.writer
+        if op == "purge" and operation.own:
+            self._erase()
+        elif op in ("add", "change"):
+            self.added = self.added or op == "add"
+            for name, value in operation.fields.items():
+                seen = self.replaced.setdefault(name, set())
+                seen.update(operation.base.get(name, ()))
+                held = self.values.setdefault(name, {})
+                for one in seen & held.keys():
+                    del held[one]
+                if operation.reference not in seen:
+                    held[operation.reference] = value
+        elif op == "confirm":
+            if operation.seq > self.confirmed.get(writer, (0,))[0]:
+                self.confirmed[writer] = (operation.seq, operation.at, operation.base.get("", ()))
+        elif op in ("forget", "restore") and operation.own:
+            if operation.seq > self.forgot[0]:
+                self.forgot = (operation.seq, op == "forget", operation.base.get("", ()))
+        elif op in self.questions:
+            asked = self.questions[op]
+            asked[writer] = max(operation.seq, asked.get(writer, 0))
+        elif op == "accept":
+            self.endorsed.add(writer)
+
+    def heads(self, name: str) -> tuple[str, ...]:
+        """Return the operations whose values of a field are current, in order."""
+        return tuple(sorted(self.values.get(name, {}), key=_number))
+
+    def value(self, name: str) -> Any:
+        """Return the value of a field that is shown: of several the author's, else the first; None without one."""
+        held = self.values.get(name, {})
+        own = [one for one in self.heads(name) if one.endswith(f"@{self.author}")]
+        return held[(own or list(self.heads(name)))[0]] if held else None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the shown value of each field that has one."""
+        return {name: value for name in FIELDS[self.kind] if (value := self.value(name)) is not None}
+
+    def conflicts(self) -> dict[str, dict[str, Any]]:
+        """Return the fields that have several different values, with all of them by operation."""
+        return {
+            name: {one: held[one] for one in self.heads(name)}
+            for name, held in self.values.items()
+            if len({json.dumps(value, sort_keys=True) for value in held.values()}) > 1
+        }
+
+    def confirmed_since(self) -> list[str]:
+        """Return who confirmed a forgotten record without its author having seen that: a question to them."""
+        if self.status != "forgotten":
+            return []
+        seen = set(self.forgot[2])
+        return sorted(
+            writer
+            for writer, (seq, _, _) in self.confirmed.items()
+            if writer != self.author and f"{seq}@{writer}" not in seen
+        )
+
+    def confirmations(self) -> tuple[str, ...]:
+        """Return the operations that confirmed it last, one a writer."""
+        return tuple(f"{seq}@{writer}" for writer, (seq, _, _) in sorted(self.confirmed.items()))
+
+    def state(self) -> str:
+        """Return all of it as JSON; equal sets of operations give equal text."""
+        if self.purged:
+            return json.dumps({"id": self.id, "purged": True}, sort_keys=True, separators=(",", ":"))
+        parts = {
+            "id": self.id,
+            "added": self.added,
+            "values": self.values,
+            "replaced": {name: sorted(several) for name, several in self.replaced.items() if several},
+            "confirmed": self.confirmed,
+            "forgot": self.forgot,
+            "questions": {name: asked for name, asked in self.questions.items() if asked},
+            "endorsed": sorted(self.endorsed),
+        }
+        return json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def of(cls, state: str) -> "SharedRecord":
+        """Return the record that `state` gave this text."""
+        parts = json.loads(state)
+        record = cls(parts["id"])
+        if parts.get("purged"):
+            record.purged = True
+            return record
+        record.added = parts["added"]
+        record.values = parts["values"]
+        record.replaced = {name: set(several) for name, several in parts["replaced"].items()}
+        record.confirmed = {writer: (seq, at, tuple(of)) for writer, (seq, at, of) in parts["confirmed"].items()}
+        seq, forgot, seen = parts["forgot"]
+        record.forgot = (seq, forgot, tuple(seen))
+        for name, asked in parts["questions"].items():
+            record.questions[name] = asked
+        record.endorsed = set(parts["endorsed"])
+        return record
+
+    def _erase(self) -> None:
+        self.__init__(self.id)  # type: ignore[misc]
+        self.purged = True
+
+
+def _number(reference: str) -> tuple[str, int]:
+    """Return the order of operations' names: by writer, then by number."""
+    seq, _, writer = reference.partition("@")
+    return writer, int(seq)

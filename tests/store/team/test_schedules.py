@@ -1,0 +1,118 @@
+"""Whatever three people do, in whatever order they exchange: afterwards all see the same, and nothing was lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.team import Join, Person
+
+from store.base.errors import MemorandaError
+from store.inbox.inbox import InboxChoice
+from store.purge.proof import prove
+from store.team.exchange import Team
+
+ROUNDS = 10
+STEPS = 40
+
+
+def act(person: Person, dice: random.Random, number: int, said: set[str], purged: list[str]) -> None:
+    """Do one thing that a person does; note what was said, and what was purged."""
+    memory = person.memory
+    active = memory.facts.ids(memory.now)
+    kind = dice.choices(("remember", "correct", "confirm", "forget", "purge", "undo", "decide", "sync"),
+                        (5, 4, 2, 2, 1, 1, 5, 6))[0]  # fmt: skip
+    text = f"Service number {number} is owned by team {dice.randrange(100)}"
+    if kind == "sync":
+        person.sync()
+    elif kind == "decide":
+        for proposal in memory.inbox.waiting():
+            if dice.random() < 0.7:
+                verb = dice.choice(("accept", "accept", "reject"))
+                memory.inbox.decide([InboxChoice(proposal.id, verb)], anyway=True)
+    elif kind == "remember" or not active:
+        person.remember(text)
+        said.add(text)
+    elif kind == "correct":
+        memory.facts.correct(dice.choice(active), text)
+        said.add(text)
+    elif kind == "confirm":
+        memory.facts.confirm([dice.choice(active)])
+    elif kind == "forget":
+        memory.facts.forget([dice.choice(active)])
+    elif kind == "undo":
+        memory.history.undo()
+    else:
+        chosen = memory.facts.get(dice.choice(active))
+        if not chosen.origin.startswith("team:"):
+            memory.purge.run(memory.purge.plan([("fact", chosen.id)]))
+            purged.append(chosen.fact)
+
+
+@pytest.mark.parametrize("round", range(ROUNDS))
+def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: int) -> None:
+    seed = random.SystemRandom().getrandbits(30)
+    print(f"seed {seed}")  # pytest shows it when the test fails
+    dice = random.Random(seed)
+    people = [join(name) for name in ("Ana", "Bob", "Cleo")]
+    said: set[str] = set()
+    purged: list[str] = []
+    for number in range(STEPS):
+        try:
+            act(dice.choice(people), dice, number, said, purged)
+        except MemorandaError:
+            pass  # an undo that clashes, a correction that says what is there
+    for _ in range(3):
+        for person in people:
+            assert person.sync().warnings == []
+    views = [person.view() for person in people]
+    assert views[0] == views[1] == views[2]
+    for text in purged:
+        for person in people:
+            own = person.memory.database.value("SELECT count(*) FROM facts WHERE fact = ?", (text,))
+            beside = tmp_path / person.name
+            files = [str(file) for file in [*(beside / "shared.git").rglob("*"), beside / "team.db"] if file.is_file()]
+            found = [one.file for one in prove([text], files) if one.found]
+            assert own or found == [], (text, person.name)
+    for person in people:
+        with Team(person.memory) as team:
+            shared = {str(one.value("fact")) for one in team._file.view() if one.status != "purged"}
+        assert shared <= said
+
+
+KILLED = """
+import sys
+from store.memory import Memory
+from store.team.exchange import Team
+with Memory.open(sys.argv[1]) as memory, Team(memory) as team:
+    print("ready", flush=True)
+    team.exchange()
+"""
+
+
+@pytest.mark.parametrize("round", range(6))
+def test_an_exchange_that_is_killed_goes_on_at_the_next(join: Join, tmp_path: Path, round: int) -> None:
+    dice = random.Random()
+    ana, bob = join("Ana"), join("Bob")
+    for number in range(30):
+        ana.remember(f"Service number {number} is owned by team {number % 7}")
+        bob.remember(f"Host number {number} is in room {number % 5}")
+    ana.sync()
+    for _ in range(4):
+        child = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(tmp_path / "Bob" / "memory.db")], stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None and child.stdout.readline()
+        try:
+            child.wait(timeout=dice.uniform(0, 0.25))
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+        child.stdout.close()
+    bob.sync(), ana.sync(), bob.sync()
+    assert ana.view() == bob.view() and ana.view().count("\n") == 60
+    assert len(bob.waiting()) == len(ana.waiting()) == 30, "nothing is asked twice"

@@ -1,0 +1,92 @@
+"""The state of a shared record follows from the set of operations known, in whatever order they came."""
+
+from __future__ import annotations
+
+import itertools
+
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.team_schedules import MOMENT, run
+from store.team.operation import Operation
+from store.team.view import SharedRecord
+
+ANA, BOB = "a" * 12, "b" * 12
+ID = f"F1@{ANA}"
+
+
+def op(writer: str, seq: int, name: str, fields: dict[str, object] | None = None, **base: tuple[str, ...]) -> Operation:
+    return Operation(
+        writer, seq, MOMENT, name, ID, fields or {}, {key.strip("_"): value for key, value in base.items()}
+    )
+
+
+def merged(operations: list[Operation]) -> SharedRecord:
+    """Merge operations in every order; they come to one state."""
+    states = set()
+    for order in itertools.permutations(operations):
+        record = SharedRecord(ID)
+        for one in (*order, order[0]):
+            record.take(one)
+        states.add(record.state())
+    assert len(states) == 1
+    return SharedRecord.of(states.pop())
+
+
+ADD = op(ANA, 1, "add", {"fact": "Tuesdays", "domain": "work"})
+
+
+@settings(max_examples=examples(150))
+@given(st.integers(0, 2**32))
+def test_five_writers_who_know_the_same_see_the_same(seed: int) -> None:
+    views = [one.view() for one in run(seed)]
+    assert all(view == views[0] for view in views)
+
+
+def test_changes_of_different_fields_both_hold() -> None:
+    record = merged([ADD, op(ANA, 2, "change", {"domain": "projects"}, domain=(ADD.reference,)),
+                     op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,))])  # fmt: skip
+    assert record.fields() == {"fact": "Fridays", "domain": "projects"} and record.conflicts() == {}
+
+
+def test_changes_of_one_field_from_the_same_base_are_a_conflict_that_either_settles() -> None:
+    first = op(ANA, 2, "change", {"fact": "Thursdays"}, fact=(ADD.reference,))
+    second = op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,))
+    record = merged([ADD, first, second])
+    assert record.conflicts() == {"fact": {first.reference: "Thursdays", second.reference: "Fridays"}}
+    assert record.value("fact") == "Thursdays", "the author's is shown meanwhile"
+    settled = op(BOB, 2, "change", {"fact": "Fridays"}, fact=(first.reference, second.reference))
+    record = merged([ADD, first, second, settled])
+    assert record.conflicts() == {} and record.value("fact") == "Fridays"
+
+
+def test_forget_beats_a_confirmation_which_becomes_a_question() -> None:
+    confirmed = op(BOB, 1, "confirm", __=(ADD.reference,))
+    record = merged([ADD, confirmed, op(ANA, 2, "forget")])
+    assert record.status == "forgotten" and record.confirmed_since() == [BOB]
+    record = merged([ADD, confirmed, op(ANA, 2, "forget", __=(confirmed.reference,))])
+    assert record.confirmed_since() == [], "its author had seen that"
+
+
+def test_only_the_author_forgets_and_brings_back() -> None:
+    asked = op(BOB, 1, "forget")
+    record = merged([ADD, asked])
+    assert record.status == "active" and record.questions["forget"] == {BOB: 1}
+    record = merged([ADD, op(ANA, 2, "forget"), op(ANA, 3, "restore")])
+    assert record.status == "active"
+
+
+def test_a_purge_by_its_author_leaves_nothing_whatever_else_arrives() -> None:
+    later = op(BOB, 2, "change", {"fact": "Sundays"}, fact=(ADD.reference,))
+    record = merged([ADD, op(ANA, 2, "purge"), op(BOB, 1, "accept"), later])
+    assert record.status == "purged" and record.state() == f'{{"id":"{ID}","purged":true}}'
+    assert merged([ADD, op(BOB, 1, "purge")]).status == "active", "a teammate's is a question"
+
+
+def test_what_came_before_its_first_operation_waits_for_it() -> None:
+    record = SharedRecord(ID)
+    record.take(op(BOB, 1, "change", {"fact": "Fridays"}, fact=(ADD.reference,)))
+    assert record.status == "unknown"
+    record.take(ADD)
+    assert record.status == "active" and record.value("fact") == "Fridays"

@@ -1,0 +1,71 @@
+"""People who share through a real git remote on this machine."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from store.inbox.inbox import InboxChoice
+from store.memory import Memory
+from store.team.collect import ShareChoice
+from store.team.exchange import Exchanged, Team
+
+WORK = ShareChoice(("work", "projects"), True)
+
+
+class Person:
+    """One person with a memory of their own."""
+
+    def __init__(self, memory: Memory, remote: Path, name: str) -> None:
+        self.memory = memory
+        self.remote = str(remote)
+        self.name = name
+        with Team(memory) as team:
+            team.choose(WORK, name, self.remote)
+
+    def sync(self) -> Exchanged:
+        with Team(self.memory) as team:
+            return team.exchange()
+
+    def view(self) -> str:
+        with Team(self.memory) as team:
+            return team.export()
+
+    def remember(self, text: str, domain: str = "work") -> int:
+        return self.memory.facts.remember(text, domain=domain)[0]
+
+    def waiting(self) -> list[tuple[str, str]]:
+        return [(one.kind, one.text) for one in self.memory.inbox.waiting()]
+
+    def decide(self, verb: str) -> list[int | None]:
+        choices = [InboxChoice(one.id, verb) for one in self.memory.inbox.waiting()]
+        return list(self.memory.inbox.decide(choices, anyway=True).made.values())
+
+    def facts(self) -> list[str]:
+        return [one.fact for one in self.memory.facts.many(self.memory.facts.ids(self.memory.now))]
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "remote.git")], check=True)
+    return tmp_path / "remote.git"
+
+
+@pytest.fixture
+def join(tmp_path: Path, remote: Path) -> Iterator[Callable[[str], Person]]:
+    memories: list[Memory] = []
+
+    def join(name: str) -> Person:
+        (tmp_path / name).mkdir()
+        memories.append(Memory.open(str(tmp_path / name / "memory.db")))
+        return Person(memories[-1], remote, name)
+
+    yield join
+    for memory in memories:
+        memory.close()
+
+
+Join = Callable[[str], Person]

@@ -1,0 +1,103 @@
+"""Sharing on the command line: seen first, sent to the project's remote, and what arrives waits in the inbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.commands import COMMAND, Said
+
+
+class Checkout:
+    """One person's clone of the project, on a machine of their own."""
+
+    def __init__(self, folder: Path, origin: Path, name: str) -> None:
+        subprocess.run(["git", "clone", "--quiet", str(origin), str(folder)], check=True, capture_output=True)
+        subprocess.run(["git", "-C", str(folder), "config", "user.name", name], check=True)
+        self.folder = folder
+        home = folder.parent / f"home of {name}"
+        home.mkdir()
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
+        self.environment = {**kept, "HOME": str(home), "MEMORANDA_WITHOUT": "model"}
+
+    def do(self, *words: str) -> Said:
+        done = subprocess.run(
+            [COMMAND, *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Checkout, Checkout]:
+    origin = tmp_path / "origin.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(origin)], check=True)
+    return Checkout(tmp_path / "ana", origin, "Ana Pérez"), Checkout(tmp_path / "bob", origin, "Bob")
+
+
+def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
+    ana, bob = two
+    ana.do("remember", "Releases are cut on Tuesdays", "--domain", "work")
+    ana.do("remember", "Allergic to peanuts", "--domain", "personal")
+    ana.do("decide", "Queue", "--chosen", "NATS")
+    assert "Nothing is shared" in ana.do("share").out
+    seen = ana.do("share", "work", "decisions", "--dry-run")
+    assert "Would share 2 records" in seen.out and "NATS" in seen.out and "peanuts" not in seen.out
+    assert not (tmp_path / "origin.git" / "refs" / "memoranda").exists(), "nothing was sent yet"
+    refused = ana.do("share", "work", "decisions")
+    assert refused.status != 0 and "--yes" in refused.err, "nobody is there to say yes"
+    assert "Shared 2 records through origin" in ana.do("share", "work", "decisions", "--yes").out
+    assert "all of it was sent" in ana.do("share").out
+
+    assert "Ana Pérez" in bob.do("team", "sync").out
+    inbox = bob.do("inbox").out
+    assert "Releases are cut on Tuesdays" in inbox and "Queue" in inbox
+    assert "Releases" not in bob.do("facts").out, "it waits for Bob"
+    assert "Releases" not in bob.do("context").out, "and no agent is sent it"
+    assert bob.do("accept", "--all", "--yes").status == 0 or bob.do("accept", "1", "2").status == 0
+    assert "Releases are cut on Tuesdays" in bob.do("facts").out
+    members = json.loads(bob.do("team", "--json").out)
+    assert [(one["name"], one["you"], one["records"]) for one in members] == [("Ana Pérez", False, 2)]
+    branches = subprocess.run(
+        ["git", "-C", str(ana.folder), "for-each-ref"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "memoranda" not in branches, "nothing is in the project's own repository"
+
+
+def test_a_purge_says_whom_it_cannot_reach_and_leaves_nothing_here(two: tuple[Checkout, Checkout]) -> None:
+    ana, _ = two
+    ana.do("remember", "The safe opens with swordfish", "--domain", "work")
+    ana.do("share", "work", "--yes")
+    assert ana.do("verify-forgotten", "opens with swordfish").status == 1
+    assert "shared: `team sync` erases it from origin" in ana.do("purge", "1", "--dry-run").out, "before it is done"
+    done = ana.do("purge", "1", "--yes")
+    assert done.status == 0, done.err
+    assert "team sync" in done.out, "it is still on the remote, until the next exchange"
+    assert ana.do("verify-forgotten", "opens with swordfish").status == 0
+    ana.do("team", "sync")
+    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
+    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+
+
+def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
+    ana, _ = two
+    for words, why in (
+        (("share", "personal", "--yes"), "nothing that can be shared"),
+        (("share", "off", "work"), "Sharing is off, or it is of something"),
+        (("share", "work", "--remote", "upstream", "--yes"), "no remote upstream"),
+        (("team", "believe"), "Whom?"),
+        (("team", "believe", "Zoe", "work"), "Nobody here is called Zoe"),
+    ):
+        done = ana.do(*words)
+        assert done.status and why in done.err, (words, done)
+    subprocess.run(["git", "-C", str(ana.folder), "remote", "set-url", "origin", str(tmp_path / "nowhere")], check=True)
+    done = ana.do("share", "work", "--yes")
+    assert done.status == 1 and "git fetch failed" in done.err and "Traceback" not in done.err

@@ -1,0 +1,219 @@
+"""share, team: decisions and facts shared with other people, or one's own other machines, through a git remote."""
+
+from store import SHAREABLE_DOMAINS, Declined, InvalidInput
+from tui.commands import Outcome, Session
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from store import Exchanged, ShareChoice, Team
+    from store import SharedLocal as Local
+    from tui.input.argument_parser import ParsedArguments
+
+OFF, DECISIONS = "off", "decisions"
+SHOWN = 50  # records of a preview
+REACH = (
+    "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
+    " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
+)
+
+
+def share(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import Team
+
+    with Team(session.memory) as team:
+        if not given.what and not given.name and not given.remote:
+            return _shared(team)
+        if OFF in given.what:
+            if len(given.what) > 1:
+                raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
+            team.choose(choice_of(()))
+            said = "Nothing new is shared from now on. What was shared stays with those who have it."
+            return Outcome(said, lambda: {"share": []})
+        choice = choice_of(given.what) if given.what else team.choice
+        new = team.preview(choice)
+        remote = given.remote or team.remote
+        lines = preview_lines(new)
+        if given.dry_run:
+            return Outcome(
+                f"Would share {count(len(new), 'record')} through {remote}.", lambda: _data(choice, new), lines
+            )
+        question = (
+            f"Share {count(len(new), 'record')} through {remote}, and what is added to it? {REACH.format(remote)}"
+        )
+        if not given.yes and not session.ask(question, lines):
+            raise Declined("Nothing was shared.")
+        team.choose(choice, given.name or team.name or _own_name(session), given.remote)
+        done = _exchange(session, team)
+        said = f"Shared {count(len(new), 'record')} through {remote}."
+        if not new:
+            said = f"What you add to {_words(choice.text())} is shared through {remote}; nothing is there yet."
+        return Outcome(
+            said,
+            lambda: {**_data(choice, new), **exchanged_data(done)},
+            [*lines, *exchanged_lines(team, done)],
+        )
+
+
+def team(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import Team
+
+    with Team(session.memory) as members:
+        if given.act is None:
+            return _members(members)
+        if given.act == "sync":
+            done = _exchange(session, members)
+            return Outcome(exchanged_message(done), lambda: exchanged_data(done), exchanged_lines(members, done))
+        if given.act == "believe":
+            if not given.who:
+                raise InvalidInput("Whom?", "team believe ANA work decisions; team believe ANA takes it back")
+            found = members.believe(given.who, choice_of(given.what))
+            said = f"What {found.shown} adds is taken without a question: {_words(found.believed)}."
+            if not found.believed:
+                said = f"All that {found.shown} shares is asked about from now on."
+            return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
+        new = members.start_anew()
+        done = _exchange(session, members)
+        return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchanged_data(done)})
+
+
+def choice_of(words: "Sequence[str]") -> "ShareChoice":
+    """Return what these words choose: domains, and `decisions`. Raise InvalidInput."""
+    from store import ShareChoice
+
+    for word in words:
+        if word not in (*SHAREABLE_DOMAINS, DECISIONS):
+            raise InvalidInput(
+                f"{word} is nothing that can be shared.", f"Choose among: {' '.join((*SHAREABLE_DOMAINS, DECISIONS))}."
+            )
+    # `decisions` is a domain of facts as well as the kind of record: both are meant
+    return ShareChoice(tuple(dict.fromkeys(words)), DECISIONS in words)
+
+
+def preview_lines(new: "Sequence[Local]") -> list[str]:
+    """Return the exact texts that would be shared, a line each."""
+    from store import cite
+    from tui.theme.escape import visible
+
+    lines = []
+    for one in new[:SHOWN]:
+        if one.kind == "fact":
+            text = f"{one.fields['domain']:<11}  {one.fields['fact']}"
+        else:
+            text = f"{'decision':<11}  {one.fields['title']}: {one.fields['chosen']}"
+        lines.append(f"{cite(one.kind, one.number):<6}  {visible(text)}")
+    if len(new) > SHOWN:
+        lines.append(f"… and {len(new) - SHOWN:,} more: share --dry-run --json lists all of them.")
+    return lines
+
+
+def exchanged_message(done: "Exchanged") -> str:
+    """Return what an exchange did, in a sentence."""
+    arrived = sum(done.arrived.new.values()) + sum(done.arrived.changed.values())
+    if not (done.sent or done.received or arrived):
+        return "Nothing new on either side."
+    return f"Sent {count(done.sent, 'change')}, received {count(done.received, 'change')}."
+
+
+def exchanged_lines(team: "Team", done: "Exchanged") -> list[str]:
+    """Return what arrived, by writer, and what is wrong."""
+    from tui.theme.escape import visible
+
+    names = {state.writer: state.shown for state, _ in team.members()}
+    lines = []
+    for writer in sorted({*done.arrived.new, *done.arrived.changed}):
+        new, changed = done.arrived.new.get(writer, 0), done.arrived.changed.get(writer, 0)
+        parts = [f"shared {new:,}" if new else "", f"changed {changed:,}" if changed else ""]
+        lines.append(f"{visible(names.get(writer, writer))} {', '.join(filter(None, parts))}: see the inbox.")
+    if done.arrived.believed:
+        lines.append(f"{count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
+    if done.arrived.purged:
+        lines.append(f"{count(len(done.arrived.purged), 'record')} purged by their author were erased here.")
+    return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
+
+
+def exchanged_data(done: "Exchanged") -> dict[str, object]:
+    return {
+        "sent": done.sent,
+        "received": done.received,
+        "new": done.arrived.new,
+        "changed": done.arrived.changed,
+        "believed": done.arrived.believed,
+        "purged": len(done.arrived.purged),
+        "notes": done.arrived.notes,
+        "warnings": done.warnings,
+    }
+
+
+def _shared(team: "Team") -> Outcome:
+    choice = team.choice
+    new = team.preview(choice)
+    if not choice:
+        every = f"{' '.join(SHAREABLE_DOMAINS)} {DECISIONS}"
+        said = f"Nothing is shared. Choose what is, and see it first: memoranda share work {DECISIONS}"
+        return Outcome(said, lambda: _data(choice, []), [f"What can be: {every}."])
+    waiting = f"{count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
+    said = f"Shared through {team.remote}: {_words(choice.text())}; {waiting}."
+    return Outcome(said, lambda: _data(choice, new), preview_lines(new))
+
+
+def _words(choice: str) -> str:
+    """Return a stored choice as a person types it."""
+    return " ".join(dict.fromkeys(choice.replace("+", "").split()))
+
+
+def _members(team: "Team") -> Outcome:
+    from tui.theme.escape import visible
+
+    found = team.members()
+    if not found:
+        return Outcome("Nobody shares yet. Begin: memoranda share work decisions", list)
+    lines = []
+    for state, records in found:
+        own = "you" if state.writer == team.writer else ""
+        believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
+        about = [own, count(records, "record"), f"last new {state.at[:10]}" if state.at else "", believed, state.said]
+        lines.append(
+            f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
+        )
+    return Outcome(
+        "",
+        lambda: [
+            {
+                "writer": state.writer,
+                "name": state.name,
+                "you": state.writer == team.writer,
+                "records": records,
+                "operations": state.seq,
+                "at": state.at,
+                "believed": state.believed.split(),
+                "warning": state.said,
+            }
+            for state, records in found
+        ],
+        lines,
+        status=1 if any(state.said for state, _ in found) else 0,
+    )
+
+
+def _exchange(session: Session, team: "Team") -> "Exchanged":
+    try:
+        return team.exchange(session.wait)
+    finally:
+        session.wait("")
+
+
+def _own_name(session: Session) -> str:
+    """Return the name that git has for this person; empty without one."""
+    from store import git_name
+
+    return git_name(session.cwd)
+
+
+def _data(choice: "ShareChoice", new: "Sequence[Local]") -> dict[str, object]:
+    return {
+        "share": choice.text().replace("+", "").split(),
+        "new": [{"kind": one.kind, "number": one.number, **one.fields} for one in new],
+    }
