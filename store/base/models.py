@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WRAPPED_FROM = 50  # characters of a line from which on the next may be the rest of it
 WRAPPED_LINES = 3  # of a subject
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 _APART = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)")  # begins a line that is none: of a list, a trailer
 
 
@@ -100,7 +101,8 @@ class Commit:
 
     @property
     def subject(self) -> str:
-        return self.head.replace("\n", " ")
+        """The subject in one line, for a person to read."""
+        return " ".join(line.rstrip() for line in self.head.split("\n")) or "(no message)"
 
     @property
     def body(self) -> str:
@@ -110,11 +112,11 @@ class Commit:
 def head_of(message: str) -> str:
     """Return the lines of a commit's message that are its subject: more than the first one where its paragraph is
     short and goes on as wrapped text does, neither with a list nor with a trailer."""
-    lines = message.partition("\n\n")[0].rstrip().split("\n")
+    lines = _PARAGRAPH_END.split(message, 1)[0].rstrip().split("\n")
     wrapped = len(lines) <= WRAPPED_LINES and all(
         len(line) >= WRAPPED_FROM and not _APART.match(after) for line, after in pairwise(lines)
     )
-    return "\n".join(lines) if wrapped else lines[0]
+    return "\n".join(lines) if wrapped else lines[0].rstrip()
 
 
 @record(frozen=True, slots=True)

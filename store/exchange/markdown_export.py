@@ -108,7 +108,8 @@ def _decisions(connection: apsw.Connection) -> Iterator[str]:
             (number,),
         )
         for kind, sha, message in links:
-            yield f"- {_VERBS[kind]} {cite('commit', sha)} {shown(head_of(message).replace(chr(10), ' '))}\n"
+            subject = " ".join(head_of(message).split())
+            yield f"- {_VERBS[kind]} {cite('commit', sha)} {shown(subject)}\n"
     if not found:
         yield "\nNone.\n"
 
