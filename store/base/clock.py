@@ -55,8 +55,8 @@ def local_time(moment: str) -> str:
 
 
 def ago(now: str, then: str) -> str:
-    """Return the time since a moment in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`; `ahead` for one in the
-    future."""
+    """Return the time since a moment in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`, `3 y`; `ahead` for one
+    in the future."""
     minutes = (to_ms(now) - to_ms(then)) // 60_000
     if minutes < -1:
         return "ahead"
@@ -67,7 +67,10 @@ def ago(now: str, then: str) -> str:
     if minutes < 24 * 60:
         return f"{minutes // 60} h"
     days = minutes // (24 * 60)
-    return f"{days} d" if days < 365 else f"{days // 30} mo"
+    if days < 365:
+        return f"{days} d"
+    months = max(12, int(days * 12 / 365.25))
+    return f"{months} mo" if months < 24 else f"{months // 12} y"
 
 
 def how_long_ago(now: str, then: str) -> str:

@@ -3,7 +3,9 @@
 Imported where records are read, never by the modules that only write.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from store.base.citations import Citation, cite
 from store.base.record import record
@@ -12,6 +14,11 @@ from store.base.vocabulary import BY_ITSELF
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+WRAPPED_FROM = 50  # characters of a line from which on the next may be the rest of it
+WRAPPED_LINES = 3  # of a subject
+_PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
+_APART = re.compile(r"\s*(?:[-*+•]\s|\d+[.)]\s|[\w-]+:\s)")  # begins a line that is none: of a list, a trailer
 
 
 @record(frozen=True, slots=True)
@@ -88,8 +95,28 @@ class Commit:
         return cite("commit", self.short)
 
     @property
+    def head(self) -> str:
+        """The subject as it is written: its first line, and those on which it was wrapped."""
+        return head_of(self.message)
+
+    @property
     def subject(self) -> str:
-        return self.message.partition("\n")[0]
+        """The subject in one line, for a person to read."""
+        return " ".join(line.rstrip() for line in self.head.split("\n")) or "(no message)"
+
+    @property
+    def body(self) -> str:
+        return self.message[len(self.head) :].strip()
+
+
+def head_of(message: str) -> str:
+    """Return the lines of a commit's message that are its subject: more than the first one where its paragraph is
+    short and goes on as wrapped text does, neither with a list nor with a trailer."""
+    lines = _PARAGRAPH_END.split(message, 1)[0].rstrip().split("\n")
+    wrapped = len(lines) <= WRAPPED_LINES and all(
+        len(line) >= WRAPPED_FROM and not _APART.match(after) for line, after in pairwise(lines)
+    )
+    return "\n".join(lines) if wrapped else lines[0].rstrip()
 
 
 @record(frozen=True, slots=True)

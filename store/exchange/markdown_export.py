@@ -9,6 +9,7 @@ import apsw
 
 from store.base.citations import cite
 from store.base.clock import local_time
+from store.base.models import head_of
 from store.base.vocabulary import DOMAINS
 from store.database.connection import explain
 from store.database.database import Database
@@ -107,7 +108,8 @@ def _decisions(connection: apsw.Connection) -> Iterator[str]:
             (number,),
         )
         for kind, sha, message in links:
-            yield f"- {_VERBS[kind]} {cite('commit', sha)} {shown(message.partition(chr(10))[0])}\n"
+            subject = " ".join(head_of(message).split())
+            yield f"- {_VERBS[kind]} {cite('commit', sha)} {shown(subject)}\n"
     if not found:
         yield "\nNone.\n"
 

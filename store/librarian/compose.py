@@ -163,7 +163,7 @@ def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSe
 def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
     writer, record = _Writer(source, asked, now), source.record
     field = _TITLES.get(source.kind, "text")
-    text = record.subject if isinstance(record, Commit) else str(getattr(record, field))
+    text = record.head if isinstance(record, Commit) else str(getattr(record, field))
     line = writer.quote(field, text, OPTION)
     by = writer.note(writer.by(getattr(record, "origin", "")))
     mark = f" {writer.say('hostile')}" if source.hostile else ""
@@ -219,7 +219,7 @@ def _sentence(writer: _Writer, record: Record) -> str:
         case Fact():
             return f"{quote('fact', record.fact)}{_beside(writer, record)}"
         case Commit():
-            what = quote("message", record.subject)
+            what = quote("message", record.head)
             return say("committed", date=date(record.committed_at), who=name(record.author), what=what)
         case Event():
             payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}

@@ -26,7 +26,7 @@ from store.sources.readers import claude_code
 from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 from store.text.prompt_injection import suspicious
 
-CONVERSATIONS = ("codex", "gemini", "opencode")  # that keep nothing else
+CONVERSATIONS = ("codex", "gemini")  # that keep nothing else, and in files
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30
 _LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
@@ -57,7 +57,7 @@ def scan(
         progress(registry.reader(name).TITLE, 0, 0)
         files = transcripts.conversations(name, places) if name in (*CONVERSATIONS, "claude-code") else []
         spoken += files
-        memories += _taken(report, name, places, files, now)
+        memories += _taken(report, name, places, files, now, search_transcripts)
     for place in named:
         memories += _taken(report, "obsidian" if _is_vault(place) else "markdown", [place], [], now)
     claude = found.get("claude-code", [])
@@ -81,12 +81,16 @@ def _is_vault(place: str) -> bool:
     return os.path.isdir(os.path.join(place, ".obsidian"))
 
 
-def _taken(report: ScanReport, name: str, places: Sequence[str], files: Sequence[str], now: str) -> list[FoundMemory]:
-    """Read the memories of one tool, and note what there is of it."""
+def _taken(
+    report: ScanReport, name: str, places: Sequence[str], files: Sequence[str], now: str, search: bool = True
+) -> list[FoundMemory]:
+    """Read the memories of one tool, and note what there is of it; `search` what was said in its database for secrets
+    too."""
     reader = registry.reader(name)
     memories: list[FoundMemory] = []
     documents, said = set[str](), set[str]()
     troubles: list[Trouble] = []
+    told: transcripts.Told = {}
     for place in places if name not in CONVERSATIONS else ():
         for one in claude_code.memories(place, troubles) if name == "claude-code" else reader.read(place, troubles):
             if isinstance(one, FoundMemory):
@@ -95,9 +99,12 @@ def _taken(report: ScanReport, name: str, places: Sequence[str], files: Sequence
                 documents.add(one.path)
             elif isinstance(one, FoundTurn):
                 said.add(one.session)
+                if search:
+                    transcripts.note(one, told)
     dated = sorted(one.created for one in memories if one.created)
     border = days_before(now, OLD_DAYS)
     report.troubles += troubles
+    report.findings += transcripts.found_in(told)
     report.sources.append(
         SourceInventory(
             source=name,
@@ -107,6 +114,7 @@ def _taken(report: ScanReport, name: str, places: Sequence[str], files: Sequence
             documents=len(documents),
             conversations=len(files) or len(said),
             bytes=sum(os.path.getsize(path) for path in files if os.path.isfile(path)),
+            unread=len(troubles),
             oldest=dated[0] if dated else "",
             newest=dated[-1] if dated else "",
             old=sum(one < border for one in dated),

@@ -26,7 +26,8 @@ class ScanFinding:
 
 @dataclass(frozen=True, slots=True)
 class SourceInventory:
-    """What one tool keeps: times are of its memories, empty where it has none; `old` ones are older than OLD_DAYS."""
+    """What one tool keeps: times are of its memories, empty where it has none; `old` ones are older than OLD_DAYS,
+    `unread` is how many parts cannot be read."""
 
     source: str
     title: str
@@ -38,6 +39,7 @@ class SourceInventory:
     oldest: str = ""
     newest: str = ""
     old: int = 0
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)

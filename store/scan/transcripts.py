@@ -8,13 +8,14 @@ from store.redaction.redactor import findings
 from store.scan.report import EXPIRING, SECRET, ScanFinding
 from store.sources.files import LONGEST, files_below, opened
 from store.sources.readers.claude_code import transcripts
-from store.sources.source import Machine
+from store.sources.source import FoundTurn, Machine
 
 CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
 SOON_DAYS = 7
 DAY = 86_400  # seconds
 BLOCK = 1 << 20  # bytes that are searched at a time
 LARGE = 16 << 20  # bytes in all, from which on several processes search
+Told = dict[str, dict[str, list[int]]]  # file → kind of secret → (its first line, how often it is there)
 ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
 
 
@@ -48,15 +49,13 @@ def conversations(name: str, places: Sequence[str]) -> list[str]:
     """List the files of conversations of an agent."""
     if name == "claude-code":
         return [path for place in places for path in transcripts(place)]
-    if name == "opencode":
-        return list(places)
     return [path for place in places for path in files_below(place, ".jsonl")]
 
 
 def secrets(paths: Sequence[str], progress: Callable[[int, int], None], processes: int = 0) -> list[ScanFinding]:
     """Return the secrets in clear in files of conversations, one finding a file and kind. `progress` is called with the
     bytes done and in all."""
-    sizes = {path: os.path.getsize(path) for path in paths if os.path.isfile(path) and not path.endswith(".db")}
+    sizes = {path: os.path.getsize(path) for path in paths if os.path.isfile(path)}
     total, done = sum(sizes.values()), 0
     found: list[ScanFinding] = []
     for path, several in _searched(sizes, processes or min(4, os.cpu_count() or 1), total):
@@ -102,8 +101,20 @@ def in_file(path: str) -> list[ScanFinding]:
             _search(block, line, counts)
             line += block.count(b"\n")
         _search(rest, line, counts)
+    return found_in({path: counts})
+
+
+def note(turn: FoundTurn, told: Told) -> None:
+    """Count the secrets of a turn that a database holds."""
+    counts = told.setdefault(turn.path, {})
+    for one in findings(turn.text):
+        counts.setdefault(one.label, [turn.line, 0])[1] += 1
+
+
+def found_in(told: Told) -> list[ScanFinding]:
     return [
         ScanFinding(SECRET, path, first, f"{label}, {number} times" if number > 1 else label)
+        for path, counts in told.items()
         for label, (first, number) in counts.items()
     ]
 

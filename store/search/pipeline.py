@@ -18,7 +18,7 @@ from store.search.query.filters import Filters
 from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
 from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import EXACT, NEAR, Answer, Hit
-from store.search.signals import mmr, recency
+from store.search.signals import literal, mmr, recency
 from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
 from store.search.signals.verdict import judge
@@ -170,7 +170,8 @@ class Search:
         state = _SearchState(asked, words, found, notes, signals, look, start)
         if source:
             return self._related(state, source, cosines, limit)
-        if not words.kept or (not cosines and words.single):
+        as_it_stands = bool(words.literal and found.whole) and set(words.own) <= set(words.literal)
+        if not words.kept or as_it_stands or (not cosines and words.single):
             pool = self._pool(found, {})
             places = {record.key: record for record in pool}
             order = [
@@ -189,7 +190,7 @@ class Search:
         if look and not settings.plain:
             question = self._question(asked, words)
             verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled)
-            if verdict.nothing:
+            if verdict.nothing and not (words.literal and found.scores):
                 if found.total:
                     share = f"{found.total:,} share a word with it: search for fewer."
                     notes.append(f"Nothing here is about that; {share}")
@@ -208,10 +209,12 @@ class Search:
 
     def _words(self, asked: Query) -> QueryTerms:
         try:
-            return self._keywords.words(asked)
+            words = self._keywords.words(asked)
         except ForeignFile:
             self._read_instead()
-            return self._keywords.words(asked)
+            words = self._keywords.words(asked)
+        words.literal = literal.parts(asked.text, asked.words)
+        return words
 
     def _read_instead(self) -> None:
         """Read the tables instead of the damaged index from now on."""
@@ -224,6 +227,10 @@ class Search:
         except ForeignFile:
             self._read_instead()
             found = self._keywords.find(words, filters, most)
+        if words.literal:
+            found = literal.add(
+                self._database, words, filters, most, found, self._keywords.total(), self._keywords.stems
+            )
         if self._damaged:
             notes.append("The keyword index is damaged, and every record was read instead: memoranda index rebuild.")
         return found
@@ -299,7 +306,8 @@ class Search:
 
     def _show(self, state: "_SearchState", order: Sequence[Place], count: int, nearest: Sequence[Place] = ()) -> Answer:
         """Return the answer: each record as it is now, with a snippet."""
-        marker = Marker(self._keywords.tokenizer, state.words.kept, state.words.prefix)
+        words = state.words
+        marker = Marker(self._keywords.tokenizer, words.kept, words.prefix, words.literal)
         rows = lookup.by_key(self._database, [place.record.key for place in (*order, *nearest)])
 
         def hits(places: Sequence[Place]) -> list[Hit]:

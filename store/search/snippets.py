@@ -22,8 +22,13 @@ MAX_BYTES = 65_536  # of a text that is searched for marks
 class Marker:
     """Finds the words of one query in a text."""
 
-    def __init__(self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None) -> None:
+    def __init__(
+        self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None, literal: Sequence[str] = ()
+    ) -> None:
         self._tokenizer = tokenizer
+        self._literal = (
+            re.compile("|".join(map(re.escape, sorted(literal, key=len, reverse=True)))) if literal else None
+        )
         self._stems: set[str] = set()
         self._prefix = ""
         for word in words:
@@ -34,6 +39,15 @@ class Marker:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return (start, end) in characters of every matching word of `text`, in order."""
+        if self._literal:
+            stand = [match.span() for match in self._literal.finditer(text[:MAX_BYTES])]
+            words = [
+                one for one in self._words(text) if not any(one[0] < end and start < one[1] for start, end in stand)
+            ]
+            return sorted(stand + words)
+        return self._words(text)
+
+    def _words(self, text: str) -> list[tuple[int, int]]:
         if not self._stems:
             return []
         raw = text[:MAX_BYTES].encode("utf-8", "replace")

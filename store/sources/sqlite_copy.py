@@ -25,6 +25,7 @@ class CopiedDatabase:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self.asked: set[str] = set()
         self.tables = {
             name
             for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -34,6 +35,7 @@ class CopiedDatabase:
     def rows(self, table: str, columns: str, order: str = "rowid") -> Iterator[dict[str, object]]:
         """Yield the rows of a table, with its rowid as `rowid`; nothing if there is no such table. `order` names one of
         the columns."""
+        self.asked.add(table)
         if table not in self.tables:
             return
         here = {row[1] for row in self._connection.execute(f"PRAGMA table_info({_quoted(table)})")}
@@ -69,6 +71,8 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
             return
         try:
             yield database
+            if not database.asked & database.tables:
+                troubles.append(Trouble(path, 0, "it has none of the tables that are known of this tool"))
         except apsw.Error as error:
             troubles.append(Trouble(path, 0, _why(error)))
     finally:

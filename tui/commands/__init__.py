@@ -135,6 +135,21 @@ def number(text: str, kind: str) -> int:
     return int(reference(text, kind).target)
 
 
+def text_of(session: Session, words: list[str], example: str) -> str:
+    """Return the text that words say; a single `-` stands for what is piped into the command. Raises InvalidInput,
+    with the `example` of a command line, where nobody pipes anything."""
+    import sys
+
+    text = " ".join(words)
+    if text != "-":
+        return text
+    if session.memory.database.door == "app":
+        raise InvalidInput("There is no standard input here.", "Type the text itself.")
+    if sys.stdin.isatty():
+        raise InvalidInput("Standard input is a terminal here.", f"Pipe the text into it: … | memoranda {example} -")
+    return sys.stdin.read()
+
+
 def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
     """Do work that stores a text; ask first if the text was purged before. Raises Declined."""
     from store import Declined, Purged

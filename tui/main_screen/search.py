@@ -201,7 +201,8 @@ class SearchController:
 
         if answer.words is None or self.host.engine is None:
             return None
-        return Marker(FullTextIndex(self.host.engine.screen.database).tokenizer, answer.words.kept, answer.words.prefix)
+        words, index = answer.words, FullTextIndex(self.host.engine.screen.database)
+        return Marker(index.tokenizer, words.kept, words.prefix, words.literal)
 
     def _explain_empty(self, answer: Answer, offers: Mapping[str, Sequence[str]]) -> None:
         from tui.render.empty_results import unfound

@@ -36,12 +36,18 @@ def shown_of(answer: "SearchAnswer") -> str:
 
 
 def none_exact(question: str, answer: "SearchAnswer") -> str:
-    """Return the sentence that no record contains the query; empty if one does, or the query has no words."""
-    if answer.verdict == EXACT or answer.words is None or not answer.words.own:
+    """Return the sentence that no record contains the query, or that there is nothing in it to look for; empty if a
+    record does, or the query is filters alone."""
+    if answer.verdict == EXACT or answer.words is None:
         return ""
     from store import query_filters
 
     for start, end in reversed(query_filters(question)):
         question = f"{question[:start]} {question[end:]}"
     said = " ".join(question.split()).strip('"')
-    return f"No record contains “{said if len(said) <= LONGEST else said[: LONGEST - 1] + '…'}”."
+    if not said:
+        return ""
+    quoted = f"“{said if len(said) <= LONGEST else said[: LONGEST - 1] + '…'}”"
+    if answer.words.own or answer.words.literal:
+        return f"No record contains {quoted}."
+    return "" if answer.hits else f"{quoted} holds no letter or digit to look for."

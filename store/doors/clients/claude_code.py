@@ -5,7 +5,7 @@ import os
 from store.base.location import checkout_root
 from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, ConfigEdit, Health, Place, hook_edits
 
-TOOLS = "Bash|Write|ConfigEdit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
+TOOLS = "Bash|Write|Edit|MultiEdit|NotebookEdit|TodoWrite|TaskCreate|TaskUpdate"
 EVENTS = (  # (event, matcher, timeout in seconds)
     ("SessionStart", "", 10),
     ("UserPromptSubmit", "", 5),

@@ -60,9 +60,10 @@ class FullTextResult:
 class QueryTerms:
     """The words of a query that are searched for: `kept`, and the `prefix` among them that is still being typed;
     `counts`, the number of passages with each word that was counted. `own` are the typed words (`kept` also has parts
-    of identifiers and implied words), `sequence` all that was typed, in order, `phrases` the quoted phrases."""
+    of identifiers and implied words), `sequence` all that was typed, in order, `phrases` the quoted phrases, `literal`
+    what is searched for as it stands (see `literal`)."""
 
-    __slots__ = ("counts", "kept", "own", "phrases", "prefix", "sequence")
+    __slots__ = ("counts", "kept", "literal", "own", "phrases", "prefix", "sequence")
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class QueryTerms:
         self.own = kept if own is None else own
         self.sequence = sequence or []
         self.phrases = phrases or []
+        self.literal: list[str] = []
 
     @property
     def ordered(self) -> bool:

@@ -179,7 +179,10 @@ def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], No
         (DAY_MS, "1 d"),
         (365 * DAY_MS - 1, "364 d"),
         (365 * DAY_MS, "12 mo"),
-        (420 * DAY_MS, "14 mo"),
+        (420 * DAY_MS, "13 mo"),  # of 30.4 days
+        (730 * DAY_MS, "23 mo"),
+        (731 * DAY_MS, "2 y"),
+        (3_935 * DAY_MS, "10 y"),  # ten years and nine months
     ],
 )
 def test_how_long_ago_fits_in_a_column(milliseconds: int, word: str) -> None:

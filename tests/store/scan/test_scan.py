@@ -1,6 +1,7 @@
 """The report on other tools' memories: each kind of finding where it is, and not where it only seems to be."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -248,3 +249,22 @@ def test_what_is_damaged_is_named(home: Home) -> None:
     report = home.scan()
     assert [(Path(one.path).name, one.why) for one in report.troubles] == [("a.md", "a part of it is not UTF-8")]
     assert report.sources[0].memories == 1
+
+
+def test_what_was_said_in_a_database_is_counted_and_searched_for_secrets(home: Home) -> None:
+    """OpenCode keeps all sessions in one database."""
+    place = home.folder / ".local" / "share" / "opencode"
+    copied("opencode", home.folder)
+    place.parent.mkdir(parents=True)
+    (home.folder / "opencode").rename(place)
+    report = home.scan()
+    (one,) = [one for one in report.sources if one.source == "opencode"]
+    assert (one.conversations, one.unread) == (1, 0)
+    assert [one.says for one in report.findings if one.kind == "secret" and one.path.endswith(".db")] == ["AWS_KEY"]
+    silent = scan(Machine(str(home.folder)), utc_now(), str(home.project), search_transcripts=False)
+    assert not [one for one in silent.findings if one.kind == "secret"]
+    shutil.rmtree(place)
+    (place / "opencode.db").mkdir(parents=True)
+    report = home.scan()
+    (one,) = [one for one in report.sources if one.source == "opencode"]
+    assert (one.conversations, one.unread, report.troubles[0].why) == (0, 1, "it is not a plain file")

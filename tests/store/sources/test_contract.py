@@ -276,7 +276,10 @@ def test_a_hostile_database_runs_nothing(tmp_path: Path) -> None:
         "CREATE VIEW observations AS SELECT 1 AS id, load_extension('x') AS content FROM t;",
         path,
     )
-    assert read("engram", path) == ([], [])
+    assert read("engram", path) == (
+        [],
+        [Trouble(str(path), 0, "it has none of the tables that are known of this tool")],
+    )
 
 
 def test_a_bad_date_loses_no_text(tmp_path: Path) -> None:

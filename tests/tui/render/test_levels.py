@@ -1,7 +1,9 @@
 """Headings of what a search found."""
 
+import pytest
+
 from store import Memory
-from tui.render.levels import grouped
+from tui.render.levels import grouped, none_exact
 
 
 def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memory) -> None:
@@ -11,3 +13,20 @@ def test_each_level_counts_all_of_its_records_not_only_those_shown(memory: Memor
     answer = memory.search("nightly backup", limit=8)
     assert (answer.total, answer.exact) == (12, 6)
     assert [(heading, len(hits)) for heading, hits in grouped(answer)] == [("Exact 6", 6), ("Near 6", 2)]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("backup", ""),
+        ("kind:fact", ""),
+        ("*", "“*” holds no letter or digit to look for."),
+        ("kind:fact (", ""),
+        ("kind:task (", "“(” holds no letter or digit to look for."),
+        ("🚒", "No record contains “🚒”."),
+        ("周刊", "No record contains “周刊”."),
+    ],
+)
+def test_an_empty_answer_says_whether_there_was_anything_to_look_for(memory: Memory, query: str, says: str) -> None:
+    memory.facts.remember("The nightly backup is kept")
+    assert none_exact(query, memory.search(query)) == says

@@ -24,8 +24,8 @@ TITLES = {
     "instruction": "Instructions to agents",
     "expiring": "Conversations about to be deleted",
 }
+UNREAD = "Could not be read"
 ADVICE = {"expiring": "`memoranda import claude-code` keeps what was said in a project's"}
-BEFORE = "`scan` read this memory's documents before; `memoranda index documents` does that now."
 
 
 def scan(session: Session, given: "ParsedArguments") -> Outcome:
@@ -60,7 +60,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
     status = int(bool(given.check and report.findings))
     if given.md and not session.json:
         return Outcome(document=lambda: _document(report), status=status)
-    lines = [*([] if early else _sources(report)), *_findings(report, given.limit), *_starts(report), "", BEFORE]
+    lines = [*([] if early else _sources(report)), *_findings(report, given.limit), *_starts(report)]
     return Outcome(lines=lines, data=report.as_dict, status=status)
 
 
@@ -79,15 +79,17 @@ def _sources(report: ScanReport) -> list[str]:
         if one.conversations:
             size = f", {one.bytes / 1_000_000:,.1f} MB" if one.bytes else ""
             parts.append(count(one.conversations, "conversation") + size)
+        if one.unread:
+            parts.append(f"{count(one.unread, 'part')} cannot be read")
         where = visible(one.places[0]) + (f" and {len(one.places) - 1} more" if len(one.places) > 1 else "")
         lines.append(f"{one.title:<18}  {'; '.join(parts) or 'nothing'}  ({where})")
     return lines
 
 
 def _findings(report: ScanReport, limit: int) -> list[str]:
-    if not report.findings:
-        return ["", "Nothing is wrong with them."]
-    lines = []
+    lines = ["", "Nothing is wrong with what was read."] if report.troubles and not report.findings else []
+    if not report.findings and not report.troubles:
+        return ["", "Nothing is wrong with them."] if report.sources else []
     for kind, title in TITLES.items():
         several = [one for one in report.findings if one.kind == kind]
         if several:
@@ -96,8 +98,19 @@ def _findings(report: ScanReport, limit: int) -> list[str]:
                 lines.append(f"  {ADVICE[kind]}")
             if len(several) > limit:
                 lines.append(f"  … and {len(several) - limit:,} more; --limit shows them")
+    return [*lines, *_unread(report, limit)]
+
+
+def _unread(report: ScanReport, limit: int) -> list[str]:
+    from tui.theme.escape import visible
+
     unread = len(report.troubles)
-    return [*lines, *(["", f"{count(unread, 'part')} could not be read; --json names them."] if unread else [])]
+    if not unread:
+        return []
+    lines = ["", f"{UNREAD}: {unread:,}"]
+    for one in report.troubles[:limit]:
+        lines.append(f"  {visible(one.path)}{f':{one.line}' if one.line else ''}  {one.why}")
+    return [*lines, *([f"  … and {unread - limit:,} more; --limit shows them"] if unread > limit else [])]
 
 
 def _line(one: "ScanFinding") -> str:
@@ -142,6 +155,10 @@ def _document(report: ScanReport) -> "Generator[str, None, None]":
         if several:
             yield f"\n## {title} ({len(several):,})\n\n"
             yield from (f"- {_line(one)}\n" for one in several)
+    unread = [line.strip() for line in _unread(report, len(report.troubles))[2:]]
+    if unread:
+        yield f"\n## {UNREAD} ({len(unread):,})\n\n"
+        yield from (f"- {line}\n" for line in unread)
     starts = [line.strip() for line in _starts(report)[2:]]
     if starts:
         yield "\n## Loaded at each start\n\n"

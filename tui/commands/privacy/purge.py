@@ -1,10 +1,9 @@
 """purge, verify-forgotten: erase for good, and prove it."""
 
 import os
-import sys
 
 from store import PURGEABLE, Declined, InvalidInput, NotFound
-from tui.commands import Outcome, Session
+from tui.commands import Outcome, Session, text_of
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -72,7 +71,9 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
     from store import pending_purge as pending
     from store import trace_purge as trace
 
-    text = _text(session, given)
+    text = text_of(session, given.text, "verify-forgotten")
+    if not text.strip():
+        raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
     memory = session.memory
     traces = trace(memory.database, memory.documents, [text])
     holding = list(dict.fromkeys(place.citation for place in traces.places))
@@ -95,17 +96,6 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
         [*lines, OUT_OF_REACH],
         status=0 if traces.none else 1,
     )
-
-
-def _text(session: Session, given: "ParsedArguments") -> str:
-    text = " ".join(given.text)
-    if text == "-":
-        if session.memory.database.door == "app":
-            raise InvalidInput("There is no standard input here.", "Type the text itself: nothing keeps this line.")
-        text = sys.stdin.read()
-    if not text.strip():
-        raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
-    return text
 
 
 # selection

@@ -1,7 +1,7 @@
 """remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
 
 from store import DOMAINS, InvalidInput, cite
-from tui.commands import Outcome, Session, number, reference, though_purged
+from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -15,11 +15,12 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("A fact of the project belongs to no session.", "Add --scope session, or leave it out.")
     if given.scope == "session" and not given.session and not facts.open_session():
         raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda sessions start")
+    text = text_of(session, given.text, "remember")
     fact, new = though_purged(
         session,
         given,
         lambda again: facts.remember(
-            " ".join(given.text),
+            text,
             domain=given.domain,
             confidence=given.confidence,
             scope=given.scope,
@@ -70,7 +71,7 @@ def filters(given: "ParsedArguments") -> tuple[str, str | None]:
 
 def correct(session: Session, given: "ParsedArguments") -> Outcome:
     old = reference(given.id, "fact", "fact", "decision", "task")
-    text = " ".join(given.text)
+    text = text_of(session, given.text, f"correct {old}")
     target = int(old.target)
     if old.kind == "decision":
         new = though_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from store import Declined, InboxChoice, InvalidInput, Proposal, as_json, cite
 from store import DoubtfulProposal as Doubtful
 from store import InboxDecision as Decided
-from tui.commands import Outcome, Session, number, reference, though_purged
+from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
 from tui.render.details.proposal_detail import WARNING, flagged
 from tui.render.plurals import count
@@ -52,7 +52,9 @@ def accept(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def edit(session: Session, given: "ParsedArguments") -> Outcome:
-    return _decided(session, [InboxChoice(number(given.id, "proposal"), "accept", " ".join(given.text))], given.anyway)
+    proposal = number(given.id, "proposal")
+    text = text_of(session, given.text, f"edit {given.id}")
+    return _decided(session, [InboxChoice(proposal, "accept", text)], given.anyway)
 
 
 def reject(session: Session, given: "ParsedArguments") -> Outcome:

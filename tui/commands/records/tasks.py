@@ -1,7 +1,7 @@
 """task, tasks, iteration, iterations."""
 
 from store import InvalidInput, cite
-from tui.commands import Outcome, Session, number, though_purged
+from tui.commands import Outcome, Session, number, text_of, though_purged
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -15,7 +15,8 @@ MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "re
 def task(session: Session, given: "ParsedArguments") -> Outcome:
     tasks = session.memory.tasks
     if given.what == "add":
-        new = though_purged(session, given, lambda again: tasks.add(" ".join(given.words), again=again))
+        text = text_of(session, given.words, "task add")
+        new = though_purged(session, given, lambda again: tasks.add(text, again=again))
         return Outcome(f"Added {cite('task', new)}.", lambda: _json(session, [new])[0])
     if given.what not in MOVES:
         raise InvalidInput("A task can be added, started, done and reopened.", "task add TEXT, or task done 5.")

@@ -149,7 +149,6 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
 
 
 def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
-    _, _, body = commit.message.partition("\n")
     files = f"{commit.files_changed} file{'' if commit.files_changed == 1 else 's'}"
     lines: list[Line] = [
         head("commit", commit, commit.author),
@@ -161,7 +160,7 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
             ("  ", ""),
             (f"−{commit.deletions}", "removed"),
         ],
-        *(words(f"\n{body.strip()}", "") if body.strip() else []),
+        *(words(f"\n{commit.body}", "") if commit.body else []),
         [],
         [(commit.sha, "dim")],
     ]

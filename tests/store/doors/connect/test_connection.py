@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import subprocess
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -257,6 +259,36 @@ def test_a_newer_command_takes_the_place_of_the_older(world: World) -> None:
     assert [len(entries) for entries in hooks.values()] == [2, 1, 1, 1, 1, 1]  # the person's own is the first
     assert "say done" in json.dumps(hooks["Stop"][0]) and "/new/memoranda" in json.dumps(hooks["Stop"][1])
     world.disconnect("codex", USER)
+    assert world.files() == before
+
+
+# what each of these clients calls the tools that we hear of: they run commands, write files or keep a list of tasks
+TOOLS = {
+    "claude-code": ("Bash", "Write", "Edit", "MultiEdit", "NotebookEdit", "TodoWrite", "TaskCreate", "TaskUpdate"),
+    "gemini": ("run_shell_command", "write_file", "replace", "write_todos"),
+}
+
+
+@pytest.mark.parametrize("name", list(TOOLS))
+def test_a_hook_for_tools_hears_each_tool_by_the_name_that_its_client_has(name: str) -> None:
+    module = __import__(clients.MODULES[name], fromlist=["EVENTS"])
+    matchers = [matcher for _, matcher, _ in module.EVENTS if matcher]
+    assert len(matchers) == 1
+    assert sorted(matchers[0].split("|")) == sorted(TOOLS[name])
+    assert not re.fullmatch(matchers[0], "Read")
+
+
+def test_the_recipe_of_contributing_connects_a_client(world: World) -> None:
+    text = (Path(__file__).parents[4] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipe = re.search(r"^## Add a client\n.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE)
+    assert recipe
+    names: dict[str, Any] = {"os": os, **vars(clients)}
+    exec(textwrap.dedent(recipe[1]), names)
+    before = world.files()
+    connection.connect(connection.plan(names["CLIENT"], world.place(USER)))
+    made = [world.home / ".kiwi" / name for name in ("hooks.json", "mcp.json")]
+    assert sorted(set(world.files()) - set(before)) == [str(file) for file in made]
+    connection.disconnect(connection.unplan(names["CLIENT"], world.place(USER)))
     assert world.files() == before
 
 

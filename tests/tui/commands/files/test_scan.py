@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,6 @@ def test_it_needs_no_set_up_and_writes_nothing(do: Do, tmp_path: Path) -> None:
     assert lines[0].startswith("Engram              16 memories;") and "13 memories; 3 documents" in lines[1]
     assert "Secrets in clear: 2" in lines and any(line.startswith("Duplicates: ") for line in lines)
     assert "  … and" in said.out and "AKIAQ7" not in said.out
-    assert lines[-1] == "`scan` read this memory's documents before; `memoranda index documents` does that now."
 
 
 def test_for_scripts_and_for_ci(do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +69,24 @@ def test_folders_that_are_named(do: Do, tmp_path: Path) -> None:
     assert any(
         one["source"] == "markdown" and one["memories"] == 1 for one in do("scan", ".", "--json").data["sources"]
     )
+
+
+def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) -> None:
+    """A damaged memory is no empty one, and nobody is told that nothing is wrong with what nobody could read."""
+    home = tmp_path / "home"
+    (home / ".engram" / "engram.db-wal").unlink()
+    (home / ".engram" / "engram.db").write_bytes(b"no database " * 400)
+    (home / ".mem0").mkdir()
+    (home / ".mem0" / "history.db").write_bytes(b"")
+    shutil.rmtree(home / "basic-memory")
+    said = do("scan")
+    lines = said.out.splitlines()
+    assert lines[0].startswith("Engram              1 part cannot be read  (")
+    assert lines[1].startswith("mem0                1 part cannot be read  (")
+    assert "Nothing is wrong with what was read." in lines
+    place = lines.index("Could not be read: 2")
+    assert lines[place + 1 :] == [
+        f"  {home}/.engram/engram.db  it is no SQLite database",
+        f"  {home}/.mem0/history.db  it has none of the tables that are known of this tool",
+    ]
+    assert f"## Could not be read (2)\n\n- {home}/.engram/engram.db  it is no" in do("scan", "--md").out
