@@ -1,7 +1,7 @@
 """Composition of answers: exact quotes of records in short templates, in the language of the question."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from store.base.models import (
@@ -125,15 +125,24 @@ def compose(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: b
 
 def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
     """Return a sentence with the number of records, naming each of a few, else the first and the last."""
-    kinds = {source.kind for source in sources}
-    names = vocabulary.table(asked.language)["names"]
-    noun = names.get(kinds.pop() if len(kinds) == 1 else "record", names["record"])[number != 1]
-    writer = _Writer(sources[0], asked, now)
+    writer, noun = _Writer(sources[0], asked, now), _noun(asked, {source.kind for source in sources}, number)
     start = writer.say("count", number=number, noun=noun, is_are="is" if number == 1 else "are")
     shown = sources if len(sources) <= FEW else (sources[0], sources[-1])
     listed = [_listed(source, asked, now) for source in shown]
     join = ", " if len(sources) <= FEW else " … "
     return [_joined(f"{start}: {{}}.", join, listed)]
+
+
+def none_counted(asked: ParsedQuestion, query: str) -> CitedSentence:
+    """Return the sentence that no record passes the filter by which they are counted."""
+    noun = _noun(asked, asked.data.kinds if asked.data else (), 0)
+    return CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=query), ())
+
+
+def _noun(asked: ParsedQuestion, kinds: Collection[str], number: int) -> str:
+    """Return the name of so many records of these kinds."""
+    names = vocabulary.table(asked.language)["names"]
+    return str(names.get(next(iter(kinds)) if len(kinds) == 1 else "record", names["record"])[number != 1])
 
 
 def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:
@@ -149,9 +158,9 @@ def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSen
     return _joined(vocabulary.sentence(asked.language, "near", "{}"), "; ", listed) if listed else None
 
 
-def nothing(asked: ParsedQuestion) -> CitedSentence:
-    """Return the sentence that no record is about the question."""
-    return CitedSentence(vocabulary.sentence(asked.language, "nothing"), ())
+def said(asked: ParsedQuestion, name: str) -> CitedSentence:
+    """Return a sentence that cites nothing, such as that no record is about the question."""
+    return CitedSentence(vocabulary.sentence(asked.language, name), ())
 
 
 def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSentence:

@@ -17,17 +17,31 @@ from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian import words as templates
 from store.librarian.answer import Answer, CitedSentence
-from store.librarian.compose import LISTED, NEAREST, SHOWN, compose, counted, in_order, left_out, nearest, nothing, span
+from store.librarian.compose import (
+    LISTED,
+    NEAREST,
+    SHOWN,
+    compose,
+    counted,
+    in_order,
+    left_out,
+    nearest,
+    none_counted,
+    said,
+    span,
+)
 from store.librarian.judge import Readable
-from store.librarian.question import DataFilter, ParsedQuestion, read
+from store.librarian.question import DataFilter, ParsedQuestion, decides, read
 from store.librarian.sources import Source, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
-from store.search.results import EXACT, NEAR, NOTHING
+from store.search.pipeline import body
+from store.search.results import EXACT, NOTHING
 from store.text import vocabulary
 from store.text.clauses import spans
 from store.text.folding import normalize
+from store.text.similarity.question_similarity import words
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
 
@@ -103,6 +117,8 @@ class Librarian:
     def _listed(self, asked: ParsedQuestion) -> Answer:
         """Return the records that pass a filter, or their number."""
         wanted = asked.data or DataFilter()
+        if wanted.compares:
+            return replace(self._none(asked), parts=(said(asked, "not_compared"),))
         query = asked.typed or wanted.text
         found = self._search(query, ALL, meaning=bool(asked.typed))
         matches = sources(self._memory.database, [hit.record for hit in found.hits])
@@ -113,7 +129,8 @@ class Librarian:
         else:
             number = max(found.total, len(matches))
         if not matches:
-            return self._none(asked, query)
+            none = self._none(asked, query)
+            return replace(none, parts=(none_counted(asked, query),), nothing=False) if wanted.counts else none
         if wanted.counts:
             parts = counted(asked, matches, number, self._memory.now)
         else:
@@ -129,7 +146,7 @@ class Librarian:
 
     def _none(self, asked: ParsedQuestion, query: str = "", near: Sequence[Source] = (), by: str = "") -> Answer:
         close = nearest(asked, near, self._memory.now)
-        return Answer(asked, (nothing(asked),), (), tuple(one.citation for one in near), by, 0.0, filter=query,
+        return Answer(asked, (said(asked, "nothing"),), (), tuple(one.citation for one in near), by, 0.0, filter=query,
                       nothing=True, near=close)  # fmt: skip
 
     # other questions
@@ -154,12 +171,13 @@ class Librarian:
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
-            if found.verdict == NOTHING:
+            exact = found.verdict == EXACT
+            if not exact and (done := self._done(about, matches)):
+                matches = [done, *(one for one in matches if one != done)]
+                parts, exact = compose(asked, [done], memory.now), True
+            if found.verdict == NOTHING and not exact:
                 return replace(self._none(asked, near=matches[:NEAREST]), note=why)
-            if found.verdict == NEAR and parts:  # said first, as the quote would look like the answer
-                near = templates.sentence(asked.language, "near_only")
-                parts = [parts[0]._replace(text=f"{near} {parts[0].text}"), *parts[1:]]
-            return _answer(asked, parts, matches, note=why)
+            return _answer(asked, _headed(asked, parts, matches, exact), matches, note=why)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -183,7 +201,8 @@ class Librarian:
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
-        answer = _answer(asked, compose(asked, order[:SHOWN], memory.now), order, by=chat.name, odds=odds, note=note)
+        told = _headed(asked, compose(asked, order[:SHOWN], memory.now), order, True)
+        answer = _answer(asked, told, order, by=chat.name, odds=odds, note=note)
         if not note and not asked.follows and not cancelled():
             shown = [one.citation for one in order[:SHOWN]]
             memory.answers.keep(asked.text, answer.text, shown, seq=newest, by=chat.name)
@@ -199,6 +218,18 @@ class Librarian:
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         return sources(self._memory.database, [hit.record for hit in hits]), found
 
+    def _done(self, about: str, matches: Sequence[Source]) -> Source | None:
+        """Return the first source with all words of a question but the verb that says what was done (add, fix, sacar),
+        if the source has none that says something else."""
+        acts = templates.named("acts")
+        asked = {acts[(word,)] for word in words(about) if (word,) in acts}
+        subject = _subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
+        if not subject:
+            return None
+        found = self._search(subject, judge.LOOKED, meaning=False)
+        exact = {hit.citation for hit in found.hits if hit.level == EXACT}
+        return next((one for one in matches if one.citation in exact and _does(one, asked)), None)
+
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them
         changed."""
@@ -209,7 +240,8 @@ class Librarian:
         if kept is None or not matches:
             return None
         note = kept.note or "ordered before, and nothing of it has changed"
-        return _answer(asked, compose(asked, matches, self._memory.now), matches, by=chat.name, note=note)
+        parts = _headed(asked, compose(asked, matches, self._memory.now), matches, True)
+        return _answer(asked, parts, matches, by=chat.name, note=note)
 
     def _with_span(self, chat: "Chat", about: str, language: str, source: Source, seconds: float) -> Source:
         """Return a source with the sentence that a model chooses, if one of its fields is too long to be quoted
@@ -273,14 +305,35 @@ def _quotable(matches: Sequence[Source], found: "Found") -> list[Source]:
     return [source for source in matches if source.citation in kept]
 
 
-def _subject(question: str) -> str:
+def _subject(question: str, acts: frozenset[str] = frozenset()) -> str:
     """Return a question without words that only say that something was chosen (use, decide, elegir), unless nothing
-    else is left to search for."""
-    words = question.split()
+    else is left to search for; with `acts` also without these, and then possibly nothing."""
+    terms = question.split()
     chose = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
-    kept = [word for word in words if chose.isdisjoint(LETTERS.findall(normalize(word)))]
+    kept = [word for word in terms if (chose | acts).isdisjoint(LETTERS.findall(normalize(word)))]
     subject = [word for text in kept for word in LETTERS.findall(normalize(text)) if word not in stop_words("search")]
-    return " ".join(kept if subject else words)
+    return " ".join(kept if subject else () if acts else terms)
+
+
+def _does(source: Source, asked: set[str]) -> bool:
+    """Return whether no word of a record says that something else was done than what is asked."""
+    acts = templates.named("acts")
+    done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
+    return not done or not asked.isdisjoint(done)
+
+
+def _headed(
+    asked: ParsedQuestion, parts: Sequence[CitedSentence], matches: Sequence[Source], exact: bool
+) -> Sequence[CitedSentence]:
+    """Return an answer's sentences, the first with words that say why it may not be the answer, as it would look like
+    it."""
+    undecided = asked.decides and not any(
+        one.kind == "decision" or decides(words(body(one.record))) for one in matches[:SHOWN]
+    )
+    if not parts or (exact and not undecided):
+        return parts
+    head = templates.sentence(asked.language, "no_decision" if undecided else "near_only")
+    return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]]
 
 
 def _answer(

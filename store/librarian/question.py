@@ -29,7 +29,7 @@ _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 @dataclass(frozen=True, slots=True)
 class DataFilter:
     """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
-    `newest` or the `oldest`."""
+    `newest` or the `oldest`; `compares`: it asks who or what has most, or counts by author or file."""
 
     kinds: tuple[str, ...] = ()
     state: str = ""
@@ -39,11 +39,12 @@ class DataFilter:
     linked: tuple[Citation, ...] = ()
     counts: bool = False
     first: str = ""
+    compares: bool = False
 
     @property
     def narrows(self) -> bool:
         """Whether it is specific enough to be used alone."""
-        return bool(self.state or self.since or self.before or self.author or self.linked) or (
+        return bool(self.state or self.since or self.before or self.author or self.linked or self.compares) or (
             bool(self.kinds) and (self.counts or bool(self.first))
         )
 
@@ -65,7 +66,8 @@ class DataFilter:
 class ParsedQuestion:
     """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
     it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
-    `nouns`, the kinds of record that it names; `follows`: it refers to the previous exchange."""
+    `nouns`, the kinds of record that it names; `decides`: it asks for a decision; `follows`: it refers to the
+    previous exchange."""
 
     text: str
     language: str
@@ -76,6 +78,7 @@ class ParsedQuestion:
     typed: str = ""
     follows: bool = False
     nouns: tuple[str, ...] = ()
+    decides: bool = False
 
     @property
     def kind(self) -> str:
@@ -104,7 +107,12 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
             return replace(asked, data=data)
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
-    return replace(asked, follows=leans, nouns=_nouns(terms))
+    return replace(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms))
+
+
+def decides(terms: Sequence[str]) -> bool:
+    """Return whether words speak of a decision."""
+    return any(vocabulary.named("kinds").get((word,)) == "decision" for word in terms)
 
 
 def _over(before: DataFilter, now: DataFilter) -> DataFilter:
@@ -157,6 +165,9 @@ def _data(
     for name in ("newest", "oldest"):
         if (found := _take(left, vocabulary.phrases(name))) is not None:
             left, first = found, name
+    compares = False
+    while not first and (found := _take(left, vocabulary.phrases("compared"))) is not None:
+        left, compares = found, True
     for phrase, name in vocabulary.named("states").items():
         while state in ("", name) and (found := _take(left, [phrase])) is not None:
             left, state = found, name
@@ -165,6 +176,8 @@ def _data(
     named = vocabulary.named("kinds")
     kinds = _nouns(left) or tuple(dict.fromkeys(named[(word,)] for word in left if (word,) in named))
     left = [word for word in left if (word,) not in named]
+    while (compares or kinds) and (found := _take(left, vocabulary.phrases("counted_by"))) is not None:
+        left, compares = found, True
     author = ""
     if (found := _take(left, vocabulary.phrases("agents"))) is not None:
         left, author = found, AGENTS
@@ -173,7 +186,7 @@ def _data(
         author, used = who
         rest = [word for word in rest if word not in used]
     linked = tuple(cited) if kinds or happened is not None or counts else ()
-    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first), rest
+    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first, compares), rest
 
 
 def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:

@@ -49,12 +49,13 @@ class CircuitBreaker:
         if self._last is not None and self._last.kind in GONE:
             self.reset()
 
-    def why_open(self) -> ModelFailed | None:
-        """Return why the server may not be asked now, with the seconds left; None when it may be."""
+    def why_open(self, *, ends: bool = False) -> ModelFailed | None:
+        """Return why the server may not be asked now, with the seconds left; None when it may be. `ends`: the process
+        does, and asks nothing again."""
         left = self._until - self._clock()
         if self._last is None or left <= 0:
             return None
-        again = f"It is asked again in {max(1, round(left))} s."
+        again = "" if ends else f"It is asked again in {max(1, round(left))} s."
         return ModelFailed(self._last.kind, self._last.message, f"{again} {self._last.next}".strip())
 
 

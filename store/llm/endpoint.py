@@ -19,7 +19,12 @@ SHOWN = 80  # characters of a displayed address
 
 def of(config: "Config") -> str:
     """Return the configured address, with scheme, host and port."""
-    return whole(str(config["agent.host"]) or os.environ.get("OLLAMA_HOST", ""))
+    return whole(named(config))
+
+
+def named(config: "Config") -> str:
+    """Return the address as somebody wrote it; empty for the default."""
+    return str(config["agent.host"]) or os.environ.get("OLLAMA_HOST", "")
 
 
 def whole(written: str) -> str:

@@ -105,13 +105,23 @@ def client(where: str, call: "Call", loading: Callable[[], None] | None, name: s
     return OllamaChat(where, call, loading, name, warm)
 
 
-def why_none(config: "Config") -> str:
-    """Return why `found` returned None, and how long nothing is asked; as text for a person."""
+def why_none(config: "Config", *, ends: bool = False) -> str:
+    """Return why `found` returned None as text for a person, and how long nothing is asked unless the process `ends`;
+    empty where no server answers, none is installed here and nobody ever named one."""
     disabled = why_disabled(config)
     if disabled is not None:
         return f"{disabled.reason} {disabled.next}".strip()
-    tripped = circuit_breaker.of(endpoint.of(config)).why_open()
-    return str(tripped) if tripped is not None else ""
+    tripped = circuit_breaker.of(endpoint.of(config)).why_open(ends=ends)
+    if tripped is None or (tripped.kind == "absent" and not _expected(config)):
+        return ""
+    return str(tripped)
+
+
+def _expected(config: "Config") -> bool:
+    """Return whether somebody set up a model: named it or its server, or installed Ollama."""
+    from shutil import which
+
+    return bool(any(named(config).values()) or endpoint.named(config) or which("ollama"))
 
 
 def why_disabled(config: "Config") -> SelectionStep | None:

@@ -21,7 +21,7 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
     limit = float(memory.config["agent.patience"])
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING), seconds=limit)
     name = chat.name if chat is not None else ""
-    why = "" if chat or given.no_model else why_no_model(memory.config)
+    why = "" if chat or given.no_model else why_no_model(memory.config, ends=True)
 
     cites = memory.config["citations"]
 

@@ -56,6 +56,56 @@ def test_that_something_was_chosen_is_not_what_is_searched_for(told: Memory) -> 
     assert "F#4" in ask(told, "¿qué usamos?").sources
 
 
+NEAR = ("No record says just that", "Ningún registro dice justo eso")
+
+
+@pytest.mark.parametrize(
+    "question, first",
+    [
+        ("who added the .editorconfig?", "C#1"),
+        ("¿quién agregó el .editorconfig?", "C#1"),
+        ("who put in the .editorconfig?", "C#1"),
+        ("when did the .editorconfig come in?", "C#1"),
+        ("who got rid of the cache of Redis?", "C#2"),
+        ("¿quién sacó la cache de Redis?", "C#2"),
+        ("why was the cache of Redis deleted?", "C#2"),
+    ],
+)
+def test_a_verb_that_says_what_was_done_need_not_stand_in_the_record(
+    changed: Memory, question: str, first: str
+) -> None:
+    answer = ask(changed, question)
+    assert answer.sources[0].startswith(first) and not answer.text.startswith(NEAR)
+
+
+def test_a_record_that_says_something_else_was_done_is_only_near(changed: Memory) -> None:
+    assert ask(changed, "who added the cache of Redis?").text.startswith(NEAR)
+    assert ask(changed, "who removed the logo of Redis?").text.startswith(NEAR)
+
+
+@pytest.mark.parametrize(
+    "question, says",
+    [
+        ("what did we decide about Redis?", "No decision is about that; these records come nearest."),
+        ("¿qué decidimos sobre Redis?", "Ninguna decisión trata de eso; estos son los registros más cercanos."),
+        ("is there a decision on the .editorconfig?", "No decision is about that; these records come nearest."),
+    ],
+)
+def test_what_is_no_decision_is_not_shown_as_one(changed: Memory, question: str, says: str) -> None:
+    assert ask(changed, question).text.startswith(says)
+    changed.facts.remember("We decided that Redis and the .editorconfig go")
+    assert ask(changed, question).citations[0] == "F#1" or not ask(changed, question).text.startswith(says)
+    changed.decisions.decide("Redis goes, the .editorconfig stays", "neither")
+    assert "D#1" in ask(changed, question).citations and not ask(changed, question).text.startswith(says)
+
+
+@pytest.fixture
+def changed(memory: Memory) -> Memory:
+    memory.commits.log("1b2c3d4" + "0" * 33, message="Add an .editorconfig", author="Ana")
+    memory.commits.log("2b2c3d4" + "0" * 33, message="Remove the cache of Redis", author="Carla")
+    return memory
+
+
 def test_numbered_steps_are_quoted_whole(told: Memory) -> None:
     assert (
         "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"

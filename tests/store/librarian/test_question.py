@@ -60,6 +60,45 @@ def told(memory: Memory, clock: Clock) -> Memory:
     return memory
 
 
+# numbers of nothing, and what is not worked out
+
+
+@pytest.mark.parametrize(
+    "question, says",
+    [
+        ("how many tasks are open?", "0 tasks: none matches “kind:task is:open”."),
+        ("¿cuántas tareas hay abiertas?", "0 tareas: nada cumple «kind:task is:open»."),
+        ("how many decisions were reverted?", "0 decisions: none matches “kind:decision is:reverted”."),
+    ],
+)
+def test_of_nothing_the_number_is_zero(memory: Memory, question: str, says: str) -> None:
+    memory.decisions.decide("Use SQLite", "SQLite")
+    answer = ask(memory, question)
+    assert answer.text == says and not answer.nothing and not answer.citations
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who is the author with most commits?",
+        "¿quién hizo más commits?",
+        "who has the fewest commits?",
+        "how many authors are there?",
+        "¿cuántas personas hicieron commits?",
+        "which file changes most often?",
+        "average commits per week",
+    ],
+)
+def test_what_compares_authors_or_files_is_refused_and_names_nothing(told: Memory, question: str) -> None:
+    answer = ask(told, question)
+    assert answer.nothing and answer.near is None and not answer.sources and "git shortlog -sn" in answer.text
+
+
+@pytest.mark.parametrize("question", ["how many people are in the team?", "¿qué más hay?", "what did Ana say most?"])
+def test_what_only_looks_like_it_is_searched_for(told: Memory, question: str) -> None:
+    assert "git shortlog" not in ask(told, question).text
+
+
 # the time
 
 

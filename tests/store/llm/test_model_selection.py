@@ -21,7 +21,7 @@ from store.health.finding import NOTE, OK
 from store.llm import circuit_breaker
 from store.llm.endpoint import short, whole
 from store.llm.model_pull import ModelPuller, PullResult, RateMeter
-from store.llm.model_selection import USUAL
+from store.llm.model_selection import USUAL, why_none
 from store.llm.probe import probe
 from store.llm.server_info import look
 from store.llm.status import ORDER, model_status
@@ -51,6 +51,26 @@ def configured(tmp_path: Path) -> Callable[..., Config]:
         return load(locate(str(tmp_path / "memory.db"), {}, str(tmp_path)))
 
     return configure
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_nobody_is_told_that_a_server_is_missing_that_they_never_had(
+    configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ends: bool
+) -> None:
+    """Only somebody who named a model or a server, or has Ollama; and a process that ends asks nothing again."""
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    gone = ModelFailed("absent", "Nothing answers at 127.0.0.1:11434.", "Start Ollama: ollama serve")
+    circuit_breaker.reset()
+    circuit_breaker.of("http://127.0.0.1:11434").record_failure(gone)
+    assert why_none(configured(), ends=ends) == ""
+    (tmp_path / "ollama").write_text("#!/bin/sh\n")
+    (tmp_path / "ollama").chmod(0o755)
+    said = why_none(configured(), ends=ends)
+    assert said.startswith("Nothing answers at 127.0.0.1:11434.") and ("asked again" in said) is not ends
+    (tmp_path / "ollama").unlink()
+    assert "ollama serve" in why_none(configured(model="qwen2.5:1.5b"), ends=ends)
+    circuit_breaker.reset()
 
 
 def failure(address: str, name: str = USUAL, silence: float = 5.0) -> ModelFailed:
