@@ -529,6 +529,10 @@ from store.team.exchange import (
     git_name,
     with_shared as purge_with_shared,
 )
+from store.team.team_file import (
+    FILE as TEAM_FILE,
+    StreamState,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -704,9 +708,11 @@ __all__ = [
     "SourcePreview",
     "Step",
     "StorageError",
+    "StreamState",
     "Summary",
     "TALK",
     "TASK_STATUSES",
+    "TEAM_FILE",
     "TIMELINE_KINDS",
     "Task",
     "Team",

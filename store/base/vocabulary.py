@@ -60,6 +60,7 @@ SETTING_NAMES = (
     "ingest.paths",
     "flush.messages",
     "flush.tokens",
+    "team.minutes",
     "snapshots.in_git",
     "citations",
     "checkpoints.automatic",

@@ -286,6 +286,14 @@ SETTINGS = (
         most=10**8,
     ),
     Setting(
+        "team.minutes",
+        "int",
+        10,
+        "Minutes between exchanges with the team while the application is open, where you share; 0: only when told",
+        most=10**6,
+        own="sends and fetches by itself",
+    ),
+    Setting(
         "snapshots.in_git",
         "bool",
         False,

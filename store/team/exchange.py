@@ -52,6 +52,10 @@ class Team:
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
+    def stop(self) -> None:
+        """End an exchange that another thread runs, as soon as git can be ended: it raises GitError there."""
+        self._streams.stop()
+
     # what is shared
 
     @property

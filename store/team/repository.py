@@ -47,6 +47,12 @@ class StreamRepository:
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, FOLDER)
         self._refs: dict[str, str] | None = None  # as they were read last
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def stop(self) -> None:
+        """End the git that another thread is waiting for."""
+        if (child := self._child) is not None:
+            child.kill()
 
     def exists(self) -> bool:
         return os.path.isfile(os.path.join(self.path, "HEAD"))
@@ -186,22 +192,26 @@ class StreamRepository:
         settings = (word for setting in _SETTINGS for word in ("-c", setting))
         place = ("--git-dir", self.path) if inside else ()
         try:
-            done = subprocess.run(
+            with subprocess.Popen(
                 ["git", "--no-pager", *settings, *place, *arguments],
-                input=given if source is None else None,
-                stdin=source,
-                capture_output=True,
+                stdin=subprocess.PIPE if source is None else source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 env=_environment(),
-                timeout=SECONDS,
-                check=False,
-            )
+            ) as child:
+                self._child = child
+                try:
+                    out, complaint = child.communicate(given if source is None else None, timeout=SECONDS)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    raise GitError("The remote did not answer in time.", "Nothing was lost; try again later.") from None
+                finally:
+                    self._child = None
         except FileNotFoundError:
             raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from None
-        except subprocess.TimeoutExpired:
-            raise GitError("The remote did not answer in time.", "Nothing was lost; try again later.") from None
-        if done.returncode not in accepted:
-            raise _failure(arguments[0], done.stderr.decode("utf-8", "replace"))
-        return done.stdout
+        if child.returncode not in accepted:
+            raise _failure(arguments[0], complaint.decode("utf-8", "replace"))
+        return out
 
 
 def _environment() -> dict[str, str]:

@@ -176,13 +176,15 @@ class MainScreen(ResponsiveScreen[None]):
         from tui.main_screen.background.embedding import EmbeddingController
         from tui.main_screen.background.learning import LearningController
         from tui.main_screen.background.model_status import ModelStatusController
+        from tui.main_screen.background.team import TeamController
         from tui.main_screen.background.upkeep import UpkeepController
 
         self.upkeep = UpkeepController(self)
         self.embedding = EmbeddingController(self)
         self.model_status = ModelStatusController(self)
         self.checkpoints = CheckpointController(self)
-        self.tasks = (self.upkeep, self.embedding, LearningController(self), self.model_status, self.checkpoints)
+        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self))
+        self.tasks = (self.upkeep, self.embedding, *more)
         take_actions(self, self.model_status)
         self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
         self.opening.open()

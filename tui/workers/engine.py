@@ -53,6 +53,7 @@ from tui.workers.background.embedding_worker import EmbeddingWorker
 from tui.workers.background.ingest_worker import IngestWorker
 from tui.workers.background.learning_worker import LearningWorker
 from tui.workers.background.maintenance_worker import MaintenanceWorker
+from tui.workers.background.team_worker import TeamWorker
 from tui.workers.search_worker import SearchWorker
 from tui.workers.throttle import Pace
 from tui.workers.writer import Done, Writer
@@ -115,12 +116,13 @@ class Engine:
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
         self.bringer = IngestWorker(location, clock, self.embedder.unwanted)
+        self.team = TeamWorker(location, clock)
         self.learner = LearningWorker(location, clock, self.embedder.give_way, self.embedder.unwanted, self.pace)
 
     def close(self) -> None:
         """Finish the current write, then close."""
         self._closed = True
-        for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.seeker):
+        for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.team, self.seeker):
             worker.close()
         self.writer.close()
         self._reader.shutdown(wait=False, cancel_futures=True)

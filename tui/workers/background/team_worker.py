@@ -1,0 +1,49 @@
+"""Exchange with the team now and then, if the person shares or has once received something."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from store import TEAM_FILE, Clock, Location
+from tui.workers.base import Worker
+
+if TYPE_CHECKING:
+    from store import Exchanged, Team
+
+
+class TeamWorker(Worker):
+    """Exchanges with the team of one memory, each time `run` is called."""
+
+    close_seconds = 0.0  # no wait: an exchange that is stopped goes on at the next
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        super().__init__(location, clock, "worker")
+        self._team: Team | None = None
+
+    def run(self) -> tuple[Exchanged, list[str]] | None:
+        """Exchange; return what came of it and its lines to read. None where nothing is shared, or one is in progress.
+        Raise MemorandaError."""
+        if not os.path.lexists(os.path.join(os.path.dirname(self._location.path), TEAM_FILE)):
+            return None
+        from store import Team
+        from tui.commands.files.team import exchanged_lines
+
+        with self.exclusive(wait=False) as held:
+            if not held or self.closing():
+                return None
+            with self.memory() as memory, Team(memory) as team:
+                if not team.writer and not team.choice:
+                    return None
+                self._team = team
+                try:
+                    done = team.exchange()
+                    return done, exchanged_lines(team, done)
+                finally:
+                    self._team = None
+
+    def close(self) -> None:
+        """End git, if it is waiting for the remote."""
+        super().close()
+        if (team := self._team) is not None:
+            team.stop()
