@@ -17,6 +17,7 @@ from store.sources import registry
 from store.sources.source import FoundMemory
 
 CONTEXT = 3  # lines around a change
+ERASED = "(this version was erased with what was purged)"
 LONGEST = 20_000  # lines that are compared line by line
 
 
@@ -32,7 +33,9 @@ class DiffLine:
 
 def lines_of(kept: KeptVersions, file: Guarded, version: int | None) -> list[str]:
     """Return the lines of a version without secrets; of a database those of its memories. None for no file."""
-    return [] if version is None else lines_in(file, versions.content(kept, version))
+    if version is None:
+        return []
+    return [ERASED] if versions.erased(kept, version) else lines_in(file, versions.content(kept, version))
 
 
 def lines_in(file: Guarded, raw: bytes) -> list[str]:

@@ -17,7 +17,6 @@ from store.base.errors import Busy, DamagedFile, MemorandaError, NewerFile, NotF
 from store.base.location import personal_path
 from store.config.configuration import Config
 from store.database import connection as connections
-from store.guard.sealing import Sealer, drop_key, find_key, new_key, store_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,20 +24,22 @@ if TYPE_CHECKING:
 
     from apsw import SQLiteValue
 
+    from store.guard.sealing import Sealer  # it imports OpenSSL, and where nothing is kept nobody needs it
+
 FILE, LOCK = "guard.db", "guard.lock"
 APPLICATION, VERSION = 0x4D67_7264, 1
 PATIENCE = 10.0  # seconds to wait for another process that holds the lock
 SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) STRICT;
 -- `digest` and `path` are of the file's path, the second one sealed; `stamp` tells whether it must be read again;
--- `version` is what was read last, NULL where there is no such file
+-- `version` is what was read last, NULL where there is no such file; one that is `erased` has no content any more
 CREATE TABLE files(
     id INTEGER PRIMARY KEY, tool TEXT NOT NULL, digest BLOB NOT NULL UNIQUE, path BLOB NOT NULL,
     stamp TEXT NOT NULL DEFAULT '', version INTEGER REFERENCES versions(id)
 ) STRICT;
 CREATE TABLE versions(
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE, digest BLOB NOT NULL,
-    size INTEGER NOT NULL, mode INTEGER NOT NULL, UNIQUE(file, digest)
+    size INTEGER NOT NULL, mode INTEGER NOT NULL, erased INTEGER NOT NULL DEFAULT 0, UNIQUE(file, digest)
 ) STRICT;
 CREATE TABLE pieces(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL) STRICT;
 CREATE TABLE version_pieces(
@@ -66,7 +67,7 @@ CREATE INDEX changes_by_after ON changes(after);
 class KeptVersions:
     """An open database of kept versions."""
 
-    def __init__(self, path: str, connection: apsw.Connection, sealer: Sealer) -> None:
+    def __init__(self, path: str, connection: apsw.Connection, sealer: "Sealer") -> None:
         self.path = path
         self.connection = connection
         self.sealer = sealer
@@ -104,13 +105,13 @@ def nothing_kept() -> NotFound:
 
 
 @contextmanager
-def opened(config: Config | None = None) -> Iterator[KeptVersions]:
-    """Open the database to read it. With `config` it is created where there is none, and locked: to change it. Raise
-    NotFound where there is none, StorageError, UnsafeFile, Busy, DamagedFile, NewerFile."""
+def opened(config: Config | None = None, *, locked: bool = False) -> Iterator[KeptVersions]:
+    """Open the database to read it, `locked` to change it. With `config` it is locked too, and created where there is
+    none. Raise NotFound where there is none, StorageError, UnsafeFile, Busy, DamagedFile, NewerFile."""
     path = place()
     if config is None and not os.path.lexists(path):
         raise nothing_kept()
-    with nullcontext() if config is None else _locked(path):
+    with _locked(path) if locked or config is not None else nullcontext():
         if config is not None:
             _create(path)
         connection = _connected(path)
@@ -124,6 +125,8 @@ def opened(config: Config | None = None) -> Iterator[KeptVersions]:
 
 def forget_all() -> int:
     """Delete the database and its key; return how many bytes it had. Raise NotFound, StorageError, Busy."""
+    from store.guard.sealing import drop_key
+
     path = place()
     if not os.path.lexists(path):
         raise nothing_kept()
@@ -207,8 +210,10 @@ def _empty(connection: apsw.Connection) -> bool:
     return not connection.execute("SELECT count(*) FROM sqlite_schema").get
 
 
-def _sealer(connection: apsw.Connection, path: str, config: Config | None) -> Sealer:
+def _sealer(connection: apsw.Connection, path: str, config: Config | None) -> "Sealer":
     """Return the sealer with the database's key; of a new one make both. A key that is to be elsewhere is moved."""
+    from store.guard.sealing import Sealer, drop_key, find_key, new_key, store_key
+
     wanted = str(config["guard.key"]) if config is not None else ""
     if _empty(connection):
         if not wanted:
@@ -234,7 +239,7 @@ def _sealer(connection: apsw.Connection, path: str, config: Config | None) -> Se
     return sealer
 
 
-def _note(connection: apsw.Connection, where: str, sealer: Sealer) -> None:
+def _note(connection: apsw.Connection, where: str, sealer: "Sealer") -> None:
     connection.execute(
         "INSERT OR REPLACE INTO meta(key, value) VALUES ('key_in', ?), ('check', ?)",
         (where, sealer.seal(b"", b"check")),

@@ -37,11 +37,11 @@ class PutBack:
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """What a restore would do; `stay` are the databases that a tool made in the moment, which are never deleted."""
+    """What a restore would do; `stay` are files that it leaves as they are, each with the reason."""
 
     moment: Moment
     files: tuple[PutBack, ...]
-    stay: tuple[str, ...] = ()
+    stay: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,17 @@ def plan(
         looking.look_with(kept, config, machine, now)
         moment = moments.last_restore(kept) if number is None else moments.get(kept, number)
         chosen = moments.named(moment, name)
-        found, stay = list[PutBack](), list[str]()
+        found, stay = list[PutBack](), list[tuple[str, str]]()
         for one in chosen:
             current = kept.row("SELECT version FROM files WHERE id = ?", (one.number,))
             shown = current[0] if current else None
             if one.file.database and one.before is None and shown is not None:
-                stay.append(one.file.path)
+                stay.append((one.file.path, "a database is never deleted"))
+                continue
+            if not name and any(
+                version is not None and versions.erased(kept, version) for version in (one.before, shown)
+            ):
+                stay.append((one.file.path, "its version was erased with what was purged"))
                 continue
             put = _one(kept, one, shown, lines)
             if put is not None:

@@ -1,6 +1,9 @@
 """Versions of files, in pieces that are each stored once, and how long they are kept."""
 
+import os
+
 from store.base.clock import DAY_MS
+from store.base.errors import NotFound
 from store.guard.database import KeptVersions
 
 PIECE = 1 << 18  # bytes; a database changes in few of them
@@ -29,16 +32,30 @@ def keep(kept: KeptVersions, file: int, raw: bytes, mode: int) -> int:
     digest = kept.sealer.digest(raw)
     if found := kept.row("SELECT id FROM versions WHERE file = ? AND digest = ?", (file, digest)):
         return int(found[0])
-    pieces = [_piece(kept, raw[at : at + PIECE]) for at in range(0, len(raw), PIECE)]
     kept.connection.execute(
         "INSERT INTO versions(file, digest, size, mode) VALUES (?, ?, ?, ?)", (file, digest, len(raw), mode)
     )
     version = kept.connection.last_insert_rowid()
     kept.connection.executemany(
         "INSERT INTO version_pieces(version, place, piece) VALUES (?, ?, ?)",
-        [(version, place, piece) for place, piece in enumerate(pieces)],
+        [(version, at // PIECE, _piece(kept, raw[at : at + PIECE])) for at in range(0, len(raw), PIECE)],
     )
     return version
+
+
+def erase(kept: KeptVersions, version: int) -> None:
+    """Erase the content of a version: it is still told that there was one."""
+    digest = os.urandom(32)
+    kept.connection.execute("UPDATE versions SET erased = 1, size = 0, digest = ? WHERE id = ?", (digest, version))
+    kept.connection.execute("DELETE FROM version_pieces WHERE version = ?", (version,))
+
+
+def replace(kept: KeptVersions, file: int, version: int, raw: bytes) -> None:
+    """Let a version of a file have another content, everywhere that it is told of."""
+    mode = kept.row("SELECT mode FROM versions WHERE id = ?", (version,))
+    other = keep(kept, file, raw, mode[0] if mode else 0o600)
+    for table, column in (("files", "version"), ("changes", "before"), ("changes", "after")):
+        kept.connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (other, version))
 
 
 def _piece(kept: KeptVersions, part: bytes) -> int:
@@ -51,7 +68,12 @@ def _piece(kept: KeptVersions, part: bytes) -> int:
 
 
 def content(kept: KeptVersions, version: int) -> bytes:
-    """Return the bytes of a version. Raise StorageError where they cannot be opened."""
+    """Return the bytes of a version. Raise NotFound where they were erased, StorageError where they cannot be
+    opened."""
+    if kept.row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)):
+        raise NotFound(
+            "That version was erased, for what was purged from it.", "Another moment may have what you need."
+        )
     return b"".join(
         kept.sealer.unseal(sealed, digest)
         for digest, sealed in kept.rows(
@@ -60,6 +82,11 @@ def content(kept: KeptVersions, version: int) -> bytes:
             (version,),
         )
     )
+
+
+def erased(kept: KeptVersions, version: int) -> bool:
+    """Return whether the content of a version was erased."""
+    return kept.row("SELECT 1 FROM versions WHERE id = ? AND erased", (version,)) is not None
 
 
 def same(kept: KeptVersions, version: int | None, raw: bytes | None) -> bool:

@@ -212,7 +212,7 @@ def _preview(plan: "GuardRestore") -> list[str]:
 
 
 def _stay(plan: "GuardRestore") -> list[str]:
-    return [f"{_home(path)} stays: a database is never deleted." for path in plan.stay]
+    return [f"{_home(path)} stays: {why}." for path, why in plan.stay]
 
 
 def _off(session: Session, given: "ParsedArguments") -> Outcome:
@@ -307,7 +307,7 @@ def _restore_data(plan: "GuardRestore", done: int | None) -> "dict[str, Any]":
             }
             for one in plan.files
         ],
-        "stay": list(plan.stay),
+        "stay": [{"path": path, "why": why} for path, why in plan.stay],
     }
 
 
