@@ -211,6 +211,19 @@ FOR_THE_APPLICATION = {
         """,
         "store.sources.registry": "source_reader=reader",
     },
+    "versions of other tools' memory files": {
+        "store.guard.comparing": "GuardLine=DiffLine guard_difference=difference guard_lines=lines_of",
+        "store.guard.database": "forget_guard=forget_all guard_place=place opened_guard=opened",
+        "store.guard.looking": "GuardLook=LookResult guard_now=now_ms look_guard=look",
+        "store.guard.watching": "watched_guard=watched",
+        "store.guard.restoring": """
+            GuardRestore=RestorePlan guard_target=target plan_guard_restore=plan restore_guard=run
+        """,
+        "store.guard.moments": """
+            GuardedChange GuardMoment=Moment guard_moment=get guard_moment_number=number_of
+            named_guard_files=named recent_guard_moments=recent tell_guard_moments=tell untold_guard_moments=untold
+        """,
+    },
     "the doctor, salvage, upkeep": {
         "store.health.finding": "FINDING_NOTE=NOTE FINDING_OK=OK FINDING_WRONG=WRONG quiet_findings=quiet",
         "store.services.adoption": "adoption= examine_adoption=examine",

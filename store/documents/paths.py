@@ -193,22 +193,23 @@ def hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
+def read_bytes(place: Root, largest: int = LARGEST_FILE) -> tuple[bytes, os.stat_result]:
     """Return the content of a document, and its state before it was read. Raise Unreadable or FileNotFoundError."""
+    too_large = f"it is larger than {largest // 1_000_000} MB"
     try:
         handle = handle_on(place)
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("it is not a plain file")
-            if status.st_size > LARGEST_FILE:
-                raise Unreadable(f"it is larger than {LARGEST_FILE // 1_000_000} MB")
+            if status.st_size > largest:
+                raise Unreadable(too_large)
             parts, size = [], 0
             while part := os.read(handle, 1 << 20):
                 parts.append(part)
                 size += len(part)
-                if size > LARGEST_FILE:  # it grew
-                    raise Unreadable(f"it is larger than {LARGEST_FILE // 1_000_000} MB")
+                if size > largest:  # it grew
+                    raise Unreadable(too_large)
             return b"".join(parts), status
         finally:
             os.close(handle)

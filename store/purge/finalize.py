@@ -15,7 +15,7 @@ from store.database.database import Database, Transaction
 from store.database.erasure import tombstones
 from store.database.erasure.purge_state import NOTE
 from store.database.values import Verbatim
-from store.purge import interrupted
+from store.purge import guarded, interrupted
 from store.purge.backups import backups_of, in_backups
 from store.purge.scan.pattern import Words
 
@@ -39,14 +39,16 @@ class Finished:
     unread: tuple[str, ...] = ()
 
 
-def note(write: Transaction, left: Iterable[tuple[str, str]]) -> None:
+def note(write: Transaction, left: Iterable[tuple[str, str]], guard: bool = False) -> None:
     """Record, in the purge's own transaction, what is still to do. `left` are the rows that a person chose to keep,
-    which backups keep too. Rows whose key is a text are not noted: the note would keep that text."""
+    which backups keep too. Rows whose key is a text are not noted: the note would keep that text. `guard` is whether
+    the words are to be cut out of all that guard keeps."""
     left = [(table, key) for table, key in left if table != "file" and _numbers(key)]
     earlier = write.execute("SELECT value FROM meta WHERE key = ?", (Verbatim(NOTE),)).get
+    state = {"left": sorted({*_left(earlier), *left}), "guard": guard or _guard(earlier)}
     write.execute(
         "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
-        (Verbatim(NOTE), Verbatim(json.dumps({"left": sorted({*_left(earlier), *left})}))),
+        (Verbatim(NOTE), Verbatim(json.dumps(state))),
     )
 
 
@@ -60,6 +62,11 @@ def _left(noted: str | None) -> list[tuple[str, str]]:
     return [(table, key) for table, key in found["left"]] if isinstance(found, dict) and found else []
 
 
+def _guard(noted: str | None) -> bool:
+    found = json.loads(noted) if noted else {}
+    return isinstance(found, dict) and bool(found.get("guard"))
+
+
 def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), names: Sequence[str] = ()) -> Finished:
     """Clean up after a purge as far as possible now; do nothing if there was none. `purge` removes the same from a
     backup. `texts` and `names` are the purged words where still known; else they are looked for by their digests. Raise
@@ -68,9 +75,11 @@ def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), na
     if value is None or database.read_only:
         return Finished()
     if not texts:
-        texts, names = interrupted.again(database, backups_of(database))
+        texts, names = interrupted.again(database, backups_of(database), guarded.texts() if _guard(value) else ())
         if words := Words(texts):
             hook_spool.drop(database.path, words)
+            if _guard(value):
+                guarded.cut(guarded.places(words), words)
     buried, left = tombstones.buried(database), _left(value)
     done = in_backups(database, lambda backup: purge(backup, database, buried, left, texts, names), texts)
     why = _cleaned(database) or done.pending

@@ -4,6 +4,7 @@ texts is compared with those. The texts are held in memory only, as in the proce
 import json
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import apsw
 
@@ -14,15 +15,18 @@ from store.purge.backups import opened
 from store.purge.registry import RECORD, TABLES, Table
 
 
-def again(database: Database, backups: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return (texts, names) that were purged from this memory and are in its spool or in one of these backups. Each
+def again(
+    database: Database, backups: Iterable[str], more: Iterable[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (texts, names) that were purged from this memory and are in its spool, in one of these backups or in one
+    `more` of these texts. Each
     distinct text is read once, some 0.7 s for a megabyte that no other holds."""
     known_words = purged_words.lookup_for(database)
     if known_words is None:
         return (), ()
     texts, names = set[str](), set[str]()
     seen: set[int] = set()
-    for text in _unpacked(_texts(database, backups)):
+    for text in _unpacked(chain(_texts(database, backups), more)):
         if hash(text) not in seen:
             seen.add(hash(text))
             found, called = purged_words.found_again((text,), known_words)

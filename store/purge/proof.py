@@ -10,12 +10,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.base.errors import StorageError
+from store.base.errors import MemorandaError, StorageError
 from store.conversations import hook_spool
 from store.database.database import Database
 from store.database.values import storable
 from store.documents.documents import Documents
+from store.guard.database import place as guard_place
 from store.purge import documents as files
+from store.purge import guarded
 from store.purge.registry import of_person, of_store
 from store.purge.scan.column_scan import RemainingMatch, elsewhere
 from store.purge.scan.pattern import Copies, Words
@@ -84,6 +86,7 @@ def trace(
     if words and hook_spool.holding(database.path, words):
         places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", ""))
     places += files.places(database, documents.places, words)
+    places += guarded.places(words)
     verdicts = _prove_all(texts, names, database, documents)
     if erased and not stored and any(one.found for one in verdicts if one.file == database.path):
         database.vacuum()
@@ -105,7 +108,17 @@ def _prove_all(texts: Sequence[str], names: Sequence[str], database: Database, d
         verdicts |= {one.file: one for one in prove([*texts, *names], [file for file in new if file not in others])}
         if not others.isdisjoint(new):
             verdicts |= {one.file: one for one in prove(texts, [file for file in new if file in others])}
-    return [one for one in verdicts.values() if one.size >= 0 or os.path.lexists(one.file)]
+    read = [one for one in verdicts.values() if one.size >= 0 or os.path.lexists(one.file)]
+    return [*read, *_of_guard([*texts, *names])]
+
+
+def _of_guard(texts: Sequence[str]) -> list[Verdict]:
+    """Return a verdict on what guard keeps, unsealed; none where it keeps nothing."""
+    try:
+        found = guarded.bytes_left(texts)
+    except MemorandaError:
+        return [Verdict(guard_place(), -1, ())]
+    return [] if found is None else [Verdict(guard_place(), found[0], tuple(sorted(found[1])))]
 
 
 def files_of(database: Database, documents: Documents) -> list[str]:

@@ -18,7 +18,7 @@ from store.database.writing.disk_reserve import with_room
 from store.documents.documents import Documents
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
-from store.purge import finalize, proposals, row_eraser
+from store.purge import finalize, guarded, proposals, row_eraser
 from store.purge.scan.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
 from store.purge.scan.pattern import Copies, Words
 from store.purge.scan.unique_words import distinct, said_elsewhere
@@ -44,6 +44,8 @@ CAME = {  # when a record was created
     "summaries": "created_at",
 }
 CHAINED = ("facts", "decisions")  # one record supersedes another
+OF_PERSON = ("export", guarded.TABLE)  # places outside of the memory, of which its backups know nothing
+ELSEWHERE = ("spool", "file", guarded.TABLE)  # places that are no row of the memory
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
 
 
@@ -132,6 +134,7 @@ class Purge:
             places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", where))
         if words and self._documents is not None:
             places += files.places(self._database, self._documents.places, words)
+            places += guarded.places(words)
         return PurgePlan(tuple(going), tuple(places), tuple(texts), tuple(names), alone, tuple(unsought))
 
     def same(
@@ -189,10 +192,12 @@ class Purge:
         the memory changed since, StorageError."""
         picked = plan.proposed() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
-        refused = self._cut_files([plan.places[index] for index in picked])
+        chosen_places = [plan.places[index] for index in picked]
+        refused = self._cut_files(chosen_places) | guarded.cut(chosen_places, Words(plan.texts))
         finished = finish(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
-            replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
+            replace(place, what=f"{guarded.WHAT if place.table == guarded.TABLE else 'your file'}: {why}", can=False)
+            for place, why in refused.items()
         )
         were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]
         notes = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
@@ -293,8 +298,8 @@ class Purge:
         """`stay` are the files whose words, and their rows in the index, are kept."""
         words = Words(plan.texts)
         copies = Copies(plan.texts, plan.names)
-        places = [place for place in chosen if place.table not in ("spool", "file")]
-        left = [place for place in plan.places if place not in chosen and place.table != "export"]
+        places = [place for place in chosen if place.table not in ELSEWHERE]
+        left = [place for place in plan.places if place not in chosen and place.table not in OF_PERSON]
         indexed = [path for path in files.indexed(self._database, words) if path not in stay] if words else []
         gone = {(one.table, one.key) for one in plan.going}
         with self._database.write(actor, _reason(plan.going)) as write:
@@ -327,7 +332,8 @@ class Purge:
             proposals.close_emptied(write, doubts)
             made |= files.drop(write, indexed)
             row_eraser.drop_unused(write, made)
-            finalize.note(write, [(place.table, place.key) for place in left])
+            of_guard = {place in chosen for place in plan.places if place.table == guarded.TABLE}
+            finalize.note(write, [(place.table, place.key) for place in left], of_guard == {True})
 
     def _rows_of(self, plan: PurgePlan) -> list[tuple[str, dict[str, Any]]]:
         rows = []

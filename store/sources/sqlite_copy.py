@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import apsw
 
+from store.sources.files import untouched
 from store.sources.source import Trouble
 
 PARTS = ("", "-wal", "-journal")
@@ -58,7 +59,7 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
     connection = None
     try:
         try:
-            copy = _copied(path, folder)
+            copy = copied(path, folder)
             connection = apsw.Connection(copy)
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
             connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -66,7 +67,7 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
             database = CopiedDatabase(connection)
         except (UnreadableDatabase, apsw.Error, OSError) as error:
-            troubles.append(Trouble(path, 0, _why(error)))
+            troubles.append(Trouble(path, 0, why(error)))
             yield None
             return
         try:
@@ -74,14 +75,15 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
             if not database.asked & database.tables:
                 troubles.append(Trouble(path, 0, "it has none of the tables that are known of this tool"))
         except apsw.Error as error:
-            troubles.append(Trouble(path, 0, _why(error)))
+            troubles.append(Trouble(path, 0, why(error)))
     finally:
         if connection is not None:
             connection.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _why(error: Exception) -> str:
+def why(error: Exception) -> str:
+    """Return why a database could not be read, in a few words."""
     if isinstance(error, apsw.NotADBError):
         return "it is no SQLite database"
     if isinstance(error, apsw.CorruptError):
@@ -93,20 +95,22 @@ def _why(error: Exception) -> str:
     return "SQLite cannot read it"
 
 
-def _copied(path: str, folder: str) -> str:
-    """Copy a database and its log, as they were at one moment. Raise UnreadableDatabase or OSError."""
+def copied(path: str, folder: str, largest: int = LARGEST) -> str:
+    """Copy a database and its log, as they were at one moment; return the copy's path. Raise UnreadableDatabase or
+    OSError."""
     if not os.path.isfile(path):
         raise UnreadableDatabase("it is not a plain file")
     copy = os.path.join(folder, "copy.db")
     for _ in range(TRIES):
         before = _stamps(path)
-        if sum(size for _, size in before.values()) > LARGEST:
-            raise UnreadableDatabase(f"it is larger than {LARGEST >> 30} GB")
+        if sum(size for _, size in before.values()) > largest:
+            raise UnreadableDatabase(f"it is larger than {largest >> 20:,} MB")
         for part in PARTS:
             if os.path.lexists(copy + part):
                 os.unlink(copy + part)
             if part in before:
-                shutil.copyfile(path + part, copy + part)
+                with open(path + part, "rb", opener=untouched) as source, open(copy + part, "xb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
         if _stamps(path) == before:
             return copy
     raise UnreadableDatabase("another program is writing it right now")

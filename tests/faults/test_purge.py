@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.guarded import GuardedHome
 from support.ours import ours
 from support.traces import traces
 
@@ -323,6 +324,25 @@ def test_killed_while_a_file_is_cut(project: Path, stage: str):
     assert looked["records"] == ["MEMORY.md#L3"]
     notes.write_text("# Notes\n")
     assert command(project, "timeline").returncode == 0
+    assert command(project, "verify-forgotten", TEXT).returncode == 0
+    intact(project)
+
+
+def test_killed_before_guard_is_cut(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The next command cuts the words out of what guard keeps, unless they were to stay there."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    home = GuardedHome(tmp_path / "home")
+    home.write("notes.md", f"Good. {TEXT} Bye.\n")
+    home.look()
+    home.write("notes.md", "Good. Bye.\n")
+    home.look(30)
+    stage = "store.purge.guarded.forgetting.cut"
+    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert home.shown(1) == [f"-1 Good. {TEXT} Bye.", "+0 Good. Bye."]
+    assert command(project, "remember", "anything").returncode == 0
+    assert home.shown(1) == ["-1 Good.", "+0 Good. Bye."]
     assert command(project, "verify-forgotten", TEXT).returncode == 0
     intact(project)
 

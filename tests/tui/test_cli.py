@@ -368,6 +368,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
     (("scan",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
+    (("guard",), {"first", "files", "bytes", "moments", "troubles"}),
+    (("guard", "--once"), {"first", "files", "bytes", "moments", "troubles"}),
     (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("adopt",), {"path", "ours"}),

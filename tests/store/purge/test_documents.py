@@ -148,9 +148,9 @@ def test_a_file_that_was_changed_meanwhile_is_left(memory: Memory, document: Pat
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
     real = atomic_write.owned
 
-    def typed(place: Root) -> str:
+    def typed(place: Root, largest: int) -> str:
         document.write_text("typed at the last moment")
-        return real(place)
+        return real(place, largest)
 
     monkeypatch.setattr(atomic_write, "owned", typed)
     assert len(run(memory, plan, "MEMORY.md#L2").left) == 1

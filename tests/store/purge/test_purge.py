@@ -662,7 +662,7 @@ def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypat
     with pytest.raises(KeyboardInterrupt):
         memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
     note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
-    assert "zebrafish" not in note and json.loads(note) == {"left": []}
+    assert "zebrafish" not in note and json.loads(note) == {"left": [], "guard": False}
     monkeypatch.undo()
     assert maintenance.cleanup_due(memory)
     maintenance.clean_up(memory)

@@ -8,6 +8,7 @@ ALLOW = "allow"  # instead of a setting: allow the project's settings that reach
 REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 TEAM_ACTS = ("sync", "believe", "new")
+GUARD_ACTS = ("list", "show", "restore", "undo", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (
@@ -202,6 +203,26 @@ FILE_COMMANDS = (
         Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
         opens="nothing",
         apart=True,
+    ),
+    Verb(
+        "guard",
+        "Keep every version of the memory files of other tools, say what changed, and put it back",
+        "files.guard.guard",
+        Argument(
+            "what",
+            "maybe",
+            "list|show|restore|undo|off",
+            "without one: look now. list: what changed; show: how; undo: a restore; off: forget all versions",
+            choices=GUARD_ACTS,
+        ),
+        Argument("moment", "maybe", "M", "what changed together, M#3"),
+        Argument("file", "maybe", "FILE[:LINE]", "only this file of it; of restore, only this line, or 3-8"),
+        Argument("once", "flag", "", "for a timer: keep what changed, print a line for each moment, nothing else"),
+        Argument("watch", "flag", "", "stay, and look whenever a file changes"),
+        LIMIT,
+        DRY_RUN,
+        YES,
+        opens="nothing",
     ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(

@@ -45,6 +45,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "doctor": ("check", "diagnose", "fsck", "problems"),
     "model": ("ollama", "llm", "qwen"),
     "salvage": ("repair", "recover file"),
+    "guard": ("watch files", "versions", "protect", "recover files"),
     "init": ("create", "new memory", "start"),
     "open": ("switch", "project", "other memory"),
     "where": ("path", "location", "which"),

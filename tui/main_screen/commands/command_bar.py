@@ -102,6 +102,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.show_agents()
     elif verb.name == "mcp":
         screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
+    elif verb.name == "guard" and given.watch:
+        screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
     elif verb.name == "doctor" and not given.head:
         screen.show_doctor(given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):

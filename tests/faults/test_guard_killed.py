@@ -1,0 +1,137 @@
+"""A restore that is killed before any of its writes: every file is the one or the other, and nothing that was kept is
+lost."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.guarded import SETTINGS, GuardedHome
+
+ROOT = Path(__file__).parents[2]
+CHILD = """
+import json, os, signal, sys
+import apsw
+
+folder, number, now, settings = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
+left, counting = number, False
+
+
+def count():
+    global left
+    if counting:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class File(apsw.VFSFile):
+    def __init__(self, filename, flags):
+        super().__init__(base, filename, flags)
+
+    def xWrite(self, data, offset):
+        count()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags):
+        count()
+        super().xSync(flags)
+
+
+class Killing(apsw.VFS):
+    def __init__(self):
+        super().__init__("killing", base)
+
+    def xOpen(self, name, flags):
+        return File(name, flags)
+
+
+base = apsw.vfs_names()[0]
+vfs = Killing()
+apsw.set_default_vfs("killing")
+for name in ("rename", "link", "unlink", "fsync"):
+    def counted(*words, real=getattr(os, name), **more):
+        count()
+        return real(*words, **more)
+    setattr(os, name, counted)
+
+from store.guard import restoring
+from store.sources.source import Machine
+
+machine = Machine(folder)
+plan = restoring.plan(settings, machine, now, 1)
+counting = True
+restoring.run(settings, machine, now, plan)
+counting = False
+print(number - left)
+"""
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
+    """One moment: a note went, another was reworded, a third came."""
+    home = _at(tmp_path / "told", monkeypatch)
+    for name in ("tides", "deploy"):
+        home.write(f"{name}.md", f"About {name}.\nThe second line.\n")
+    home.look()
+    home.now += 3_600_000
+    home.remove("tides.md")
+    home.write("deploy.md", "Shorter.\n")
+    home.write("merged.md", "All in one.\n")
+    home.look()
+    return home
+
+
+def _at(place: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedHome:
+    """A guarded home below `place`, which has its own data and state."""
+    (place / "guarded").mkdir(parents=True)
+    monkeypatch.setenv("XDG_DATA_HOME", str(place / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(place / "state"))
+    return GuardedHome(place / "guarded")
+
+
+def killed(home: GuardedHome, number: int) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(home.folder), str(number), str(home.now + 60_000), json.dumps(SETTINGS)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode, done.stdout.strip()
+
+
+def test_killed_before_any_write(told: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, kept = tmp_path / "told", tmp_path / "kept"
+    shutil.copytree(place, kept, symlinks=True)
+    before = told.content()
+    wanted = {f"{name}.md": f"About {name}.\nThe second line.\n".encode() for name in ("tides", "deploy")}
+    status, counted = killed(told, 0)
+    assert status == 0 and told.content() == wanted
+    seen, now = set[int](), told.now
+    for number in range(1, int(counted) + 1):
+        shutil.rmtree(place)
+        shutil.copytree(kept, place, symlinks=True)
+        told.now = now
+        assert killed(told, number)[0] == -signal.SIGKILL
+        between = told.content()
+        for name in before.keys() | wanted.keys():
+            assert between.get(name) in (before.get(name), wanted.get(name)), (number, name)
+        done = {name for name in before.keys() | wanted.keys() if between.get(name) != before.get(name)}
+        seen.add(len(done))
+        told.look(5)
+        assert told.look(5).moments == []
+        restores = [one for one in told.moments() if one.restores]
+        assert {Path(file.file.path).name for one in restores for file in one.files} == done, number
+        if restores:
+            told.restore()
+        assert told.content() == before, number
+        told.restore(1)
+        assert told.content() == wanted, number
+    assert seen == {0, 1, 2, 3}

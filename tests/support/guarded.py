@@ -1,0 +1,107 @@
+"""A home folder with the memories of tools, and a guard that looks at it at times that a test sets."""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from support.samples import copied
+
+from store.guard import comparing, looking, moments, restoring
+from store.guard.database import opened
+from store.guard.looking import LookResult
+from store.guard.moments import Moment
+from store.guard.restoring import RestorePlan
+from store.sources.source import Machine
+
+SETTINGS: dict[str, Any] = {"guard.days": 90, "guard.megabytes": 500, "guard.paths": [], "guard.key": "file"}
+NIGHT = 1_795_575_000_000  # 03:10 of a night, in milliseconds
+MINUTE = 60_000
+
+
+class GuardedHome:
+    """`now` is the moment of the next look; files are written at it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.memory = folder / ".claude" / "projects" / "-home-ines-faro" / "memory"
+        self.memory.mkdir(parents=True)
+        self.settings = dict(SETTINGS)
+        self.now = NIGHT
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        path = self.memory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        self.age(path)
+        return path
+
+    def age(self, *paths: Path) -> None:
+        """Let files, and their folders, be as old as `now`."""
+        for path in paths:
+            for one in (path, path.parent):
+                if one.exists():
+                    os.utime(one, (self.now / 1000, self.now / 1000))
+
+    def remove(self, *names: str) -> None:
+        for name in names:
+            (self.memory / name).unlink()
+            self.age(self.memory / name)
+
+    def engram(self) -> Path:
+        """Bring in Engram's sample; its rows are still in the log."""
+        copied("engram", self.folder.parent)
+        (self.folder.parent / "engram").rename(self.folder / ".engram")
+        return self.folder / ".engram" / "engram.db"
+
+    def look(self, minutes: float = 0, databases: bool = True) -> LookResult:
+        self.now += round(minutes * MINUTE)
+        return looking.look(self.settings, Machine(str(self.folder)), self.now, databases)  # type: ignore[arg-type]
+
+    def plan(self, number: int | None = None, name: str = "") -> RestorePlan:
+        """Plan a restore, a minute later; without a number the undo of the last one."""
+        self.now += MINUTE
+        name, lines = restoring.target(name)
+        machine = Machine(str(self.folder))
+        return restoring.plan(self.settings, machine, self.now, number, name, lines)  # type: ignore[arg-type]
+
+    def run(self, plan: RestorePlan) -> int:
+        return restoring.run(self.settings, Machine(str(self.folder)), self.now, plan)  # type: ignore[arg-type]
+
+    def restore(self, number: int | None = None, name: str = "") -> int:
+        return self.run(self.plan(number, name))
+
+    def content(self) -> dict[str, bytes]:
+        return {str(path.relative_to(self.memory)): path.read_bytes() for path in sorted(self.memory.rglob("*.md"))}
+
+    def moments(self) -> list[Moment]:
+        with opened() as kept:
+            return moments.recent(kept, 100)
+
+    def changes(self) -> list[list[tuple[str, str]]]:
+        """What became of which file, for each moment, the newest first."""
+        return [[(one.what, Path(one.file.path).name) for one in moment.files] for moment in self.moments()]
+
+    def shown(self, number: int) -> list[str]:
+        """The lines of a moment's differences: sign, number before, text."""
+        with opened() as kept:
+            lines = []
+            for one in moments.get(kept, number).files:
+                before, after = (comparing.lines_of(kept, one.file, v) for v in (one.before, one.after))
+                lines += [f"{line.sign}{line.before} {line.text}" for line in comparing.difference(before, after)]
+            return lines
+
+
+def add_memory(database: Path, title: str, text: str) -> None:
+    """Let Engram remember one more thing, in its log, as the running program does."""
+    connection = sqlite3.connect(database)
+    try:
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        with connection:
+            connection.execute(
+                "INSERT INTO observations(session_id, type, title, content)"
+                " SELECT id, 'fact', ?, ? FROM sessions LIMIT 1",
+                (title, text),
+            )
+    finally:
+        connection.close()
