@@ -70,7 +70,7 @@ class Arrivals:
         self._writer = writer
         self._streams = team.streams()
         self._found = Arrived()
-        self._asked: list[tuple[Offer, ProposalQuestion, bool]] = []
+        self._asked: list[tuple[str, Offer, ProposalQuestion, bool]] = []  # of a writer; whether they are believed
 
     def bring(self) -> Arrived:
         """Compare every record that changed with the memory, and propose what differs."""
@@ -146,15 +146,15 @@ class Arrivals:
         if suspicious(words):
             reason += " It reads like instructions to an agent."
         target = held.number if held else None
-        question = ProposalQuestion(kind, change, target, (), f"{ORIGIN}{writer}", reason)
+        question = ProposalQuestion(kind, change, target, (), f"{ORIGIN}{self._name(writer)}", reason)
         believed = kind == "add" and not suspicious(words) and self._believes(writer, record.kind, change)
-        self._asked.append((Offer(record.id, 0, fields, base), question, believed))
+        self._asked.append((writer, Offer(record.id, 0, fields, base), question, believed))
 
-    def _propose(self, several: list[tuple[Offer, ProposalQuestion, bool]]) -> None:
+    def _propose(self, several: list[tuple[str, Offer, ProposalQuestion, bool]]) -> None:
         inbox = self._memory.inbox
         with self._memory.database.write(f"{ORIGIN}{self._writer}", "propose") as write:
             new = []
-            for offer, question, believed in several:
+            for writer, offer, question, believed in several:
                 try:
                     number, fresh = inbox.trust(write, question) if believed else inbox.ask(write, question)
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
@@ -165,7 +165,6 @@ class Arrivals:
                     new.append(number)
                     self._found.believed += believed
                     counts = self._found.new if question.kind == "add" else self._found.changed
-                    writer = question.origin.removeprefix(ORIGIN)
                     counts[writer] = counts.get(writer, 0) + 1
             write.reason = inbox.proposed(new)
             if not new:
@@ -189,7 +188,9 @@ class Arrivals:
         """Take a waiting proposal out of the inbox whose author forgot the record."""
         proposal = next(iter(self._memory.inbox.many([offer.proposal])), None)
         if proposal is not None and proposal.state == "waiting":
-            self._memory.inbox.decide([InboxChoice(offer.proposal, "reject")], actor=f"{ORIGIN}{record.author}")
+            self._memory.inbox.decide(
+                [InboxChoice(offer.proposal, "reject")], actor=f"{ORIGIN}{self._name(record.author)}"
+            )
             self._found.notes.append(f"{self._name(record.author)} took {record.id} back: {proposal.citation}.")
         self._team.drop_offer(offer.id)
 

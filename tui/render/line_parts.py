@@ -28,4 +28,6 @@ def writer(origin: str) -> str:
     if origin == PERSON:
         return "you"
     door, _, name = origin.partition(":")
+    if door == "team":  # with the identity of whoever bears that name
+        return name.partition(" (")[0]
     return f"import from {name}" if name and door == "import" else name or origin

@@ -12,6 +12,7 @@ from store.base.errors import Conflict, InvalidInput
 from store.purge.proof import prove
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
+from tui.render.line_parts import writer
 
 
 def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
@@ -23,7 +24,8 @@ def test_what_one_shares_waits_in_the_inbox_of_the_other(join: Join) -> None:
     assert sum(done.arrived.new.values()) == 2
     assert bob.facts() == [] and bob.memory.decisions.ids() == []
     assert sorted(bob.waiting()) == [("add", "Queue"), ("add", "Releases are cut on Tuesdays")]
-    assert "Ana (" in bob.memory.inbox.waiting()[0].reason
+    origin = bob.memory.inbox.waiting()[0].origin
+    assert origin.startswith("team:Ana (") and writer(origin) == "Ana"
     assert bob.sync().arrived.new == {}, "it is asked once"
 
 
