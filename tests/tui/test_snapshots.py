@@ -22,8 +22,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from store.base.clock import from_ms, to_ms
 from store.memory import Memory
+from tui.screens.menus.recent import RecentScreen
 from tui.screens.plans.plan import PlanScreen
-from tui.screens.recent import RecentScreen
 
 NAMES = {NARROW: "80x24", WIDE: "120x40", HUGE: "200x60"}
 THREE = pytest.mark.parametrize("size", NAMES, ids=NAMES.values())

@@ -293,6 +293,7 @@ KEYS = (
     Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
+    Key("more.open", "0", "more", "", "More: agents, settings and other screens, one letter each", looks=True),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
@@ -347,7 +348,8 @@ MOVES = (
 BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
-    "only.leave": "the menu of filters",
+    "only.leave": "the menu of filters", "more.leave": "the menu of screens", "settings.close": "the settings",
+    "settings.edit": "the settings", "settings.unset": "the settings", "settings.undo": "the settings",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
     "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",

@@ -66,20 +66,26 @@ def layout(columns: int) -> str:
 
 def tabs(current: str, waiting: int, room: int) -> list[Piece]:
     """Return all panes by number and name, the inbox with what waits in it; with little room closer together, without
-    that count, and at last by number alone except for the current one. Names are never shortened."""
+    that count, and at last by number alone except for the current one. Names are never shortened. The menu of further
+    screens stands after them if there is room."""
     counts = {INBOX: f" {waiting:,}"} if waiting else {}
     whole = {pane: f"{NUMBERS[pane]} {LABELS[pane]}{counts.get(pane, '')}" for pane in PANES}
     glued = {pane: name.replace(" ", "", 1) for pane, name in whole.items()}
     bare = {pane: f"{NUMBERS[pane]}{LABELS[pane]}" for pane in PANES}
     least = {pane: glued[pane] if pane in (current, *counts) else NUMBERS[pane] for pane in PANES}
-    for names, gap in ((whole, 3), (whole, 2), (whole, 1), (glued, 1), (bare, 1), (least, 1)):
-        if sum(map(len, names.values())) + gap * (len(names) - 1) <= room:
+    more = f"{named('more.open')} More"
+    for names, gap, last in (
+        *((whole, gap, more) for gap in (3, 2, 1)),
+        *((whole, gap, "") for gap in (3, 2, 1)),
+        *((names, 1, "") for names in (glued, bare, least)),
+    ):
+        if sum(map(len, (*names.values(), last))) + gap * (len(names) - (not last)) <= room:
             break
     pieces: list[Piece] = []
     for pane, name in names.items():
         look = STRONG if pane == current else "bold $text-warning" if pane in counts else ""
         pieces += [(name, look, f"pane('{pane}')"), (" " * gap, "")]
-    return pieces[:-1]
+    return [*pieces, (last, DIM, "more")] if last else pieces[:-1]
 
 
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:

@@ -34,7 +34,7 @@ from tui.input.completion import complete
 from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
 from tui.screens.command_palette import HIDDEN, entries
 from tui.screens.help import HelpScreen
-from tui.screens.recent import RecentScreen
+from tui.screens.menus.recent import RecentScreen
 from tui.widgets.bars import Footer
 from tui.widgets.prompt_bar import Line
 from tui.widgets.record_list import RecordList

@@ -458,7 +458,7 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
         "MEMORANDA_DB": str(tmp_path / "my.db"),
     }
     with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
-        screen(terminal, "118 facts")
+        screen(terminal, "All 118")
         terminal.write("2")
         screen(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
@@ -478,7 +478,7 @@ def test_a_signal_ends_the_demo_too(tmp_path: Path):
     """The status of the app is the command's, and the temporary place goes all the same."""
     environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
     with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
-        screen(terminal, "118 facts")
+        screen(terminal, "All 118")
         terminal.process.send_signal(signal.SIGTERM)
         while terminal.process.poll() is None:
             terminal.read(0.05)

@@ -125,7 +125,7 @@ async def test_what_a_line_or_a_list_needs_cannot_be_other_keys(
 
     from tui.screens.doctor import DoctorScreen
     from tui.screens.help import HelpScreen
-    from tui.screens.recent import RecentScreen
+    from tui.screens.menus.recent import RecentScreen
     from tui.widgets.prompt_bar import Line
     from tui.widgets.record_list import RecordList
 

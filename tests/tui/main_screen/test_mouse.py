@@ -18,8 +18,8 @@ from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS
 from tui.screens.command_palette import Everything, entries
 from tui.screens.help import HelpScreen
+from tui.screens.menus.recent import RecentScreen
 from tui.screens.plans.plan import PlanScreen
-from tui.screens.recent import RecentScreen
 
 SIZES = pytest.mark.parametrize("size", [NARROW, (200, 60)], ids=["80x24", "200x60"])
 

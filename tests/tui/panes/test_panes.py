@@ -89,7 +89,7 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["tui"] == str(copied / "tui"), "the copy ran"
-    assert seen["at"] == "events" and seen["title"].startswith("Events") and "0 Events" in seen["tabs"]
+    assert seen["at"] == "events" and seen["title"].startswith("Events") and "f2 Events" in seen["tabs"]
     with story.open() as memory:
         newest, *_ = numbers = memory.events.ids()
     assert len(seen["rows"]) == len(numbers) >= 2 and f"E#{newest}" in seen["rows"][0]

@@ -35,9 +35,9 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
     """All that the app writes while it is walked through."""
     given = {"COLORTERM": "", **ENVIRONMENT, **environment}
     with Terminal([*COMMAND, "--db", str(story.path)], given, (120, 40)) as terminal:
-        see(terminal, "10 facts")
+        see(terminal, "All 10")
         for keys, text in (
-            (" f", "Forgot"), ("2\r", "┃"), ("4", "CHANGES 31"), ("?", "HELP"), ("q", "CHANGES 31"),
+            (" f", "Forgot"), ("2\r", "┃"), ("4", "All 31"), ("?", "HELP"), ("q", "All 31"),
             ("\x10", "undo this        U     Undo the step"),
         ):  # fmt: skip
             terminal.write(keys)
@@ -78,7 +78,7 @@ def grounds(story: Story) -> set[bytes]:
     """The grounds that a start paints."""
     environment = ENVIRONMENT | {"COLORTERM": "truecolor"}
     with Terminal([*COMMAND, "--db", str(story.path)], environment, (120, 40)) as terminal:
-        see(terminal, "10 facts")
+        see(terminal, "All 10")
         return set(re.findall(rb"48;2;\d+;\d+;\d+", terminal.output))
 
 

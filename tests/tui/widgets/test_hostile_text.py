@@ -274,8 +274,7 @@ def _session(folder: Path) -> str:
     with Terminal(
         [sys.executable, "-P", "-m", "tui.main", "--db", f"{folder}/.memoranda/memory.db"], environment
     ) as it:
-        it.wait_for("facts")
-        it.wait_for("hidden|newest first")
+        it.wait_for("All \\d")
         it.quiet()
         for keys in ("jjj", "jjjjjjjj", "G", "2jjjjjj", "\x06", "jjjjjj", "G", "\rl\r", "\x7f", "1", "H", "c", "\x1b"):
             it.write(keys)

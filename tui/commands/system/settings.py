@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.input.argument_parser import ParsedArguments
 
-_WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
+WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 
 def config(session: Session, given: "ParsedArguments") -> Outcome:
@@ -123,7 +123,7 @@ def _value(found: Config, name: str) -> Value:
 
 
 def _all(session: Session, found: Config) -> Outcome:
-    cells = [(value.name, as_text(value.value), _WHOSE[value.source], value.setting.meaning) for value in found.values]
+    cells = [(value.name, as_text(value.value), WHOSE[value.source], value.setting.meaning) for value in found.values]
     widths = [max(len(row[column]) for row in cells) for column in range(3)]
     lines = [
         f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source:<{widths[2]}}  {meaning}"

@@ -86,9 +86,21 @@ class CommandController:
         screen = AgentsScreen(self.host.location, self.host.clock)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
+    def action_settings(self) -> None:
+        """Show the settings, to be changed in place."""
+        from tui.screens.settings import SettingsScreen
+
+        self.host.app.push_screen(SettingsScreen(self.host.location))
+
+    def action_more(self) -> None:
+        """Choose one of the screens that have no pane."""
+        from tui.screens.menus.more import MoreScreen
+
+        self.host.app.push_screen(MoreScreen(), lambda verb: self.action_run(verb or ""))
+
     def action_open_memory(self) -> None:
         """Choose a recently opened memory, or name another."""
-        from tui.screens.recent import RecentScreen
+        from tui.screens.menus.recent import RecentScreen
 
         def chosen(path: str | None) -> None:
             if path == "":

@@ -108,7 +108,7 @@ class ViewController:
         self.host.say(str(error), "error")
 
     def _choose(self, name: str, facets: Sequence[Facet]) -> None:
-        from tui.screens.only import OnlyScreen
+        from tui.screens.menus.only import OnlyScreen
 
         now = active(self.view, BY_NAME[name].filters) if name else self.host.search_filters.now()
         self.host.app.push_screen(OnlyScreen(facets, now), lambda chosen: self._chosen(name, chosen))

@@ -1,0 +1,133 @@
+"""The settings: value, default and origin of each; changed in place, and undone. Real files."""
+
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, WIDE, Person, opened, utc
+from support.stories import Story, copy
+
+from store import user_config_path
+from tui.input.commands.command_table import BY_NAME
+from tui.input.more_table import TABLE, further
+from tui.screens.settings import SettingsScreen
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+__all__ = ["utc"]
+
+
+@pytest.fixture
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return copy(tmp_path / "billing-api")
+
+
+async def settings(person: Person, name: str) -> None:
+    await person.press("0", "s")
+    await person.until(lambda: isinstance(person.app.screen, SettingsScreen))
+    assert person.app.screen.query_one("#settings", RecordList).select(name)
+    await person.settle()
+
+
+def told(person: Person) -> dict[str, str]:
+    """The fields of the preview."""
+    rows = person.app.screen.query_one("#settings-preview", Preview)._rows
+    lines = ["".join(text for text, _, _ in row).rstrip() for row in rows]
+    return {line.split()[0]: line[13:].strip() for line in lines[2:] if line.strip()}
+
+
+def line(person: Person, name: str) -> str:
+    return next(line for line in person.lines if f" {name} " in line)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_each_says_its_value_its_default_and_where_it_is_from(
+    story: Story, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", "30")
+    (story.folder / ".memoranda" / "config.toml").write_text("capture_commits = false\n")
+    (story.folder / ".memoranda" / "config.toml").chmod(0o600)
+    async with opened(story.folder, size) as person:
+        await settings(person, "retention_days")
+        assert told(person)["Value"] == "30" and told(person)["Default"] == "365"
+        assert told(person)["From"] == "$MEMORANDA_RETENTION_DAYS" and "variable" in line(person, "retention_days")
+        await person.press("enter")
+        assert person.toasts == ["$MEMORANDA_RETENTION_DAYS sets retention_days over every file: change it there."]
+        person.app.screen.query_one("#settings", RecordList).select("capture_commits")
+        await person.settle()
+        assert "project" in line(person, "capture_commits") and "false" in line(person, "capture_commits")
+        assert "default" in line(person, "capture_decisions")
+
+
+async def test_one_is_changed_in_place_and_undone(story: Story) -> None:
+    """A switch and a choice at once, a number in a line; what did not fit is said, and the file stays."""
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "badges")
+        before = told(person)["Value"]
+        await person.press("enter")
+        await person.until(lambda: told(person)["Value"] != before)
+        assert Path(user_config_path()).read_text().startswith("badges")
+        await person.until(
+            lambda: any("badges is " in toast and toast.endswith("u to undo") for toast in person.toasts)
+        )
+        person.app.screen.query_one("#settings", RecordList).select("agent.seconds")
+        await person.settle()
+        await person.press("enter", *["backspace"] * 9, "7", "enter")
+        await person.until(lambda: told(person)["Value"] == "7")
+        await person.press("c", "x", "enter")
+        await person.until(lambda: any("agent.seconds takes a whole number" in toast for toast in person.toasts))
+        assert told(person)["Value"] == "7"
+        await person.press("u")
+        await person.until(lambda: told(person)["Value"] == "5")
+        await person.until(lambda: any(toast.startswith("Undone: agent.seconds is 5") for toast in person.toasts))
+        await person.press("u")
+        await person.until(lambda: told(person)["Value"] == before)
+        assert Path(user_config_path()).read_text().strip() in ("", "[agent]"), "nothing is left in the file"
+        await person.press("u")
+        await person.until(lambda: "Nothing was changed here yet." in person.toasts)
+        await person.press("escape")
+        assert person.app.screen is person.main
+
+
+async def test_x_takes_one_out_of_its_file_and_undo_puts_it_back(story: Story) -> None:
+    target = Path(user_config_path())
+    target.parent.mkdir(parents=True)
+    target.write_text('# mine\ndocuments.extraPaths = ["a.md", "b.md"]\n')
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "documents.extraPaths")
+        assert told(person)["Value"] == "a.md, b.md"
+        await person.press("x")
+        await person.until(lambda: told(person)["Value"] == '""' or told(person)["Value"] == "")
+        await person.press("u")
+        await person.until(lambda: told(person)["Value"] == "a.md, b.md")
+        assert target.read_text().startswith("# mine\n") and '["a.md", "b.md"]' in target.read_text()
+
+
+async def test_a_change_counts_at_once(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "theme")
+        await person.press("enter")
+        await person.paste("textual-light")
+        await person.press("enter")
+        await person.until(lambda: person.app.theme == "textual-light")
+
+
+async def test_0_opens_the_screens_without_a_pane_and_escape_stays(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        assert "0 More" in person.lines[0]
+        await person.press("0")
+        assert person.sees("a  Agents", "s  Settings") and person.sees("m  Model")
+        await person.press("escape")
+        assert person.app.screen is person.main
+        await person.press("0", "a")
+        await person.until(lambda: person.sees("AGENTS"))
+        await person.press("escape")
+        await person.command("config")
+        assert isinstance(person.app.screen, SettingsScreen)
+
+
+def test_a_screen_whose_command_does_not_exist_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [one.verb for one in further()] == [one.verb for one in TABLE if one.verb in BY_NAME]
+    assert len({one.letter for one in TABLE}) == len(TABLE)
+    monkeypatch.delitem(BY_NAME, "agents")
+    assert "agents" not in [one.verb for one in further()]

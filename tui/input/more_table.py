@@ -1,0 +1,30 @@
+"""The screens that have no pane: the menu behind `0`, each with a letter."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tui.input.commands.command_table import BY_NAME
+
+
+class Further(NamedTuple):
+    """A screen: its letter, its name, the verb that opens it, and what it shows."""
+
+    letter: str
+    name: str
+    verb: str
+    shows: str
+
+
+TABLE = (
+    Further("a", "Agents", "agents", "who is connected, what each did and was sent"),
+    Further("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
+    Further("g", "Guard", "guard", "what agents may write, and what was stopped"),
+    Further("m", "Model", "model", "the language model: which, and how it does"),
+    Further("s", "Settings", "config", "every setting: value, default, where it is from"),
+    Further("t", "Team", "team", "what is shared with others"),
+)
+
+
+def further() -> Sequence[Further]:
+    """Return the screens whose verb exists."""
+    return [one for one in TABLE if one.verb in BY_NAME]

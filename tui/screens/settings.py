@@ -1,0 +1,235 @@
+"""Settings: each with its value, its default and where it is from. Enter changes one in place, `x` takes it out of its
+file, `u` undoes what was changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store import Config, MemorandaError, load_config, put_setting, remove_setting, user_config_path
+from store import SettingValue as Value
+from tui.commands.system.settings import WHOSE, as_text
+from tui.input.key_table import BY_ID, FIXED
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.wrapping import Pairs, row
+from tui.render.field_diff import Line
+from tui.render.line_parts import row as field
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.escape import visible
+from tui.widgets.bars import Bar, Split
+from tui.widgets.preview import Preview
+from tui.widgets.prompt_bar import AskBar
+from tui.widgets.record_list import RecordList
+from tui.workers.threads import SaysDefects
+
+if TYPE_CHECKING:
+    from store import Location
+    from tui.screens.application import Application
+
+LONGEST = 30  # cells of a value in the list
+
+
+class Change(NamedTuple):
+    """A change of one setting in a file: the text that it had there, and that it has now; None where it was not set."""
+
+    path: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+class SettingRows(NumberedRows):
+    """The settings, one a line: those that a file or a variable sets are marked."""
+
+    def __init__(self, values: list[Value]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def key(self, index: int) -> Hashable:
+        return self._values[index].name
+
+    def index_of(self, key: Hashable) -> int | None:
+        return next((index for index, value in enumerate(self._values) if value.name == key), None)
+
+    def lines(self, index: int, width: int) -> list[Pairs]:
+        value = self._values[index]
+        is_set = value.source != "default"
+        text = as_text(value.value)
+        text = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
+        note: Pairs = [(text, "title" if is_set else ""), (f"  {WHOSE[value.source]:<8}", "dim")]
+        return row([("● " if is_set else "· ", "accent" if is_set else "dim")], visible(value.name), "", note, width)
+
+
+class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
+    """Shows and changes the settings for a memory. Dismisses with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close", id="settings.close", tooltip="Close the settings"),
+        Binding("c", "edit", "Change", id="settings.edit", tooltip="Change the value"),
+        Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
+        Binding("u", "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
+    ]
+    DEFAULT_CSS = """
+    SettingsScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #settings-keys { height: 1; background: $footer-background; }
+        #settings-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
+    }
+    """
+
+    def __init__(self, location: Location) -> None:
+        super().__init__()
+        self._location = location
+        self._config: Config = load_config(location, BY_ID, FIXED)
+        self._changes: list[Change] = []
+        self._shown: Hashable = None
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="settings-title")
+        yield RecordList(SettingRows(self._config.values), id="settings")
+        with Vertical(id="settings-more"):
+            yield Preview(id="settings-preview")
+        yield AskBar(id="ask")
+        yield Bar(id="settings-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#settings-title", Split).put_both(
+            [(" SETTINGS  ", "bold $text-accent"), (visible(self._location.name), "bold")],
+            [(f"{visible(user_config_path())} ", "$dim")],
+        )
+        self._keys()
+        self.query_one("#settings", RecordList).focus()
+
+    def _keys(self) -> None:
+        look = "$footer-key-foreground bold"
+        value = self._value
+        pieces = [(" enter", look, "edit"), (" change ", "", "edit")]
+        if value is not None and value.source in ("user", "project"):
+            pieces += [(" x", look, "unset"), (" default again ", "", "unset")]
+        if self._changes:
+            pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
+        self.query_one("#settings-keys", Bar).put(*pieces, (" esc", look, "leave"), (" closes ", "", "leave"))
+
+    @property
+    def _value(self) -> Value | None:
+        return self._config.find(str(self._shown)) if self._shown else None
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        self._shown = event.key
+        self._show()
+
+    def on_record_list_chosen(self) -> None:
+        self.action_edit()
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).remove_class("-asking")
+        self.query_one("#settings", RecordList).focus()
+        if event.answer is not None:
+            event.answer()
+        cast("Application", self.app).release_keys()
+
+    def _show(self) -> None:
+        self.query_one(Preview).show([] if self._value is None else described(self._value))
+        self._keys()
+
+    # changes
+
+    def action_edit(self) -> None:
+        """Change the setting under the cursor: a switch and a choice at once, another in a line."""
+        value = self._value
+        if value is None:
+            return
+        if value.source == "environment":
+            self._say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
+        elif value.setting.kind == "bool":
+            self._put(value, as_text(not value.value))
+        elif value.setting.kind == "choice":
+            choices = value.setting.choices
+            self._put(value, choices[(choices.index(value.value) + 1) % len(choices)])
+        else:
+            self.query_one(AskBar).ask(value.name, typed(value.value), lambda text: self._put(value, text.strip()))
+
+    def action_unset(self) -> None:
+        """Take the setting under the cursor out of its file, so that its default holds."""
+        value = self._value
+        if value is not None and value.source in ("user", "project"):
+            self._change(Change(value.path, value.name, typed(value.value), None))
+
+    def action_undo(self) -> None:
+        """Undo the last change made here."""
+        if self._changes:
+            last = self._changes[-1]
+            self._change(Change(last.path, last.name, last.after, last.before), undoes=True)
+        else:
+            self._say("Nothing was changed here yet.", "warning")
+
+    def _put(self, value: Value, text: str) -> None:
+        own = value.source in ("user", "project")
+        before = typed(value.value) if own else None
+        if text != before:
+            self._change(Change(value.path if own else user_config_path(), value.name, before, text))
+
+    @work(thread=True, group="settings", exit_on_error=False, description="change a setting")
+    def _change(self, change: Change, undoes: bool = False) -> None:
+        try:
+            if change.after is None:
+                remove_setting(change.path, change.name)
+            else:
+                put_setting(change.path, change.name, change.after)
+        except MemorandaError as error:
+            self.app.call_from_thread(self._say, str(error), "error")
+            return
+        self.app.call_from_thread(self._changed, change, undoes)
+
+    def _changed(self, change: Change, undoes: bool) -> None:
+        if undoes:
+            self._changes.pop()
+        else:
+            self._changes.append(change)
+        cast("Application", self.app).configure_again()
+        self._config = load_config(self._location, BY_ID, FIXED)
+        shown = self.query_one("#settings", RecordList)
+        shown.set_rows(SettingRows(self._config.values))
+        shown.select(change.name)
+        self._show()
+        now = self._config.find(change.name)
+        is_now = "" if now is None else f" is {as_text(now.value)}"
+        done = f"{change.name}{is_now}: {'taken out of' if change.after is None else 'written to'} {change.path}"
+        self._say(f"{'Undone: ' if undoes else ''}{done}{'' if undoes else ', u to undo'}")
+
+    def _say(self, text: str, severity: str = "information") -> None:
+        self.app.clear_notifications()
+        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def typed(value: object) -> str:
+    """Return a value as it is typed."""
+    return as_text(value) if value != "" else ""
+
+
+def described(value: Value) -> list[Line]:
+    """Describe a setting in full."""
+    setting = value.setting
+    where = f"${value.path}" if value.source == "environment" else value.path
+    kept = f" {setting.own}, so only your own file sets it" if setting.own else ""
+    lines: list[Line] = [
+        [(value.name, "own")],
+        [(f"{setting.meaning}.", "title")],
+        [],
+        field("Value", as_text(value.value)),
+        field("Default", BY_ID[value.name[5:]].keys if setting.kind == "keys" else as_text(setting.default)),
+        field("From", visible(where) or "the default: no file and no variable sets it"),
+        field("Takes", setting.takes),
+    ]
+    return [*lines, *([[(f"It{kept}.", "dim")]] if kept else [])]
