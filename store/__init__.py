@@ -181,6 +181,7 @@ FOR_THE_APPLICATION = {
         "store.team.collect": "SHAREABLE_DOMAINS=SHAREABLE SharedLocal=Local ShareChoice",
         "store.team.exchange": "Exchanged Team erase_shared git_name purge_with_shared=with_shared",
         "store.team.team_file": "TEAM_FILE=FILE StreamState",
+        "store.team.view": "SharedRecord",
     },
     "secrets and purge": {
         "store.database.database": "Database",

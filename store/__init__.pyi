@@ -567,6 +567,9 @@ from store.team.team_file import (
     FILE as TEAM_FILE,
     StreamState,
 )
+from store.team.view import (
+    SharedRecord,
+)
 from store.text.prompt_injection import (
     suspicious,
 )
@@ -741,6 +744,7 @@ __all__ = [
     "SettingValue",
     "ShareChoice",
     "SharedLocal",
+    "SharedRecord",
     "SnippetMarker",
     "SourceImport",
     "SourceImportReport",

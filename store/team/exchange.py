@@ -16,7 +16,8 @@ from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation
 from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import split
-from store.team.team_file import FILE, StreamState, TeamFile
+from store.team.team_file import FILE, Held, StreamState, TeamFile
+from store.team.view import SharedRecord
 from store.trust.ownership import identity_of
 
 REMOTE = "origin"
@@ -89,6 +90,15 @@ class Team:
         own = self._file.writer
         states = sorted(self._file.streams().values(), key=lambda one: (one.writer != own, one.name, one.writer))
         return [(state, counts.get(state.writer, 0)) for state in states]
+
+    def held(self) -> list[Held]:
+        """Return the shared records that are in the memory: one's own, and those that were accepted."""
+        return list(self._file.held().values())
+
+    def records(self, writer: str) -> list[SharedRecord]:
+        """Return the records of a writer, those that were purged left out, the newest first."""
+        found = [one for one in self._file.view() if one.author == writer and one.status in ("active", "forgotten")]
+        return sorted(found, key=lambda one: int(one.id[1:].partition("@")[0]), reverse=True)
 
     @property
     def writer(self) -> str:

@@ -148,6 +148,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.show_doctor = self.commands.action_doctor
         self.show_agents = self.commands.action_agents
         self.show_settings = self.commands.action_settings
+        self.show_team = self.commands.action_team
         self.choose_memory = self.commands.action_open_memory
         self.show_plan = self.plans.show_plan
         self.show_since = self.plans.show_since

@@ -100,6 +100,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.say(HOW, "warning")
     elif verb.name == "agents" and not given.agent:
         screen.show_agents()
+    elif verb.name == "team" and not given.act:
+        screen.show_team()
     elif verb.name == "config" and not given.name:
         screen.show_settings()
     elif verb.name == "mcp":

@@ -86,6 +86,14 @@ class CommandController:
         screen = AgentsScreen(self.host.location, self.host.clock)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
+    def action_team(self) -> None:
+        """Show who shares with this memory, and what."""
+        from tui.screens.team import TeamScreen
+
+        if self.host.engine is not None:
+            screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
+            self.host.app.push_screen(screen)
+
     def action_settings(self) -> None:
         """Show the settings, to be changed in place."""
         from tui.screens.settings import SettingsScreen

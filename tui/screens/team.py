@@ -1,0 +1,214 @@
+"""Team: who shares through the remote of this project, what each shared, and what is wrong with a stream. `s` exchanges
+now; enter opens a row on the whole screen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store import MemorandaError, Memory, SharedRecord, StreamState, Team, ago, cite
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.wrapping import Pairs, row
+from tui.render.field_diff import Line
+from tui.render.plurals import count
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.escape import visible
+from tui.widgets.bars import Bar, Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+from tui.workers.threads import SaysDefects
+
+if TYPE_CHECKING:
+    from store import Clock, Location
+    from tui.workers.background.team_worker import TeamWorker
+
+SHOWN = 200  # records of one writer that are listed
+HINT = "Nobody shares yet. `memoranda share work decisions` begins, and shows first what would leave this machine."
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One stream, and the records of its writer: of each what is known, and its citation here, empty without one."""
+
+    state: StreamState
+    own: bool
+    records: tuple[tuple[SharedRecord, str], ...]
+
+
+class TeamRows(NumberedRows):
+    """The writers, one's own first."""
+
+    def __init__(self, members: list[Member], now: str) -> None:
+        self._members = members
+        self._now = now
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def key(self, index: int) -> Hashable:
+        return self._members[index].state.writer
+
+    def index_of(self, key: Hashable) -> int | None:
+        return next((at for at, one in enumerate(self._members) if one.state.writer == key), None)
+
+    def lines(self, index: int, width: int) -> list[Pairs]:
+        one = self._members[index]
+        name = visible(one.state.name or one.state.writer) + (" (you)" if one.own else "")
+        about = visible(f"{count(len(one.records), 'record')} · {ago(self._now, one.state.at)}")
+        if one.state.said:
+            return row([("✗ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
+        return row([("● ", "added")], name, "bold", [(about, "dim")], width)
+
+
+def look(memory: Memory) -> list[Member]:
+    """Read who shares, and what."""
+    with Team(memory) as team:
+        here = {one.id: cite("fact" if one.id[0] == "F" else "decision", one.number) for one in team.held()}
+        return [
+            Member(
+                state,
+                state.writer == team.writer,
+                tuple((record, here.get(record.id, "")) for record in team.records(state.writer)),
+            )
+            for state, _ in team.members()
+        ]
+
+
+def describe(one: Member) -> list[Line]:
+    """Return the lines about a writer."""
+    state = one.state
+    lines: list[Line] = [
+        [(state.name or "(no name)", "title"), (f"  {state.writer}", "dim")],
+        [(f"{state.seq:,} operations, the last of them received {state.at[:16].replace('T', ' ')}", "dim")],
+    ]
+    if state.said:
+        lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]
+    if not one.own:
+        words = " ".join(dict.fromkeys(state.believed.replace("+", "").split()))
+        taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."
+        lines += [[], [(taken, "")]]
+    lines.append([])
+    for record, citation in one.records[:SHOWN]:
+        text = str(record.value("fact" if record.kind == "fact" else "title") or "")
+        note = record.status if record.status != "active" else "several texts" if record.conflicts() else ""
+        here = citation or "not taken"
+        lines.append([(f"{here:<10} ", "cite" if citation else "dim"), (text, ""), (f"  {note}", "warning")])
+    if len(one.records) > SHOWN:
+        lines.append([(f"… and {len(one.records) - SHOWN:,} more", "dim")])
+    return lines
+
+
+class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
+    """Shows the team of a memory. Dismisses with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close", id="team.close", tooltip="Close what is open, then the team"),
+        Binding("s", "exchange", "Exchange", id="team.exchange", tooltip="Send and receive now"),
+    ]
+    DEFAULT_CSS = """
+    TeamScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #team-keys { height: 1; background: $footer-background; }
+        #team { height: 1fr; }
+        #team-more { height: 2fr; border-top: solid $line; padding: 0 0 0 1; }
+        &.-whole #team { display: none; }
+        &.-whole #team-more { border-top: none; }
+    }
+    """
+
+    def __init__(self, location: Location, clock: Clock, worker: TeamWorker) -> None:
+        super().__init__()
+        self._location = location
+        self._clock = clock
+        self._worker = worker
+        self._members: list[Member] = []
+        self._shown: Hashable = None
+        self._status = ""
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="team-title")
+        yield RecordList(TeamRows([], ""), id="team", empty_text=HINT)
+        with Vertical(id="team-more"):
+            yield Preview(id="team-preview")
+        yield Bar(id="team-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#team", RecordList).focus()
+        self._title()
+        self._look()
+
+    @work(thread=True, exclusive=True, group="team", exit_on_error=False, description="look who shares")
+    def _look(self, exchange: bool = False) -> None:
+        status = ""
+        try:
+            if exchange:
+                done = self._worker.run()
+                lines = done[1] if done is not None else ["Nothing is shared here yet."]
+                status = " ".join(lines) or "Nothing new on either side."
+            with Memory(self._location, "app", self._clock, create=False) as memory:
+                members = look(memory)
+        except MemorandaError as error:
+            members, status = self._members, str(error)
+        if self.is_attached and self.app.is_running:
+            self.app.call_from_thread(self._show, members, status)
+
+    def _show(self, members: list[Member], status: str) -> None:
+        if self.is_attached:
+            self._members, self._status = members, status
+            self.query_one("#team", RecordList).set_rows(TeamRows(members, self._clock()))
+            self._title()
+            self._preview()
+
+    def _title(self) -> None:
+        wrong = sum(bool(one.state.said) for one in self._members)
+        right = self._status or (f"{wrong:,} with something wrong" if wrong else "")
+        self.query_one("#team-title", Split).put_both(
+            [(" TEAM  ", "bold $text-accent"), (visible(self._location.name), "bold")],
+            [(f"{visible(right)} ", "$text-warning" if wrong else "$dim")],
+        )
+        look = "$footer-key-foreground bold"
+        self.query_one("#team-keys", Bar).put(
+            (" s", look, "exchange"),
+            (" exchanges now ", "", "exchange"),
+            (" enter", look, "open"),
+            (" opens ", "", "open"),
+            (" esc", look, "leave"),
+            (" closes ", "", "leave"),
+        )
+
+    def _preview(self) -> None:
+        one = next((one for one in self._members if one.state.writer == self._shown), None)
+        self.query_one(Preview).show([] if one is None else describe(one))
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        self._shown = event.key
+        self._preview()
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Show the writer under the cursor on the whole screen."""
+        self.add_class("-whole")
+        self.query_one(Preview).focus()
+
+    def action_leave(self) -> None:
+        """Go back from the writer that is open to the list, or close the screen."""
+        if not self.has_class("-whole"):
+            self.dismiss(None)
+            return
+        self.remove_class("-whole")
+        self.query_one("#team", RecordList).focus()
+
+    def action_exchange(self) -> None:
+        """Send and receive now, on a thread of its own."""
+        self._status = "Exchanging …"
+        self._title()
+        self._look(exchange=True)
