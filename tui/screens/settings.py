@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LONGEST = 30  # cells of a value in the list
 
 
-class Change(NamedTuple):
+class SettingChange(NamedTuple):
     """A change of one setting in a file: the text that it had there, and that it has now; None where it was not set."""
 
     path: str
@@ -89,7 +89,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         super().__init__()
         self._location = location
         self._config: Config = load_config(location, BY_ID, FIXED)
-        self._changes: list[Change] = []
+        self._changes: list[SettingChange] = []
         self._shown: Hashable = None
 
     def compose(self) -> ComposeResult:
@@ -161,13 +161,13 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         """Take the setting under the cursor out of its file, so that its default holds."""
         value = self._value
         if value is not None and value.source in ("user", "project"):
-            self._change(Change(value.path, value.name, typed(value.value), None))
+            self._change(SettingChange(value.path, value.name, typed(value.value), None))
 
     def action_undo(self) -> None:
         """Undo the last change made here."""
         if self._changes:
             last = self._changes[-1]
-            self._change(Change(last.path, last.name, last.after, last.before), undoes=True)
+            self._change(SettingChange(last.path, last.name, last.after, last.before), undoes=True)
         else:
             self._say("Nothing was changed here yet.", "warning")
 
@@ -175,10 +175,10 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         own = value.source in ("user", "project")
         before = typed(value.value) if own else None
         if text != before:
-            self._change(Change(value.path if own else user_config_path(), value.name, before, text))
+            self._change(SettingChange(value.path if own else user_config_path(), value.name, before, text))
 
     @work(thread=True, group="settings", exit_on_error=False, description="change a setting")
-    def _change(self, change: Change, undoes: bool = False) -> None:
+    def _change(self, change: SettingChange, undoes: bool = False) -> None:
         try:
             if change.after is None:
                 remove_setting(change.path, change.name)
@@ -189,7 +189,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             return
         self.app.call_from_thread(self._changed, change, undoes)
 
-    def _changed(self, change: Change, undoes: bool) -> None:
+    def _changed(self, change: SettingChange, undoes: bool) -> None:
         if undoes:
             self._changes.pop()
         else:
