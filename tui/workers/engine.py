@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
@@ -401,7 +401,7 @@ class Engine:
         """Call `work` with the writer's memory, or with the past state shown: `Writer.write`."""
         self.writer.write(work, done, self.past)
 
-    def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done) -> None:
+    def run(self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: Done) -> None:
         """Run a verb: `Writer.run`."""
         self.writer.run(verb, given, agreed, done, self.past)
 

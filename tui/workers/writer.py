@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from store import Clock, InvalidInput, Location, MemorandaError, Memory
@@ -61,12 +61,16 @@ class Writer:
             del self._own[:-OWN]
         return result
 
-    def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done, past: PastState | None) -> None:
-        """Run a verb. A verb that needs a confirmation raises `Asks` with the question, unless it was `agreed` to."""
+    def run(
+        self, verb: Verb, given: ParsedArguments, agreed: Collection[str], done: Done, past: PastState | None
+    ) -> None:
+        """Run a verb. A verb that needs a confirmation raises `Asks` with the question, unless what it shows now is
+        among what was `agreed` to."""
 
         def ask(question: str, lines: Sequence[str] = ()) -> bool:
-            if not agreed:
-                raise Asks(question, lines)
+            asks = Asks(question, lines)
+            if asks.shown not in agreed:
+                raise asks
             return True
 
         def work(memory: Memory | None) -> Outcome:
@@ -96,3 +100,8 @@ class Asks(InvalidInput):
     def __init__(self, question: str, lines: Sequence[str] = ()) -> None:
         super().__init__(question)
         self.lines = list(lines)
+
+    @property
+    def shown(self) -> str:
+        """All that a person reads before the answer."""
+        return "\n".join([self.message, *self.lines])

@@ -223,6 +223,7 @@ FILE_COMMANDS = (
         DRY_RUN,
         YES,
         opens="nothing",
+        apart=True,
     ),
     Verb("init", "Start a memory for this folder", "files.location.init", opens="nothing"),
     Verb(

@@ -26,7 +26,7 @@ IN_THE_PAST = frozenset(
 )
 
 
-def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
+def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> None:
     """Run a typed line, with or without its `/`."""
     words = _words(text)
     if words[0].removeprefix("/") in ("q", "quit", "exit"):
@@ -215,7 +215,7 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     screen.go_to("facts")
 
 
-def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agreed: bool) -> None:
+def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agreed: tuple[str, ...]) -> None:
     from tui.workers.writer import Asks
 
     engine = screen.engine
@@ -233,7 +233,8 @@ def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agr
         if isinstance(error, Asks):
             if error.lines:
                 screen.pane.read_out(error.lines, focus=False)
-            screen.ask_first(error.message, lambda: run_line(screen, text, agreed=True))
+            shown = (*agreed, error.shown)  # anything else that it shows then is asked again
+            screen.ask_first(error.message, lambda: run_line(screen, text, shown))
         elif error is not None:
             screen.say(str(error), "error")
         else:
