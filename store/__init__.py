@@ -173,6 +173,8 @@ FOR_THE_APPLICATION = {
     "the meaning of texts, and Markdown files": {
         "store.documents.indexer": "DocumentScan=Scan",
         "store.documents.watcher": "DocumentWatch=Watch",
+        "store.sync.advice": "large_file=large MovablePart movable_parts=movable",
+        "store.sync.file_run": "SyncReport",
         "store.embedding.indexer": "EmbeddingRun=Indexed",
         "store.embedding.providers.fastembed": "fastembed=",
         "store.embedding.vectors": "Vectors",

@@ -551,6 +551,14 @@ from store.services.source_import import (
 from store.sources.registry import (
     reader as source_reader,
 )
+from store.sync.advice import (
+    MovablePart,
+    large as large_file,
+    movable as movable_parts,
+)
+from store.sync.file_run import (
+    SyncReport,
+)
 from store.team.collect import (
     Local as SharedLocal,
     SHAREABLE as SHAREABLE_DOMAINS,
@@ -693,6 +701,7 @@ __all__ = [
     "ModelPuller",
     "ModelStats",
     "ModelStatus",
+    "MovablePart",
     "NewTurn",
     "NotFound",
     "NotOurs",
@@ -753,6 +762,7 @@ __all__ = [
     "StorageError",
     "StreamState",
     "Summary",
+    "SyncReport",
     "TALK",
     "TASK_STATUSES",
     "TEAM_FILE",
@@ -834,6 +844,7 @@ __all__ = [
     "kept_lines",
     "kind_of",
     "known_setting",
+    "large_file",
     "linked_records",
     "load_config",
     "local_time",
@@ -852,6 +863,7 @@ __all__ = [
     "model_pass",
     "model_stats",
     "model_status",
+    "movable_parts",
     "named_chat",
     "named_guard_files",
     "nearest_setting",

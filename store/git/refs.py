@@ -119,3 +119,23 @@ def made_here(root: str) -> set[str]:
     subjects = set(made.values())
     made |= {sha: subject for sha, subject in moved.items() if subject in subjects}
     return {sha.decode("ascii", "replace") for sha in made}
+
+
+def moved_from(root: str, sha: str) -> bool:
+    """Return whether HEAD moved on from the commit `sha` by anything but commits made in this checkout: a pull, a
+    merge, a checkout, a rebase, a reset. True as well where the log of HEAD does not tell."""
+    found = folders(root)
+    if found is None:
+        return False
+    actions: list[bytes] = []
+    for line in reversed(_read(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
+        place, _, message = line.partition(b"\t")
+        shas = place.split(b" ", 2)[:2]
+        if len(shas) == 2 and shas[1] == sha.encode("ascii"):
+            return any(not _made_by_hand(action) for action in actions)
+        actions.append(message.partition(b": ")[0])
+    return True
+
+
+def _made_by_hand(action: bytes) -> bool:
+    return action.startswith(b"commit") and action != b"commit (merge)"

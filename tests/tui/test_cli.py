@@ -217,6 +217,10 @@ FIELDS: dict[type, set[str]] = {
     record: {"citation", *(field.name for field in dataclasses.fields(record))}
     for record in (models.Decision, models.Iteration, models.Commit)
 }
+SYNCED = [
+    {"path", "synced", "facts", "waiting", "written", "bytes", "step", "added", "corrected", "forgotten", "moved"}
+    | {"proposed", "left"}
+]
 CONNECTED = {"agent", "scope", "dry_run", "changed", "in_the_way"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("connect",), [{"agent", "program", "connected"}]),
@@ -227,6 +231,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("disconnect", "git", "--yes"), [{"hook", "path", "state"}]),
     (("plugin", "plug"), {"folder", "files"}),
     (("hook", "codex"), set()),
+    (("sync",), SYNCED),
+    (("sync", "AGENTS.md"), SYNCED),
+    (("sync", "--accept", "--yes"), {"facts", "lines"}),
+    (("sync", "--off"), {"path", "synced"}),
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
     (("facts",), [models.Fact]),
@@ -393,6 +401,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         (("task", "add", "buy tea"),),
     ),
     ("unmute", "2"): (("mute", "2"),),
+    ("sync", "--off"): (("sync",),),
     **dict.fromkeys(
         [
             ("inbox",),

@@ -141,6 +141,17 @@ FILE_COMMANDS = (
         ),
     ),
     Verb(
+        "sync",
+        "Keep MEMORY.md and the memory saying the same, two ways; or another Markdown file of the project",
+        "files.sync.sync",
+        Argument("file", "maybe", "FILE", "MEMORY.md without one; CLAUDE.md, AGENTS.md, docs/notes.md", file=True),
+        Argument("edit", "flag", "", "open it in your editor: what you change there is your own word"),
+        Argument("accept", "flag", "", "accept what other editors wrote into it, so that agents are sent it"),
+        Argument("watch", "flag", "", "go on until ^C, whenever the file or the memory changes"),
+        Argument("off", "flag", "", "keep it in sync no longer; the file stays as it is"),
+        YES,
+    ),
+    Verb(
         "redactions",
         "Where secrets were cut out of what was written; say what is no secret, or take that back",
         "privacy.secrets.redactions",
