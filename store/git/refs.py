@@ -121,6 +121,25 @@ def made_here(root: str) -> set[str]:
     return {sha.decode("ascii", "replace") for sha in made}
 
 
+def head(root: str) -> str:
+    """Return the sha of the commit that is checked out; empty before the first, and where the refs are in a form that
+    is not read here (reftable)."""
+    found = folders(root)
+    if found is None:
+        return ""
+    own, shared = found
+    text = _read(os.path.join(own, "HEAD"), _POINTER_BYTES).strip()
+    if text.startswith(b"ref:"):
+        name = text.removeprefix(b"ref:").strip()
+        if not name.startswith(b"refs/") or b".." in name or b"\0" in name:
+            return ""
+        text = _read(os.path.join(shared, os.fsdecode(name)), _POINTER_BYTES).strip()
+        if not text:
+            packed = _read(os.path.join(shared, "packed-refs"), _LOG_BYTES).splitlines()
+            text = next((line.split(b" ")[0] for line in packed if line.endswith(b" " + name)), b"")
+    return text.decode("ascii") if len(text) in (40, 64) and text.isalnum() and text.isascii() else ""
+
+
 def moved_from(root: str, sha: str) -> bool:
     """Return whether HEAD moved on from the commit `sha` by anything but commits made in this checkout: a pull, a
     merge, a checkout, a rebase, a reset. True as well where the log of HEAD does not tell."""

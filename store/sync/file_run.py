@@ -196,7 +196,7 @@ class FileRun:
 
     def _came(self, raw: bytes) -> git_changes.GitChanges:
         if self._actor == PERSON or sha256(raw).digest() == self._file.digest:
-            return git_changes.GitChanges(self._file.head)
+            return git_changes.GitChanges(git_changes.head_of(self._place.path))
         return git_changes.look(
             self._place.path,
             raw,

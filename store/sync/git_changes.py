@@ -66,6 +66,12 @@ def busy(path: str) -> str:
     return next((words for name, words in BUSY.items() if os.path.lexists(os.path.join(found[0], name))), "")
 
 
+def head_of(path: str) -> str:
+    """Return the commit that is checked out where a file is; empty outside of git."""
+    root = checkout_root(os.path.dirname(path))
+    return refs.head(root) if root else ""
+
+
 def look(
     path: str, raw: bytes, before: str, name: str, key: bytes, known: Mapping[int, frozenset[bytes]]
 ) -> GitChanges:
@@ -76,8 +82,7 @@ def look(
         return GitChanges()
     place = os.path.relpath(path, root).replace(os.sep, "/")
     try:
-        with run(root, "rev-parse", "--quiet", "--verify", "HEAD") as child:
-            head = "".join(child.words(never, accepted=(0, 1)))
+        head = refs.head(root) or _asked_head(root)
         if not head or head == before or not before or not refs.moved_from(root, before):
             return GitChanges(head)
         new, old = _content(root, head, place), _content(root, before, place)
@@ -93,6 +98,12 @@ def look(
     changes.added = frozenset(after - earlier)
     changes.gone = frozenset({fact for fact, _ in earlier if fact} - {fact for fact, _ in after})
     return changes
+
+
+def _asked_head(root: str) -> str:
+    """Return the commit that is checked out, as git says; empty before the first. Raise GitError."""
+    with run(root, "rev-parse", "--quiet", "--verify", "HEAD") as child:
+        return "".join(child.words(never, accepted=(0, 1)))
 
 
 def _content(root: str, commit: str, place: str) -> bytes | None:
