@@ -140,21 +140,22 @@ def head(root: str) -> str:
     return text.decode("ascii") if len(text) in (40, 64) and text.isalnum() and text.isascii() else ""
 
 
-def moved_from(root: str, sha: str) -> bool:
-    """Return whether HEAD moved on from the commit `sha` by anything but commits made in this checkout: a pull, a
-    merge, a checkout, a rebase, a reset. True as well where the log of HEAD does not tell."""
+def moves_since(root: str, sha: str) -> list[tuple[str, str]] | None:
+    """Return how HEAD moved on since it was at the commit `sha`, the newest first, as (from, to), but for commits that
+    were made in this checkout: pulls, merges, checkouts, rebases, resets. None where the log of HEAD does not tell."""
     found = folders(root)
     if found is None:
-        return False
-    actions: list[bytes] = []
+        return None
+    moves: list[tuple[str, str]] = []
     for line in reversed(_read(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
         place, _, message = line.partition(b"\t")
         shas = place.split(b" ", 2)[:2]
-        if len(shas) == 2 and shas[1] == sha.encode("ascii"):
-            return any(not _made_by_hand(action) for action in actions)
-        actions.append(message.partition(b": ")[0])
-    return True
-
-
-def _made_by_hand(action: bytes) -> bool:
-    return action.startswith(b"commit") and action != b"commit (merge)"
+        if len(shas) != 2:
+            return None
+        old, new = (part.decode("ascii", "replace") for part in shas)
+        if new == sha:
+            return moves
+        action = message.partition(b": ")[0]
+        if not action.startswith(b"commit") or action == b"commit (merge)":
+            moves.append((old, new))
+    return None

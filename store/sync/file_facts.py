@@ -20,19 +20,19 @@ class FileFacts:
     """The facts of one memory at one moment, for a file that cites these `numbers`. `personal` is whether it is a
     person's own memory, of no project.
 
-    `writable` are those that belong in the file, by id, `too_many` whether more would; `unaccepted` those among the
-    cited that came from a file and nobody accepted: their lines stay."""
+    `writable` are those that belong in the file, by id, `too_many` whether more would; `unaccepted` those that came
+    from a file and nobody accepted: their lines stay in it."""
 
     def __init__(self, database: Database, personal: bool, numbers: Iterable[int]) -> None:
         self._database = database
         self._facts = Facts(database)
         self.key = bytes(database.value("SELECT value FROM meta WHERE key = 'identity'") or "", "utf-8")
         self._heads: dict[int, Fact | None] = {}
-        self._digests: dict[int, bytes] = {}
+        self._of_texts: dict[str, bytes] = {}
         self._by_text: dict[str, Fact | None] = {}
         self.writable: dict[int, Fact] = {}
         self._choose(personal)
-        known = self._facts.many(list(dict.fromkeys(numbers)))
+        known = self._facts.many([number for number in dict.fromkeys(numbers) if number not in self._heads])
         self._heads |= {fact.id: fact for fact in known if fact.status == "active"}
 
     def _choose(self, personal: bool) -> None:
@@ -50,9 +50,9 @@ class FileFacts:
         )
         yes = accepted(self._database, candidates)
         muted = Mutes(self._database).among([fact.id for fact in candidates])
-        self.unaccepted = frozenset(
-            fact.id for fact in candidates if fact.origin == FILE and fact.id not in yes and fact.id not in muted
-        )
+        self.unaccepted = {
+            fact.id: fact for fact in candidates if fact.origin == FILE and fact.id not in yes and fact.id not in muted
+        }
         for fact in candidates:
             known = Circumstances(matched=True, by_words=True, accepted=fact.id in yes, muted=fact.id in muted)
             included, word, _ = judge(fact, now, known)
@@ -65,12 +65,12 @@ class FileFacts:
 
     def digest(self, fact: Fact) -> bytes:
         """Return the digest of a fact's text as a line has it."""
-        if fact.id not in self._digests:
-            self._digests[fact.id] = digest(self.key, fact.fact)
-        return self._digests[fact.id]
+        return self.of_text(fact.fact)
 
     def of_text(self, text: str) -> bytes:
-        return digest(self.key, text)
+        if text not in self._of_texts:
+            self._of_texts[text] = digest(self.key, text)
+        return self._of_texts[text]
 
     def head(self, number: int) -> Fact | None:
         """Return the active fact that this one is or became; None where it was forgotten or erased."""

@@ -128,6 +128,7 @@ class FileRun:
         raw = disk if self._instead is None else self._instead
         self._refuse_git()
         file, content = self._parsed(raw or b"")
+        self._version = file.version
         if self._since is not None:
             since = read(self._since.lines, self._since.first)
             base = {item.fact: digest(self._key, item.text) for item in since.items if item.fact is not None}
@@ -217,10 +218,11 @@ class FileRun:
     ) -> tuple[MergePlan, FileFacts]:
         cited = [item.fact for item in content.items if item.fact is not None]
         self._planned = self._memory.step()
-        facts = FileFacts(self._database, self._memory.personal, [*base, *cited])
+        newest, _ = synced_files.base(self._database, self._file, self._file.version)
+        facts = FileFacts(self._database, self._memory.personal, [*base, *newest, *cited])
         review = bool(self._memory.config()["sync.review"]) and self._actor != PERSON
-        self._pending = synced_files.pending(self._database, self._file)
-        return LineMerge(facts, base, deletes, self._pending, came, review).plan(content.items), facts
+        self._pending = synced_files.pending(self._database, self._file, self._version)
+        return LineMerge(facts, base, deletes, self._pending, came, review).plan(content.items, newest), facts
 
     def _apply(self, plan: MergePlan, facts: FileFacts, file: SectionFile) -> None:
         digests = {item: facts.of_text(item.text) for one in plan.changes if (item := one.line) is not None}

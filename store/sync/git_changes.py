@@ -1,8 +1,8 @@
 """What git brought into a file: the lines that differ between two checked out commits, unless the person committed them
 here themselves.
 
-Read only for a file that changed, by two short processes of git. Where the repository cannot be read, nothing is known
-to have come by it.
+Read only for a file that changed, and where HEAD was moved by more than commits made here, by some short processes of
+git. Where the repository cannot be read, nothing is known to have come by it.
 """
 
 import os
@@ -15,6 +15,7 @@ from store.git import refs
 from store.git.process import GitError, never, run
 from store.sync.lines import SectionLine, digest, read
 
+MOST_MOVES = 12  # of HEAD that are looked at; after more everything counts as brought
 # files in git's folder while it is in the middle of something
 BUSY = {
     "rebase-merge": "a rebase",
@@ -83,20 +84,22 @@ def look(
     place = os.path.relpath(path, root).replace(os.sep, "/")
     try:
         head = refs.head(root) or _asked_head(root)
-        if not head or head == before or not before or not refs.moved_from(root, before):
+        if not head or head == before or not before:
             return GitChanges(head)
-        new, old = _content(root, head, place), _content(root, before, place)
+        moves = refs.moves_since(root, before)
+        changes = GitChanges(head, known=known, key=key, whole=moves is not None and len(moves) > MOST_MOVES)
+        added, gone = set[tuple[int, bytes]](), set[int]()
+        for old, new in [(before, head)] if moves is None else moves[:MOST_MOVES]:
+            earlier, after = (_lines(_content(root, commit, place), name, key) for commit in (old, new))
+            if after is None or earlier is None:
+                changes.whole = True
+                continue
+            added |= after - earlier
+            gone |= {fact for fact, _ in earlier if fact} - {fact for fact, _ in after}
+        changes.added, changes.gone = frozenset(added), frozenset(gone)
+        changes.clean = changes.any and _content(root, head, place) == raw
     except GitError:
         return GitChanges()
-    if new is None:
-        return GitChanges(head)
-    changes = GitChanges(head, known=known, clean=new == raw, key=key)
-    after, earlier = _lines(new, name, key), _lines(old or b"", name, key)
-    if after is None or earlier is None:
-        changes.whole = True
-        return changes
-    changes.added = frozenset(after - earlier)
-    changes.gone = frozenset({fact for fact, _ in earlier if fact} - {fact for fact, _ in after})
     return changes
 
 
@@ -113,12 +116,12 @@ def _content(root: str, commit: str, place: str) -> bytes | None:
         return raw if child.process.wait() == 0 else None
 
 
-def _lines(raw: bytes, name: str, key: bytes) -> set[tuple[int, bytes]] | None:
+def _lines(raw: bytes | None, name: str, key: bytes) -> set[tuple[int, bytes]] | None:
     """Return the lines of a section as (fact or 0, digest); None where they cannot be read."""
     from store.base.errors import MemorandaError
 
     try:
-        file = parse(raw, name)
+        file = parse(raw or b"", name)
     except MemorandaError:
         return None
     return {(item.fact or 0, digest(key, item.text)) for item in read(file.lines, file.first).items}

@@ -77,8 +77,9 @@ class LineMerge:
         self._kept: set[int] = set()  # facts that are in the file already
         self._texts: set[str] = set()  # of new lines
 
-    def plan(self, items: Sequence[SectionLine]) -> MergePlan:
-        """Return what to do with these items of the section."""
+    def plan(self, items: Sequence[SectionLine], newest: Iterable[int] = ()) -> MergePlan:
+        """Return what to do with these items of the section; `newest` are the facts whose lines its newest version
+        has."""
         lines = self._identified([item for item in items if item.text])
         for item in lines:
             if item.fact is not None and (text := self._facts.of_text(item.text)) != self._base.get(item.fact):
@@ -87,7 +88,8 @@ class LineMerge:
         for item in lines:
             self._merge(item)
         self._forget(deleted)
-        self._plan.rows += [fact for number, fact in self._facts.writable.items() if number not in self._kept]
+        rest = [*self._facts.writable.values(), *filter(None, map(self._facts.unaccepted.get, newest))]
+        self._plan.rows += [fact for fact in rest if fact.id not in self._kept]
         return self._plan
 
     # whose line is it
@@ -110,7 +112,7 @@ class LineMerge:
     def _claimed(self, item: SectionLine) -> SectionLine:
         """Return an item without a citation that it cannot have: of a line that was not in the file, unless it says the
         same as that fact; and of words that are the end of a text."""
-        if item.fact is None:
+        if item.fact is None or self._facts.of_text(item.text) == self._base.get(item.fact):
             return item
         if (whole := self._facts.same(item.whole)) is not None and shape(whole.fact) == shape(item.whole):
             return SectionLine(item.whole, None, item.domain, item.heading, item.number)

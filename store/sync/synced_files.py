@@ -63,22 +63,24 @@ def texts(database: Database, file: SyncedFile) -> Mapping[int, frozenset[bytes]
     return {fact: frozenset(some) for fact, some in found.items()}
 
 
-def pending(database: Database, file: SyncedFile) -> dict[tuple[int, bytes], str]:
-    """Return the state of the proposal that each changed line made, by (number cited, digest). What became of one that
-    was erased counts as rejected."""
+def pending(database: Database, file: SyncedFile, version: int | None) -> dict[tuple[int, bytes], str]:
+    """Return the state of the proposal that each changed line made, by (number cited, digest), as it counts for a file
+    of this version: what was decided since is in a newer one. One whose proposal was erased or undone counts as
+    rejected."""
     rows = database.rows(
         "SELECT s.fact, s.digest, coalesce(p.state, 'rejected') FROM synced_proposals AS s"
-        " LEFT JOIN proposals AS p ON p.id = s.proposal WHERE s.file = ?",
-        (file.id,),
+        " LEFT JOIN proposals AS p ON p.id = s.proposal WHERE s.file = ?1 AND (s.last IS NULL OR s.last >= ?2)",
+        (file.id, file.version if version is None else version),
     )
     return {(fact, digest): state for fact, digest, state in rows}
 
 
 def settle(write: Transaction, file: SyncedFile, decided: Iterable[tuple[int, bytes]]) -> None:
-    """Forget changes whose proposals were decided."""
+    """Note that these changes were decided, and that newer versions than the file's have what became of them."""
     for fact, digest in decided:
         write.execute(
-            "DELETE FROM synced_proposals WHERE file = ? AND fact = ? AND digest = ?", (file.id, fact, digest)
+            "UPDATE synced_proposals SET last = ? WHERE file = ? AND fact = ? AND digest = ? AND last IS NULL",
+            (file.version, file.id, fact, digest),
         )
 
 
@@ -117,6 +119,7 @@ def note_version(write: Transaction, file: SyncedFile, version: int, lines: Mapp
                 (file.id, fact, version, digest),
             )
     write.execute("DELETE FROM synced_lines WHERE file = ? AND last < ?", (file.id, version - KEPT))
+    write.execute("DELETE FROM synced_proposals WHERE file = ? AND last < ?", (file.id, version - KEPT))
     write.execute("UPDATE synced_files SET version = ? WHERE id = ?", (version, file.id))
 
 

@@ -31,5 +31,6 @@ CREATE TABLE synced_proposals(
   fact INTEGER NOT NULL,
   digest BLOB NOT NULL,
   proposal INTEGER NOT NULL,
+  last INTEGER,                     -- the version in which the change still was when it was decided
   PRIMARY KEY(file, fact, digest)
 ) WITHOUT ROWID;
