@@ -73,7 +73,7 @@ class SyncReport:
     """What one run did to the file at `path`, and to the memory in `step` (None if nothing): see `Applied`. `written`
     is whether the file was changed, `facts` and `waiting` how many facts and undecided lines its section has, `bytes`
     its size; `others` how many lines were put below the section, `too_many` whether facts are left out; `from_file` is
-    whether the changes are of an editor that is not ours."""
+    whether the changes are of an editor that is not ours; `problem` says why a file could not be synced by itself."""
 
     path: str
     facts: int = 0
@@ -85,12 +85,13 @@ class SyncReport:
     too_many: bool = False
     step: int | None = None
     from_file: bool = True
+    problem: str = ""
     applied: Applied = field(default_factory=Applied)
 
     @property
     def changed(self) -> bool:
         """Whether there is something to tell."""
-        return self.written or self.step is not None or bool(self.applied.left)
+        return self.written or self.step is not None or bool(self.applied.left or self.problem)
 
 
 class FileRun:

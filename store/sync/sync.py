@@ -66,7 +66,8 @@ class Sync:
         ]
 
     def run_due(self, cancelled: Callable[[], bool] = lambda: False) -> list[SyncReport]:
-        """Sync what is due. What cannot be is noted as the file's problem, and stops nothing."""
+        """Sync what is due; return what there is to tell. What cannot be synced is noted as the file's problem, once,
+        and stops nothing."""
         reports = []
         for name in self.due():
             if cancelled():
@@ -75,6 +76,7 @@ class Sync:
                 reports.append(self.run(name, asked=False))
             except MemorandaError as error:
                 self._note_problem(name, error)
+                reports.append(SyncReport(name, problem=str(error)))
         return [report for report in reports if report.changed]
 
     def run(self, name: str = MEMORY_FILE, *, asked: bool = True) -> SyncReport:
@@ -99,10 +101,10 @@ class Sync:
         section = section_name(self._database)
         old, new = parse(before, section), parse(after, section)
         for _ in range(TRIES):
-            now = self._bytes(name)
+            now = self.content(name)
             if now != before:
                 self.run(name)
-                now = self._bytes(name)
+                now = self.content(name)
             disk = parse(now, section)
             outside = (new.before, new.after)
             if outside == (old.before, old.after):
@@ -124,7 +126,7 @@ class Sync:
     def file(self, name: str = MEMORY_FILE) -> SectionFile:
         """Return a synced file as it is on the disk. Raise NotFound and what its reading raises."""
         self._known(name)
-        return parse(self._bytes(name), section_name(self._database))
+        return parse(self.content(name), section_name(self._database))
 
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to
@@ -150,7 +152,8 @@ class Sync:
             own_text.accept(write, name, [*(line for _, line in yes), *lines])
         return step
 
-    def _bytes(self, name: str) -> bytes:
+    def content(self, name: str) -> bytes:
+        """Return what a file that can be synced says now. Raise NotFound or Unreadable."""
         try:
             return read_bytes(self.place(name))[0]
         except FileNotFoundError:

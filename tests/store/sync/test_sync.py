@@ -419,8 +419,9 @@ def test_a_damaged_file_is_left_as_it_is_and_nothing_is_forgotten(notebook: Note
     with pytest.raises((InvalidInput, Conflict), match=says) as error:
         notebook.sync()
     assert "MEMORY.md" in error.value.message and "Nothing was changed." in error.value.next
-    assert notebook.memory.sync.run_due() == [] and notebook.memory.sync.due() == []
-    assert says in notebook.memory.sync.files()[0].problem
+    [report] = notebook.memory.sync.run_due()
+    assert says in report.problem == notebook.memory.sync.files()[0].problem
+    assert notebook.memory.sync.due() == [], "it is said once"
     assert notebook.path.read_bytes() == raw and notebook.active() == before
 
 
@@ -431,8 +432,8 @@ def test_a_file_that_is_gone_or_empty_forgets_nothing(notebook: Notebook, left: 
         notebook.path.unlink()
     else:
         notebook.path.write_bytes(left)
-    assert notebook.memory.sync.run_due() == []
-    assert "nothing was forgotten" in notebook.memory.sync.files()[0].problem
+    [report] = notebook.memory.sync.run_due()
+    assert "nothing was forgotten" in report.problem == notebook.memory.sync.files()[0].problem
     assert (notebook.path.read_bytes() if left is not None else None) == left, "and it is not made by itself"
     notebook.sync()
     assert notebook.active() == before and sorted(notebook.items) == sorted(before)

@@ -64,6 +64,8 @@ def _off(session: Session, name: str) -> Outcome:
 
 def told(report: SyncReport, begins: bool = False) -> str:
     """Return what a run did, in sentences."""
+    if report.problem:
+        return visible(report.problem)
     name, done = visible(report.path), report.applied
     parts = []
     if done.added:
@@ -226,21 +228,16 @@ def _watch(session: Session, reports: list[SyncReport]) -> Outcome:
     from tui.commands.interrupt import Interrupt
 
     if current_thread() is not main_thread():
-        raise InvalidInput("The application watches synced files by itself.", "Use --watch on the command line.")
+        raise InvalidInput("The application watches synced files by itself.", "`sync` reads and writes them now.")
     tell = session.tell or (lambda line: None)
     for report in reports:
         tell(told(report))
     tell("Watching; ^C ends it.")
     files = session.memory.sync
-    problems = {file.path: file.problem for file in files.files()}
     with Interrupt() as interrupt:
         while not interrupt.asked:
             for report in files.run_due():
                 tell(told(report))
                 reports.append(report)
-            for file in files.files():
-                if file.problem and file.problem != problems.get(file.path):
-                    tell(file.problem)
-                problems[file.path] = file.problem
             time.sleep(WATCH_SECONDS)
     return Outcome("", lambda: [data(report) for report in reports])

@@ -161,3 +161,15 @@ def test_watch_reads_and_writes_until_it_is_interrupted(project: Path) -> None:
     finally:
         watching.kill()
         os.close(leader)
+
+
+def test_a_search_reads_the_file_first_and_says_so(say: Say, project: Path) -> None:
+    say("sync")
+    file = project / "MEMORY.md"
+    file.write_text(file.read_text().replace("- Tea, not coffee [F#2]", "- Lunch is at one"))
+    said = say("search", "lunch", "--keywords")
+    assert "Read MEMORY.md: 1 new line (F#3), 1 forgotten (F#2). `undo 3` takes that back." in said
+    assert "F#3" in said.partition("Exact")[2] and "Tea" not in say("facts")
+    file.write_text("")
+    assert "nothing was forgotten" in say("search", "lunch", "--keywords")
+    assert "forgotten" not in say("search", "lunch", "--keywords"), "it is said once"
