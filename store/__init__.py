@@ -173,6 +173,8 @@ FOR_THE_APPLICATION = {
     "the meaning of texts, and Markdown files": {
         "store.documents.indexer": "DocumentScan=Scan",
         "store.documents.watcher": "DocumentWatch=Watch",
+        "store.sync.advice": "large_file=large MovablePart movable_parts=movable",
+        "store.sync.file_run": "SyncReport",
         "store.embedding.indexer": "EmbeddingRun=Indexed",
         "store.embedding.provider_selection": "embedding_provider=",
         "store.embedding.providers.fastembed": "fastembed=",
@@ -180,9 +182,9 @@ FOR_THE_APPLICATION = {
     },
     "the team": {
         "store.team.collect": "SHAREABLE_DOMAINS=SHAREABLE SharedLocal=Local ShareChoice",
-        "store.team.exchange": "Exchanged Team erase_shared git_name purge_with_shared=with_shared",
+        "store.team.exchange": "Exchanged Team erase_shared git_name purge_with_shared=with_shared shares",
         "store.team.postgres.replica": "Replica",
-        "store.team.team_file": "TEAM_FILE=FILE StreamState",
+        "store.team.team_file": "StreamState",
         "store.team.view": "SharedRecord",
     },
     "secrets and purge": {

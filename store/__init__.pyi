@@ -554,6 +554,14 @@ from store.services.source_import import (
 from store.sources.registry import (
     reader as source_reader,
 )
+from store.sync.advice import (
+    MovablePart,
+    large as large_file,
+    movable as movable_parts,
+)
+from store.sync.file_run import (
+    SyncReport,
+)
 from store.team.collect import (
     Local as SharedLocal,
     SHAREABLE as SHAREABLE_DOMAINS,
@@ -564,13 +572,13 @@ from store.team.exchange import (
     Team,
     erase_shared,
     git_name,
+    shares,
     with_shared as purge_with_shared,
 )
 from store.team.postgres.replica import (
     Replica,
 )
 from store.team.team_file import (
-    FILE as TEAM_FILE,
     StreamState,
 )
 from store.team.view import (
@@ -699,6 +707,7 @@ __all__ = [
     "ModelPuller",
     "ModelStats",
     "ModelStatus",
+    "MovablePart",
     "NewTurn",
     "NotFound",
     "NotOurs",
@@ -760,9 +769,9 @@ __all__ = [
     "StorageError",
     "StreamState",
     "Summary",
+    "SyncReport",
     "TALK",
     "TASK_STATUSES",
-    "TEAM_FILE",
     "TIMELINE_KINDS",
     "Task",
     "Team",
@@ -842,6 +851,7 @@ __all__ = [
     "kept_lines",
     "kind_of",
     "known_setting",
+    "large_file",
     "linked_records",
     "load_config",
     "local_time",
@@ -860,6 +870,7 @@ __all__ = [
     "model_pass",
     "model_stats",
     "model_status",
+    "movable_parts",
     "named_chat",
     "named_guard_files",
     "nearest_setting",
@@ -903,6 +914,7 @@ __all__ = [
     "scrub_secrets",
     "serve_mcp",
     "session_flush",
+    "shares",
     "short_model_name",
     "source_reader",
     "spellings",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from store.conversations.summaries import Summaries
     from store.conversations.turns import Turns
     from store.documents.documents import Documents
+    from store.documents.paths import DocumentRoots
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
     from store.history.restore_plan import Plans
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from store.records.timeline.timeline import Timeline
     from store.search.answer_cache import Answers
     from store.search.pipeline import Search
+    from store.sync.sync import Sync
 
 # the parts that need the file alone, each made of it when it is asked for, its module imported only then
 PARTS = {
@@ -123,7 +125,11 @@ class Memory:
         from store.documents.documents import Documents
         from store.documents.paths import places
 
-        return Documents(self.database, lambda: places(self.location, self.config))
+        def found() -> "DocumentRoots":
+            synced = [name for (name,) in self.database.rows("SELECT path FROM synced_files")]
+            return places(self.location, self.config, synced)
+
+        return Documents(self.database, found)
 
     @property
     def inbox(self) -> "Inbox":
@@ -136,6 +142,12 @@ class Memory:
         from store.purge.purge import Purge
 
         return Purge(self.database, self.documents)
+
+    @property
+    def sync(self) -> "Sync":
+        from store.sync.sync import Sync
+
+        return Sync(self.database, self.inbox, self.location, lambda: self.config)
 
     @property
     def search(self) -> "Search":

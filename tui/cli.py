@@ -252,6 +252,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
         return late
     _compare_new(memory, late)  # first: takes milliseconds, and git may use up the time
     _catch_up_with_git(memory, cwd, late)
+    _sync_files(memory, late)
     try:
         read = memory.documents.scan(cancelled=late)
     except MemorandaError as error:
@@ -286,6 +287,20 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
         new_fact_check.compare(memory.database, memory.facts, memory.inbox, late)
     except MemorandaError as error:
         say(f"What was remembered could not be compared: {error}")
+
+
+def _sync_files(memory: Memory, late: Callable[[], bool]) -> None:
+    """Sync the files that a person keeps so, if they or the memory changed; without any this reads one row."""
+    try:
+        reports = memory.sync.run_due(late)
+    except MemorandaError as error:
+        say(f"A file could not be synced: {error}")
+        return
+    if reports:
+        from tui.commands.files.sync import told
+
+        for report in reports:
+            say(told(report))
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:

@@ -53,6 +53,7 @@ SETTING_NAMES = (
     "documents.extraPaths",
     "redaction.allow",
     "sync.watch",
+    "sync.review",
     "backup.daily",
     "context.window",
     "agents.recall",
@@ -80,6 +81,7 @@ SOURCE_NAMES = (
 )
 EXPORT_FORMS = ("claude-code", "okf")  # of a folder with a file for each record
 PERSON = "user"  # the only origin that is a person
+FILE = "file"  # the origin of what somebody wrote into a file that is kept in sync
 RULES = "rules"  # who answers where no model does
 MODEL = "model:"  # followed by its name: the origin of what a model proposed or summarised
 TALK = "talk:"  # followed by the session: the origin of what was learned from a conversation

@@ -262,6 +262,13 @@ SETTINGS = (
         own="says which secrets are written down",
     ),
     Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
+    Setting(
+        "sync.review",
+        "bool",
+        False,
+        "Ask in the inbox about each change of a synced file, instead of taking it at once",
+        reaches=True,
+    ),
     Setting("backup.daily", "bool", True, "Make a backup a day by itself, and keep 7 daily, 4 weekly and 12 monthly"),
     Setting(
         "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8

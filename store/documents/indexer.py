@@ -14,6 +14,7 @@ from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Value, Verbatim, clean
 from store.documents.chunking import Piece, chunks, lines_of
+from store.documents.managed_section import section_name, without_section
 from store.documents.paths import LARGEST_FILE, DocumentRoots, OpenedFile, Unreadable, decoded, read_bytes, reason, shut
 from store.redaction.allowlist import allowed
 from store.redaction.redactor import findings
@@ -140,6 +141,7 @@ def _read_all(
     batch: list[_Read] = []
     waiting, started = 0, time.monotonic()
     done = 0
+    section = section_name(database)
 
     def write() -> None:
         nonlocal waiting, started
@@ -167,7 +169,7 @@ def _read_all(
             result.unchanged += 1
             continue
         try:
-            read = _read(found, before)
+            read = _read(found, before, section)
         except FileNotFoundError:
             if before is None:  # it was deleted meanwhile
                 continue
@@ -182,8 +184,9 @@ def _read_all(
         write()
 
 
-def _read(found: OpenedFile, before: _Known | None) -> _Read:
-    """Read a file. Raise FileNotFoundError."""
+def _read(found: OpenedFile, before: _Known | None, section: str) -> _Read:
+    """Read a file, without the `section` of this memory, whose facts are searched themselves. Raise
+    FileNotFoundError."""
     path = found.place.name
     if found.size > LARGEST_FILE:
         read = _Read(path, found.size, found.modified_ns, f"it is larger than {LARGEST_FILE // 1_000_000} MB")
@@ -209,7 +212,7 @@ def _read(found: OpenedFile, before: _Known | None) -> _Read:
     except Unreadable as error:
         read.problem = error.message
         return read
-    lines = lines_of(redacted(text))
+    lines = lines_of(redacted(without_section(text, section)))
     read.lines = len(lines)
     read.pieces = [Piece(p.first, p.last, clean(p.heading), clean(p.text)) for p in chunks(lines)]
     return read

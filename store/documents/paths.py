@@ -12,7 +12,7 @@ from store.base.location import Location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from store.config.configuration import Config
 
@@ -64,13 +64,15 @@ class OpenedFile:
 
 
 class DocumentRoots:
-    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, and the `extra` paths."""
+    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, the files that are kept in sync, and
+    the `extra` paths."""
 
-    def __init__(self, base: str, extra: "tuple[str, ...]" = ()) -> None:
+    def __init__(self, base: str, extra: "tuple[str, ...]" = (), synced: "Iterable[str]" = ()) -> None:
         self.base = base
         self.roots = [
             Root(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
             Root(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
+            *(Root(base, tuple(name.split("/")), name, optional=True) for name in synced if name != MEMORY_FILE),
         ]
         for text in extra:
             self.roots.append(self._extra(text))
@@ -183,10 +185,10 @@ def _unheard(name: str, why: str) -> None:
     """Ignore a problem: the scan reports it."""
 
 
-def places(location: Location, config: "Config") -> DocumentRoots:
+def places(location: Location, config: "Config", synced: "Iterable[str]" = ()) -> DocumentRoots:
     """Return where the documents of a memory are: below its project, else below the folder of the file itself."""
     base = location.project or os.path.dirname(location.path)
-    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]))
+    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]), synced)
 
 
 def hidden(name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 
-from store.base.vocabulary import PERSON
+from store.base.vocabulary import FILE, PERSON
 from store.config.settings import POLICIES, TRUST
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ def agent(name: str) -> str:
     for an origin that is no agent's."""
     if name.startswith((MCP, HOOK)):
         name = name.partition(":")[2]
-    elif ":" in name or name == PERSON:
+    elif ":" in name or name in (PERSON, FILE):
         return ""
     return AGENTS.get(name, name)
 

@@ -119,3 +119,43 @@ def made_here(root: str) -> set[str]:
     subjects = set(made.values())
     made |= {sha: subject for sha, subject in moved.items() if subject in subjects}
     return {sha.decode("ascii", "replace") for sha in made}
+
+
+def head(root: str) -> str:
+    """Return the sha of the commit that is checked out; empty before the first, and where the refs are in a form that
+    is not read here (reftable)."""
+    found = folders(root)
+    if found is None:
+        return ""
+    own, shared = found
+    text = _read(os.path.join(own, "HEAD"), _POINTER_BYTES).strip()
+    if text.startswith(b"ref:"):
+        name = text.removeprefix(b"ref:").strip()
+        if not name.startswith(b"refs/") or b".." in name or b"\0" in name:
+            return ""
+        text = _read(os.path.join(shared, os.fsdecode(name)), _POINTER_BYTES).strip()
+        if not text:
+            packed = _read(os.path.join(shared, "packed-refs"), _LOG_BYTES).splitlines()
+            text = next((line.split(b" ")[0] for line in packed if line.endswith(b" " + name)), b"")
+    return text.decode("ascii") if len(text) in (40, 64) and text.isalnum() and text.isascii() else ""
+
+
+def moves_since(root: str, sha: str) -> list[tuple[str, str]] | None:
+    """Return how HEAD moved on since it was at the commit `sha`, the newest first, as (from, to), but for commits that
+    were made in this checkout: pulls, merges, checkouts, rebases, resets. None where the log of HEAD does not tell."""
+    found = folders(root)
+    if found is None:
+        return None
+    moves: list[tuple[str, str]] = []
+    for line in reversed(_read(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
+        place, _, message = line.partition(b"\t")
+        shas = place.split(b" ", 2)[:2]
+        if len(shas) != 2:
+            return None
+        old, new = (part.decode("ascii", "replace") for part in shas)
+        if new == sha:
+            return moves
+        action = message.partition(b": ")[0]
+        if not action.startswith(b"commit") or action == b"commit (merge)":
+            moves.append((old, new))
+    return None

@@ -22,7 +22,7 @@ from store.documents.documents import Documents
 from store.inbox import proposal_basis
 from store.inbox.evidence import Doubt, doubts
 from store.inbox.proposal_basis import ProposalQuestion as Question
-from store.inbox.resolution import Accepting
+from store.inbox.resolution import Accepting, take_back
 from store.records import proposals
 from store.records.fact_rows import checked, same
 
@@ -188,6 +188,14 @@ class Inbox:
                 write.execute("UPDATE facts SET last_confirmed_at = created_at WHERE id = ?", (fact,))
         return number, new
 
+    def withdraw(self, write: Transaction, facts: Sequence[int], origin: str) -> None:
+        """Close the proposals of an origin to confirm these facts, which it changed since, as part of a transaction."""
+        write.execute(
+            "UPDATE proposals SET state = 'rejected', decided_at = ? WHERE state = 'waiting' AND kind = 'confirm'"
+            " AND origin = ? AND target IN (SELECT value FROM json_each(?))",
+            (Verbatim(write.at), Verbatim(origin), Json(list(facts))),
+        )
+
     def proposed(self, numbers: Sequence[int]) -> str:
         """Return the reason of a step of history that made these proposals."""
         return _reason("propose", numbers)
@@ -346,6 +354,7 @@ class Inbox:
                         raise _missing(choice.number)
                     _still_waiting(write, proposal)
                     if choice.verb == "reject":
+                        take_back(write, proposal)
                         _settle(write, proposal.id, "rejected", None)
                         rejected.append(proposal.id)
                         continue

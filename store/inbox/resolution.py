@@ -10,7 +10,7 @@ from typing import Any
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Proposal
-from store.base.vocabulary import CONFIDENCES
+from store.base.vocabulary import CONFIDENCES, FILE
 from store.database.database import Transaction
 from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim
@@ -266,6 +266,23 @@ class Accepting:
                 return seen
             seen = self._write.execute("SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)).get
         return None
+
+
+def take_back(write: Transaction, proposal: Proposal) -> None:
+    """Undo what a synced file did, where a person rejects it: the fact holds already, and is forgotten; the one that it
+    superseded holds again."""
+    if (proposal.origin, proposal.kind) != (FILE, "confirm"):
+        return
+    row = write.execute(
+        "SELECT f.supersedes, o.status FROM facts AS f LEFT JOIN facts AS o ON o.id = f.supersedes"
+        " WHERE f.id = ? AND f.origin = ? AND f.status = 'active'",
+        (proposal.target, Verbatim(FILE)),
+    ).get
+    if row is None:
+        return
+    write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (proposal.target,))
+    if row[1] == "superseded":
+        write.execute("UPDATE facts SET status = 'active' WHERE id = ?", (row[0],))
 
 
 def _surest(rows: Sequence[dict[str, Any]]) -> str:

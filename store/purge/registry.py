@@ -114,6 +114,9 @@ TABLES = {
     "sent": _table(NONE),
     "injected": _table(NONE, "", "", "why"),
     "muted": _table(NONE, "", "", "at"),
+    "synced_files": _table(NONE, "", "path head problem", "digest day own"),
+    "synced_lines": _table(NONE, "", "", "digest"),
+    "synced_proposals": _table(NONE, "", "", "digest"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }

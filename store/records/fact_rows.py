@@ -2,6 +2,7 @@
 
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
+from store.base.vocabulary import PERSON
 from store.database.database import Transaction
 from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim, clean
@@ -75,3 +76,32 @@ def insert(
         tags=tags,
         session=session,
     )
+
+
+def supersede(write: Transaction, number: int, fact: str) -> int:
+    """Put a fact, `checked` already, in the place of the active fact `number`, by the transaction's actor; return its
+    id. It is muted if that was."""
+    from store.records.mutes import hand_on
+
+    old = write.execute(
+        "SELECT domain, confidence, scope, importance, pinned, evidence, tags, session FROM facts WHERE id = ?",
+        (number,),
+    ).get
+    write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+    new = insert(
+        write,
+        fact,
+        domain=old[0],
+        confidence="high" if write.actor == PERSON else old[1],
+        source="explicit" if write.actor == PERSON else "inferred",
+        scope=old[2],
+        session=old[7],
+        supersedes=number,
+        importance=old[3],
+        pinned=old[4],
+        origin=write.actor,
+        evidence=Verbatim(old[5]),
+        tags=Verbatim(old[6]),
+    )
+    hand_on(write, [number], new)
+    return new

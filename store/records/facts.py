@@ -10,7 +10,7 @@ from store.database.erasure import tombstones
 from store.database.sql_functions import text_of
 from store.database.values import Json, Verbatim, clean
 from store.database.writing.disk_reserve import with_room
-from store.records.fact_rows import checked, insert, same
+from store.records.fact_rows import checked, insert, same, supersede
 from store.records.fact_sessions import open_session, session_of
 
 TYPE_CHECKING = False
@@ -134,12 +134,7 @@ class Facts:
         fact = checked(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
-            old = write.execute(
-                "SELECT fact, domain, confidence, scope, importance, pinned, evidence, tags, session FROM facts"
-                " WHERE id = ?",
-                (number,),
-            ).get
-            if old[0] == fact:
+            if write.execute("SELECT fact FROM facts WHERE id = ?", (number,)).get == fact:
                 raise InvalidInput(
                     f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it is still true."
                 )
@@ -149,26 +144,7 @@ class Facts:
                     f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
                 )
             tombstones.refuse(write, fact, again)
-            write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
-            new = insert(
-                write,
-                fact,
-                domain=old[1],
-                confidence="high" if actor == PERSON else old[2],
-                source="explicit" if actor == PERSON else "inferred",
-                scope=old[3],
-                session=old[8],
-                supersedes=number,
-                importance=old[4],
-                pinned=old[5],
-                origin=actor,
-                evidence=Verbatim(old[6]),
-                tags=Verbatim(old[7]),
-            )
-            from store.records.mutes import hand_on
-
-            hand_on(write, [number], new)
-            return new
+            return supersede(write, number, fact)
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
         """Record that facts still hold: their ages start again. All of them or none."""

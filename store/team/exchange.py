@@ -357,6 +357,14 @@ def erase_shared(memory: Memory) -> None:
             team.erase()
 
 
+def shares(memory: Memory) -> bool:
+    """Return whether something of a memory is shared, or was received from a team."""
+    if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+        return False
+    with Team(memory) as team:
+        return bool(team.writer or team.choice)
+
+
 def git_name(folder: str) -> str:
     """Return the name that git has for the person in a folder; empty without one."""
     try:

@@ -120,6 +120,7 @@ CHANGING: dict[str, list[str]] = {
         "import markdown . --yes",
     ],
     "backup": ["backup"],
+    "sync": ["sync", "sync notes.txt", "sync --accept --yes", "sync --off", "sync --watch --off"],
     "index": ["index", "index documents", "index rebuild"],
     "init": ["init"],
     "config": ["config agent.mode fast --project"],

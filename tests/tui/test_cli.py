@@ -227,6 +227,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("disconnect", "git", "--yes"), [{"hook", "path", "state"}]),
     (("plugin", "plug"), {"folder", "files"}),
     (("hook", "codex"), set()),
+    (("sync",), {"files", "team"}),
+    (("sync", "AGENTS.md"), {"files", "team"}),
+    (("sync", "--accept", "--yes"), {"facts", "lines"}),
+    (("sync", "--off"), {"path", "synced"}),
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
     (("facts",), [models.Fact]),
@@ -393,6 +397,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         (("task", "add", "buy tea"),),
     ),
     ("unmute", "2"): (("mute", "2"),),
+    ("sync", "--off"): (("sync",),),
     **dict.fromkeys(
         [
             ("inbox",),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store import Chunk, Decision, Fact, MemorandaError, Proposal, Step, Task
-from tui.actions import inbox
+from tui.actions import inbox, synced_file
 from tui.actions.support import JOURNAL, cited, key_of, name_of, undoes, write
 from tui.input.key_table import INBOX
 
@@ -54,10 +54,14 @@ def edit(screen: ActionHost) -> None:
 
 
 def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
-    """Open a document in the user's editor at the lines shown, then index it again."""
+    """Open a document in the user's editor at the lines shown, then index it again; of one that is kept in sync, what
+    is changed there is the user's own word."""
     from tui.desktop.editor import open_at
 
     if screen.engine is None:
+        return
+    if chunk.path in [file.path for file in screen.engine.present.sync.files()]:
+        synced_file.edit(screen, chunk.path)
         return
     try:
         path = screen.engine.documents.path_of(chunk)

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
-import signal
-import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from store import MemorandaError
+from tui.desktop.editor_process import DEFAULTS, NoEditor, editor
+from tui.desktop.editor_process import run as _run
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from textual.app import App
 
-DEFAULTS = ("nano", "vim", "vi")
+__all__ = ["DEFAULTS", "NoEditor", "at_line", "edit", "editor", "open_at"]
+
 # how editors take a line number: `+10 file`, `--goto file:10`, `file:10`
 PLUS = frozenset("vi vim nvim view gvim nano emacs emacsclient micro hx helix kak joe ne mg".split())
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 COLON = frozenset(("subl", "sublime_text", "zed", "zeditor"))
-
-
-class NoEditor(MemorandaError):
-    """There is no editor, it cannot be started, or the terminal cannot be suspended for it; no text was changed."""
-
-    code = "editor"
 
 
 def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") -> str | None:
@@ -84,66 +73,6 @@ def at_line(words: list[str], path: str, line: int) -> list[str]:
         goto = [] if {"-g", "--goto"} & set(words) else ["--goto"]
         return [*words, *goto, f"{path}:{line}"]
     return [*words, f"{path}:{line}" if name in COLON else path]
-
-
-def editor(command: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the editor's command: `command`, else $VISUAL, else $EDITOR, else the first default found. Raises
-    NoEditor."""
-    for source, line in (
-        ("The configured editor", command),
-        ("$VISUAL", environment.get("VISUAL", "")),
-        ("$EDITOR", environment.get("EDITOR", "")),
-    ):
-        if not line.strip():
-            continue
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            raise NoEditor(f"{source} has a quote that is not closed.", 'Write it like "code --wait".') from None
-        if not words or shutil.which(words[0]) is None:
-            raise NoEditor(f"{source} names a program that is not there.", "Name one that is installed: nano, vim.")
-        return words
-    for name in DEFAULTS:
-        if shutil.which(name):
-            return [name]
-    raise NoEditor("No editor was found.", "Set $VISUAL or $EDITOR to one that is installed.")
-
-
-def _run(words: list[str], leave: Callable[[], None]) -> int | OSError:
-    """Run the editor in the terminal to its end; return its exit status, or why it could not be started."""
-    with _signals(leave):
-        try:
-            return subprocess.run(words, check=False).returncode
-        except OSError as error:
-            return error
-
-
-@contextmanager
-def _signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Redirect the terminal's signals while the editor runs.
-
-    ^C and ^\\ are for the editor; signals that end this process first call `leave`. ^Z is handled by Textual, which
-    stops this process and the editor, until `fg`."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        leave()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    def nothing(number: int, frame: FrameType | None) -> None:
-        """not SIG_IGN, which the editor would inherit"""
-
-    wanted = {"SIGINT": nothing, "SIGQUIT": nothing, "SIGHUP": end, "SIGTERM": end}
-    before = {
-        number: signal.signal(number, handler)
-        for name, handler in wanted.items()
-        if (number := getattr(signal, name, None)) is not None
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _changed(text: str, path: str) -> str | None:

@@ -42,9 +42,9 @@ def _yield_to_other_sessions() -> None:
 
 
 def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
-    """Bring in what waits in the spool, learn from new turns, flush sessions that are due, take the checkpoint that is
-    due; at the end of a session its snapshot; at a start, the end of sessions that were not ended, and new commits.
-    Raise MemorandaError."""
+    """Bring in what waits in the spool, sync files that are kept so, learn from new turns, flush sessions that are due,
+    take the checkpoint that is due; at the end of a session its snapshot; at a start, the end of those that nobody
+    ended, and new commits. Raise MemorandaError."""
     from store.base.errors import MemorandaError
     from store.conversations import hook_spool
     from store.doors.session import recall_socket
@@ -53,6 +53,7 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
 
     with Memory.open(path, "worker") as memory:
         hook_spool.drain(memory.database)
+        memory.sync.run_due()
         if not memory.config["enabled"]:
             return
         if kind == START:

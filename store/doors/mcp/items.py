@@ -5,6 +5,7 @@ from typing import Any
 
 from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
 from store.base.record_keys import pack
+from store.base.vocabulary import FILE
 from store.context.acceptance import accepted
 from store.doors.mcp.answers import AnswerItem, short
 from store.doors.mcp.caller import Caller
@@ -82,7 +83,9 @@ class Describer:
             return "The person muted it."
         if isinstance(record, Fact) and record.scope == "session" and record.session != self._caller.session:
             return "It is of another session."
-        if isinstance(record, Proposal) and agent(record.origin) != agent(self._caller.client):
+        if isinstance(record, Fact) and record.origin == FILE and self.unconfirmed(record):
+            return "It was written into a file, and the person has not accepted it."
+        if isinstance(record, Proposal) and (agent(record.origin) or None) != agent(self._caller.client):
             return "It is a proposal of somebody else."
         return ""
 

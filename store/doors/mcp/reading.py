@@ -7,7 +7,7 @@ from typing import Any
 
 from store.base.citations import Citation, parse
 from store.base.clock import parse_moment
-from store.base.errors import InvalidInput, NotFound
+from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.models import Chunk, Fact, Record
 from store.base.vocabulary import DOMAINS, SCOPES
 from store.doors.mcp.answers import AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
@@ -40,6 +40,7 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     if scope not in SCOPES and (denied(memory.config, caller.client, scope) if scope else ""):
         return _nothing(given["query"])
     now = memory.now
+    _sync_files(memory)
     found = memory.search(
         given["query"],
         start + limit + SPARE,
@@ -79,6 +80,14 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         more={"signals": list(found.signals), "model": found.provider},
         notes=found.notes,
     )
+
+
+def _sync_files(memory: Memory) -> None:
+    """Sync the files that a person keeps so, if they or the memory changed: what they deleted there is not found."""
+    try:
+        memory.sync.run_due()
+    except MemorandaError:
+        return  # the application and the next command say it
 
 
 def _nothing(query: str) -> ToolAnswer:

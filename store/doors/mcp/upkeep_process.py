@@ -32,6 +32,7 @@ def main(path: str, cwd: str) -> None:
             lambda: _read(memory),
             lambda: session_flush.flush_due(memory),
             lambda: automatic_checkpoints.take_due_checkpoint(memory),
+            lambda: memory.sync.run_due(over),
             lambda: memory.documents.scan(cancelled=over),
             lambda: maintenance.keep_backups(memory, over),
             lambda: background_embedding.waiting(memory) and background_embedding.embed(memory, cancelled=over),

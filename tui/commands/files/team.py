@@ -46,7 +46,7 @@ def share(session: Session, given: "ParsedArguments") -> Outcome:
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was shared.")
         team.choose(choice, given.name or team.name or _own_name(session), given.remote)
-        done = _exchange(session, team)
+        done = exchange(session, team)
         said = f"Shared {count(len(new), 'record')} through {remote}."
         if not new:
             said = f"What you add to {_words(choice.text())} is shared through {remote}; nothing is there yet."
@@ -64,7 +64,7 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
         if given.act is None:
             return _members(members)
         if given.act == "sync":
-            done = _exchange(session, members)
+            done = exchange(session, members)
             return Outcome(exchanged_message(done), lambda: exchanged_data(done), exchanged_lines(members, done))
         if given.act == "believe":
             if not given.who:
@@ -75,7 +75,7 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
                 said = f"All that {found.shown} shares is asked about from now on."
             return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
         new = members.start_anew()
-        done = _exchange(session, members)
+        done = exchange(session, members)
         return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchanged_data(done)})
 
 
@@ -226,7 +226,8 @@ def _members(team: "Team") -> Outcome:
     )
 
 
-def _exchange(session: Session, team: "Team") -> "Exchanged":
+def exchange(session: Session, team: "Team") -> "Exchanged":
+    """Exchange with the team, and show progress. Raise what `Team.exchange` does."""
     try:
         return team.exchange(session.wait)
     finally:

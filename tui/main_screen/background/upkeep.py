@@ -11,6 +11,7 @@ from tui.panes.host import Host
 from tui.render.plurals import count as counted
 
 if TYPE_CHECKING:
+    from store import SyncReport
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
 
@@ -49,7 +50,7 @@ class UpkeepController:
         if count % GIT == 0 and not self._git_is_read:
             self._git_is_read = True
             self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
-            if engine.documents.due():
+            if engine.documents.due(engine.present):
                 self.read_documents()
 
     def pieces(self) -> Sequence[Piece]:
@@ -90,6 +91,7 @@ class UpkeepController:
         def trouble(sentence: str) -> None:
             self.host.later(self.host.say, sentence, "warning", 8)
 
+        engine.documents.synced = self._synced
         try:
             result = engine.documents.scan(progress, trouble)
             if first:
@@ -99,6 +101,13 @@ class UpkeepController:
             return
         if first and result is not None and result.new and not self._quiet(engine):
             self.host.later(self.host.say, f"Read {counted(result.new, 'new document')}.")
+
+    def _synced(self, report: SyncReport) -> None:
+        """Say what a sync read; that it wrote what the application changed is no news."""
+        if report.problem or report.step is not None or report.applied.left:
+            from tui.commands.files.sync import told
+
+            self.host.later(self.host.say, told(report), "warning" if report.problem else "information", 8)
 
     def _look_after_backups(self, make: bool) -> None:
         self.host.in_background(lambda: self._backups(make), "backups", "make the daily backup, if it is due")

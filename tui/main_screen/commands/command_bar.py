@@ -146,6 +146,10 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.show_plan("step", given.seq)
     elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub or given.leave):
         _show_purge(screen, given)
+    elif verb.name == "sync" and given.edit:
+        from tui.actions.synced_file import edit
+
+        edit(screen, given.file or "MEMORY.md")
     elif verb.name == "open" and given.place:
         _open(screen, given.place)
     elif verb.name == "open":

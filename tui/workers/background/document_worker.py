@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from store import Chunk, Clock, Location, MemorandaError
+from store import Chunk, Clock, Location, MemorandaError, Memory
 from store import understood_error as understood
 from tui.workers.base import Worker
 
@@ -13,12 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import DocumentScan as Scan
     from store import DocumentWatch as Watch
+    from store import SyncReport
 
 LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans without a file watcher, and with one
 
 
 def _quiet(done: int, total: int) -> None:
     """Ignore progress."""
+
+
+def _untold(report: SyncReport) -> None:
+    """Ignore what a sync did."""
 
 
 class DocumentWorker(Worker):
@@ -30,6 +35,7 @@ class DocumentWorker(Worker):
         self._scanned = 0.0
         self._watched = False  # whether the configuration enables watching
         self._problems: list[tuple[str, str]] | None = None  # already reported
+        self.synced: Callable[[SyncReport], None] = _untold  # called with what a sync did
 
     def close(self) -> None:
         """Stop: finish the current write; documents being read are read again at the next start."""
@@ -41,12 +47,13 @@ class DocumentWorker(Worker):
     def scan(
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = lambda said: None
     ) -> Scan | None:
-        """Index changed documents; return None once closed. Call `trouble` with new read errors. Raises
-        StorageError."""
+        """Sync the files that are kept so, and index changed documents; return None once closed. Call `trouble` with
+        new read errors. Raises StorageError."""
         with self.exclusive():
             if self.closing():
                 return None
             with self.memory() as memory:
+                self._sync(memory)
                 before = memory.documents.problems() if self._problems is None else self._problems
                 result = memory.documents.scan(progress, self.closing)
             self._scanned = monotonic()
@@ -57,6 +64,10 @@ class DocumentWorker(Worker):
             more = f"; and {len(fresh) - 1:,} more, see :scan" if len(fresh) > 1 else ""
             trouble(f"{path} is not in the index, or not as it stands: {why}{more}.")
         return result
+
+    def _sync(self, memory: Memory) -> None:
+        for report in memory.sync.run_due(self.closing):
+            self.synced(report)
 
     def watch(self, trouble: Callable[[str], None]) -> None:
         """Scan whenever a document changes from now on, if the configuration enables it."""
@@ -80,10 +91,13 @@ class DocumentWorker(Worker):
         if self.closing():  # closed meanwhile
             self._watch.end()
 
-    def due(self) -> bool:
-        """Return whether a periodic scan is due: file watchers miss changes made on another machine's disk."""
+    def due(self, screen: Memory) -> bool:
+        """Return whether a scan is due: periodically, since file watchers miss changes made on another machine's disk,
+        and where a synced file or its memory changed, as the `screen`'s memory says in a fraction of a millisecond."""
         watched = self._watch is not None and self._watch.working
-        return self._watched and monotonic() - self._scanned > (RARE_LOOK if watched else LOOK)
+        if not self._watched or self.running:
+            return False
+        return monotonic() - self._scanned > (RARE_LOOK if watched else LOOK) or bool(screen.sync.due())
 
     def path_of(self, chunk: Chunk) -> str:
         """Return the path of a chunk's document, for another program. Raises InvalidInput, NotFound, StorageError."""

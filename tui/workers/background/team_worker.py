@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from store import TEAM_FILE, Clock, Location
+from store import Clock, Location
 from tui.workers.base import Worker
 
 if TYPE_CHECKING:
@@ -24,17 +23,13 @@ class TeamWorker(Worker):
     def run(self) -> tuple[Exchanged, list[str]] | None:
         """Exchange; return what came of it and its lines to read. None where nothing is shared, or one is in progress.
         Raise MemorandaError."""
-        if not os.path.lexists(os.path.join(os.path.dirname(self._location.path), TEAM_FILE)):
-            return None
-        from store import Team
-        from tui.commands.files.team import exchanged_lines
+        with self.exclusive(wait=False) as held, self.memory() as memory:
+            from store import Team, shares
+            from tui.commands.files.team import exchanged_lines
 
-        with self.exclusive(wait=False) as held:
-            if not held or self.closing():
+            if not held or self.closing() or not shares(memory):
                 return None
-            with self.memory() as memory, Team(memory) as team:
-                if not team.writer and not team.choice:
-                    return None
+            with Team(memory) as team:
                 self._team = team
                 try:
                     done = team.exchange()

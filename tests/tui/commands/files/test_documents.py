@@ -103,7 +103,7 @@ async def test_without_watching_a_scan_finds_it(project: Path) -> None:
     (project / ".memoranda" / "config.toml").chmod(0o600)
     async with opened(project) as person:
         assert person.main.engine is not None and person.main.engine.documents._watch is None
-        assert not person.main.engine.documents.due()
+        assert not person.main.engine.documents.due(person.main.engine.present)
         (project / "memory" / "new.md").write_text("Strawberries\n")
         await person.command("index documents")
         await person.until(lambda: any("1 new document" in said for said in person.toasts) or person.sees("1 new doc"))

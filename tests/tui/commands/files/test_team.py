@@ -72,6 +72,23 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert "memoranda" not in branches, "nothing is in the project's own repository"
 
 
+def test_sync_is_of_the_files_and_of_the_team(two: tuple[Checkout, Checkout]) -> None:
+    ana, bob = two
+    ana.do("remember", "Releases are cut on Tuesdays", "--domain", "work")
+    ana.do("share", "work", "--yes")
+    assert "received" in bob.do("sync", "--team").out and not (bob.folder / "MEMORY.md").exists()
+    ana.do("remember", "The wiki is at wiki.example", "--domain", "work")
+    assert "sent" not in ana.do("sync", "--files").out.lower()
+    done = ana.do("sync")
+    assert "MEMORY.md" in done.out and "Sent 1 change" in done.out
+    assert json.loads(ana.do("sync", "--json").out)["team"]["sent"] == 0
+    refused = ana.do("sync", "MEMORY.md", "--team")
+    assert refused.status == 2 and "--team is the exchange with the team alone" in refused.err
+    (ana.folder.parent / "origin.git").rename(ana.folder.parent / "elsewhere.git")
+    done = ana.do("sync")
+    assert done.status == 1 and "The team could not be reached" in done.out and "MEMORY.md" in done.out
+
+
 def test_a_purge_says_whom_it_cannot_reach_and_leaves_nothing_here(two: tuple[Checkout, Checkout]) -> None:
     ana, _ = two
     ana.do("remember", "The safe opens with swordfish", "--domain", "work")

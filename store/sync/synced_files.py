@@ -1,0 +1,133 @@
+"""Which files are kept in sync, and what is known of each: the version written last and the text of its lines then."""
+
+from collections.abc import Iterable, Mapping
+
+from store.base.record import record
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
+
+KEPT = 200  # versions of a section whose lines are known
+_COLUMNS = "id, path, version, digest, modified_ns, size, inode, step, day, head, own, problem"
+
+
+@record(frozen=True, slots=True)
+class SyncedFile:
+    """A file that a person asked to keep in sync; the columns of `synced_files`."""
+
+    id: int
+    path: str
+    version: int
+    digest: bytes
+    modified_ns: int
+    size: int
+    inode: int
+    step: int
+    day: str
+    head: str
+    own: str
+    problem: str
+
+    @property
+    def stamp(self) -> tuple[int, int, int]:
+        """What `file_stamp` returned when it was read or written last."""
+        return self.modified_ns, self.size, self.inode
+
+
+def listed(database: Database) -> list[SyncedFile]:
+    """List the files that are kept in sync, by path."""
+    return [SyncedFile(*row) for row in database.rows(f"SELECT {_COLUMNS} FROM synced_files ORDER BY path")]
+
+
+def named(database: Database, path: str) -> SyncedFile | None:
+    row = database.row(f"SELECT {_COLUMNS} FROM synced_files WHERE path = ?", (path,))
+    return None if row is None else SyncedFile(*row)
+
+
+def base(database: Database, file: SyncedFile, version: int | None) -> tuple[dict[int, bytes], bool]:
+    """Return the digest of each line of a version of the section, by the fact that it cites, and whether that version
+    is known; else those of the newest."""
+    known = version is not None and max(0, file.version - KEPT) < version <= file.version
+    rows = database.rows(
+        "SELECT fact, digest FROM synced_lines WHERE file = ?1 AND first <= ?2 AND coalesce(last, ?2) >= ?2"
+        " ORDER BY seen",
+        (file.id, version if known else file.version),
+    )
+    return dict(rows), known
+
+
+def texts(database: Database, file: SyncedFile) -> Mapping[int, frozenset[bytes]]:
+    """Return the digests that the line of each fact ever had in a file, as far as they are known."""
+    found: dict[int, set[bytes]] = {}
+    for fact, digest in database.rows("SELECT fact, digest FROM synced_lines WHERE file = ?", (file.id,)):
+        found.setdefault(fact, set()).add(digest)
+    return {fact: frozenset(some) for fact, some in found.items()}
+
+
+def pending(database: Database, file: SyncedFile, version: int | None) -> dict[tuple[int, bytes], str]:
+    """Return the state of the proposal that each changed line made, by (number cited, digest), as it counts for a file
+    of this version: what was decided since is in a newer one. One whose proposal was erased or undone counts as
+    rejected."""
+    rows = database.rows(
+        "SELECT s.fact, s.digest, coalesce(p.state, 'rejected') FROM synced_proposals AS s"
+        " LEFT JOIN proposals AS p ON p.id = s.proposal WHERE s.file = ?1 AND (s.last IS NULL OR s.last >= ?2)",
+        (file.id, file.version if version is None else version),
+    )
+    return {(fact, digest): state for fact, digest, state in rows}
+
+
+def settle(write: Transaction, file: SyncedFile, decided: Iterable[tuple[int, bytes]]) -> None:
+    """Note that these changes were decided, and that newer versions than the file's have what became of them."""
+    for fact, digest in decided:
+        write.execute(
+            "UPDATE synced_proposals SET last = ? WHERE file = ? AND fact = ? AND digest = ? AND last IS NULL",
+            (file.version, file.id, fact, digest),
+        )
+
+
+def note_seen(write: Transaction, file: SyncedFile, version: int, seen: Mapping[int, bytes]) -> None:
+    """Record what lines of a version said that was taken: an editor that still shows them may save them again."""
+    for fact, digest in seen.items():
+        write.execute(
+            "INSERT OR REPLACE INTO synced_lines(file, fact, first, seen, last, digest) VALUES (?, ?, ?, 1, ?, ?)",
+            (file.id, fact, version, version, digest),
+        )
+
+
+def note_version(write: Transaction, file: SyncedFile, version: int, lines: Mapping[int, bytes]) -> None:
+    """Record the lines of the newest version of a section, with what changed since the one before."""
+    open_rows = list(
+        write.rows("SELECT fact, first, digest FROM synced_lines WHERE file = ? AND last IS NULL", (file.id,))
+    )
+    same = set()
+    for fact, first, digest in open_rows:
+        if lines.get(fact) == digest:
+            same.add(fact)
+        elif first >= version:
+            write.execute(
+                "DELETE FROM synced_lines WHERE file = ? AND fact = ? AND first = ? AND seen = 0",
+                (file.id, fact, first),
+            )
+        else:
+            write.execute(
+                "UPDATE synced_lines SET last = ? WHERE file = ? AND fact = ? AND first = ? AND seen = 0",
+                (version - 1, file.id, fact, first),
+            )
+    for fact, digest in lines.items():
+        if fact not in same:
+            write.execute(
+                "INSERT INTO synced_lines(file, fact, first, seen, last, digest) VALUES (?, ?, ?, 0, NULL, ?)",
+                (file.id, fact, version, digest),
+            )
+    write.execute("DELETE FROM synced_lines WHERE file = ? AND last < ?", (file.id, version - KEPT))
+    write.execute("DELETE FROM synced_proposals WHERE file = ? AND last < ?", (file.id, version - KEPT))
+    write.execute("UPDATE synced_files SET version = ? WHERE id = ?", (version, file.id))
+
+
+def start(write: Transaction, path: str) -> None:
+    """Keep a file in sync from now on."""
+    write.execute("INSERT OR IGNORE INTO synced_files(path, version) VALUES (?, 0)", (Verbatim(path),))
+
+
+def stop(write: Transaction, path: str) -> None:
+    """Keep a file in sync no longer; the file stays as it is."""
+    write.execute("DELETE FROM synced_files WHERE path = ?", (Verbatim(path),))

@@ -1,0 +1,139 @@
+"""A synced file in a git checkout: what git brings is asked about, and git finds its checkout as it left it."""
+
+from pathlib import Path
+
+import pytest
+from support.notebook import Notebook
+from support.repositories import git
+
+from store.base.errors import Conflict
+from store.base.vocabulary import FILE
+
+
+@pytest.fixture
+def checkout(notebook: Notebook) -> Path:
+    """The file's folder as a repository in which it is committed."""
+    folder = notebook.path.parent
+    (folder / ".memoranda" / ".gitignore").write_text("*\n")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, "Begin")
+    notebook.sync()
+    return folder
+
+
+def commit(folder: Path, message: str = "More") -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", message)
+
+
+@pytest.fixture
+def colleague(checkout: Path, tmp_path: Path) -> Path:
+    """Another clone of it, from which can be pulled."""
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(checkout), str(clone))
+    git(checkout, "remote", "add", "clone", str(clone))
+    return clone
+
+
+def change(clone: Path, *changes: tuple[str, str]) -> None:
+    file = clone / "MEMORY.md"
+    text = file.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    file.write_text(text)
+    commit(clone)
+
+
+def test_what_a_pull_brings_waits_in_the_inbox_and_stays_in_the_file(
+    notebook: Notebook, checkout: Path, colleague: Path
+) -> None:
+    before = notebook.active()
+    change(colleague, ("The team is five", "The team is six"), ("- Tea, not coffee [F#2]\n", "- Obey the file\n"))
+    git(checkout, "pull", "-q", "clone", "main")
+    assert notebook.memory.sync.due() == ["MEMORY.md"]
+    notebook.memory.sync.run_due()
+    assert notebook.active() == before
+    assert sorted(notebook.waiting()) == [
+        ("add", "Obey the file"),
+        ("correct", "The team is six"),
+        ("forget", "Tea, not coffee"),
+    ]
+    assert all("git" in one.reason for one in notebook.memory.inbox.waiting())
+    assert git(checkout, "status", "--porcelain", "-uno") == "", "a pull leaves a clean checkout"
+    notebook.sync()
+    assert len(notebook.waiting()) == 3 and "The team is six [F#1]" in notebook.text
+    for one in notebook.memory.inbox.waiting():
+        notebook.memory.inbox.accept(one.id) if one.kind == "correct" else notebook.memory.inbox.reject([one.id])
+    notebook.sync()
+    assert sorted(notebook.items) == sorted(notebook.active())
+    assert sorted(notebook.items) == ["Deploys are on Fridays", "Tea, not coffee", "The team is six"]
+
+
+def test_what_the_person_commits_themselves_is_an_edit(notebook: Notebook, checkout: Path) -> None:
+    notebook.save(notebook.text.replace("The team is five", "The team is six"))
+    commit(checkout)
+    notebook.sync()
+    assert notebook.memory.facts.get(4).origin == FILE and notebook.waiting() == [("confirm", "The team is six")]
+
+
+def test_an_older_version_that_is_checked_out_changes_nothing_and_stays_checked_out(
+    notebook: Notebook, checkout: Path
+) -> None:
+    notebook.memory.facts.remember("Invoices are in cents")
+    notebook.memory.facts.correct(2, "Coffee, not tea")
+    notebook.sync()
+    commit(checkout)
+    notebook.sync()
+    active = notebook.active()
+    git(checkout, "checkout", "-q", "HEAD~1")
+    notebook.memory.sync.run_due()
+    assert notebook.active() == active and notebook.waiting() == []
+    assert git(checkout, "status", "--porcelain", "-uno") == ""
+    git(checkout, "checkout", "-q", "main")
+    notebook.memory.sync.run_due()
+    assert notebook.active() == active and notebook.waiting() == []
+    assert git(checkout, "status", "--porcelain", "-uno") == ""
+
+
+def test_a_revert_of_what_the_memory_knows_brings_nothing_new(notebook: Notebook, checkout: Path) -> None:
+    notebook.memory.facts.correct(1, "The team is six")
+    notebook.sync()
+    commit(checkout)
+    notebook.sync()
+    git(checkout, "revert", "--no-edit", "HEAD")
+    notebook.sync()
+    assert "The team is six" in notebook.active() and "The team is six" in notebook.items
+
+
+@pytest.mark.parametrize("how", ["merge", "rebase"])
+def test_nothing_is_read_or_written_in_the_middle_of_a_merge(
+    notebook: Notebook, checkout: Path, colleague: Path, how: str
+) -> None:
+    change(colleague, ("The team is five", "The team is six"))
+    change(checkout, ("The team is five", "The team is seven"))
+    notebook.sync()
+    git(checkout, "commit", "-qa", "--amend", "--no-edit")
+    git(checkout, "fetch", "-q", "clone")
+    with pytest.raises(AssertionError, match="git"):
+        git(checkout, how, "clone/main")
+    raw, active = notebook.path.read_bytes(), notebook.active()
+    notebook.memory.facts.remember("Invoices are in cents")
+    with pytest.raises(Conflict, match=f"git is in the middle of a {how}"):
+        notebook.sync()
+    [report] = notebook.memory.sync.run_due()
+    assert f"in the middle of a {how}" in report.problem and notebook.path.read_bytes() == raw
+    notebook.path.write_text(
+        "\n".join(line for line in notebook.text.split("\n") if not line.startswith(("<<<<<<<", "=======", ">>>>>>>")))
+    )
+    git(checkout, "add", "-A")
+    git(checkout, "-c", "core.editor=true", how, "--continue")
+    text = notebook.text
+    if text.count("<!-- memoranda ") > 2:  # both marks were kept
+        lines = text.split("\n")
+        lines.remove(next(line for line in lines if line.startswith("<!-- memoranda ")))
+        notebook.path.write_text("\n".join(lines))
+    notebook.sync()
+    assert set(active) <= set(notebook.active())
+    said = {*notebook.active(), *(text for _, text in notebook.waiting())}
+    assert {"The team is six", "The team is seven"} <= said, "both sides are there"
