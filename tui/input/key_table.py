@@ -349,6 +349,8 @@ BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
     "only.leave": "the menu of filters", "more.leave": "the menu of screens", "settings.close": "the settings",
+    "guard.close": "the guard", "guard.restore": "the guard", "guard.undo": "the guard", "guard.yes": "the guard",
+    "guard.no": "the guard", "guard.look": "the guard",
     "settings.edit": "the settings", "settings.unset": "the settings", "settings.undo": "the settings",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",

@@ -18,7 +18,7 @@ class Further(NamedTuple):
 TABLE = (
     Further("a", "Agents", "agents", "who is connected, what each did and was sent"),
     Further("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
-    Further("g", "Guard", "guard", "other tools' memory files, in every version"),
+    Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),

@@ -58,15 +58,15 @@ def _look(session: Session, given: "ParsedArguments") -> Outcome:
 
     session.wait("Looking at the memory files")
     try:
-        found = look_guard(_config(session), this_machine(), guard_now())
+        found = look_guard(guard_config(session), this_machine(), guard_now())
     finally:
         session.wait("")
     with opened_guard() as kept:
         new = [guard_moment(kept, number) for number in found.moments]
         moments = new if given.once else untold_guard_moments(kept)
-    lines = [line for one in moments for line in ([_title(one)] if given.once else _moment_lines(one))]
+    lines = [line for one in moments for line in ([moment_title(one)] if given.once else _moment_lines(one))]
     if not given.once:
-        with opened_guard(_config(session)) as kept:
+        with opened_guard(guard_config(session)) as kept:
             tell_guard_moments(kept, moments)
         lines += _summary(found, moments)
     elif found.first:
@@ -85,12 +85,12 @@ def _watch(session: Session) -> Outcome:
     def document() -> "Generator[str, None, None]":
         stop, told = threading.Event(), False
         try:
-            for found in watched_guard(_config(session), this_machine(), stop):
+            for found in watched_guard(guard_config(session), this_machine(), stop):
                 moments: list[GuardMoment] = []
                 if found.moments:
                     with opened_guard() as kept:
                         moments = [guard_moment(kept, number) for number in found.moments]
-                lines = [_title(one) for one in moments]
+                lines = [moment_title(one) for one in moments]
                 if not told:
                     lines.insert(0, _first(found) if found.first else f"Watching {count(found.files, 'file')}.")
                 lines += _troubles(found) if not told or not found.files else []
@@ -130,7 +130,7 @@ def _summary(found: "GuardLook", moments: "list[GuardMoment]") -> list[str]:
     return ["", f"See how: memoranda guard show {name}   Put it back: memoranda guard restore {name}"]
 
 
-def _config(session: Session) -> "Config":
+def guard_config(session: Session) -> "Config":
     from store import load_config
 
     return load_config(session.location)
@@ -144,7 +144,7 @@ def _list(given: "ParsedArguments") -> Outcome:
 
     with opened_guard() as kept:
         moments = recent_guard_moments(kept, given.limit)
-    lines = [_title(one) for one in moments] or ["Nothing changed since the first look."]
+    lines = [moment_title(one) for one in moments] or ["Nothing changed since the first look."]
     return Outcome(lines=lines, data=lambda: [_moment_data(one) for one in moments])
 
 
@@ -158,9 +158,9 @@ def _show(given: "ParsedArguments") -> Outcome:
             (one, guard_difference(guard_lines(kept, one.file, one.before), guard_lines(kept, one.file, one.after)))
             for one in files
         ]
-    lines = [_title(moment)]
+    lines = [moment_title(moment)]
     for one, difference in found:
-        lines += ["", f"{_home(one.file.path)}  {one.what}", *map(_diff_line, difference)]
+        lines += ["", f"{home_path(one.file.path)}  {one.what}", *map(_diff_line, difference)]
     return Outcome(lines=lines, data=lambda: _moment_data(moment) | {"files": [_file_data(*one) for one in found]})
 
 
@@ -170,7 +170,7 @@ def _show(given: "ParsedArguments") -> Outcome:
 def _restore(session: Session, given: "ParsedArguments") -> Outcome:
     from store import guard_moment_number, guard_now, guard_target, plan_guard_restore, restore_guard, this_machine
 
-    config, machine = _config(session), this_machine()
+    config, machine = guard_config(session), this_machine()
     undo = given.what == "undo"
     number = None if undo else guard_moment_number(given.moment)
     name, lines = guard_target(given.file or "")
@@ -186,7 +186,7 @@ def _restore(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome("Nothing was changed.", lambda: _restore_data(plan, None), preview)
     if given.yes and (again := [one for one in plan.files if one.again]):
         raise Conflict(
-            f"{_home(again[0].change.file.path)} changed again after {plan.moment.name}; nothing was put back.",
+            f"{home_path(again[0].change.file.path)} changed again after {plan.moment.name}; nothing was put back.",
             "Look at what would be lost, and answer there: the same without --yes.",
         )
     files = count(len(plan.files), "file")
@@ -207,12 +207,16 @@ def _preview(plan: "GuardRestore") -> list[str]:
     lines: list[str] = []
     for one in plan.files:
         again = f", which changed again after {plan.moment.name}" if one.again else ""
-        lines += [f"{_home(one.change.file.path)}  would be {one.what}{again}", *map(_diff_line, one.difference), ""]
+        lines += [
+            f"{home_path(one.change.file.path)}  would be {one.what}{again}",
+            *map(_diff_line, one.difference),
+            "",
+        ]
     return [*lines, *_stay(plan)]
 
 
 def _stay(plan: "GuardRestore") -> list[str]:
-    return [f"{_home(path)} stays: {why}." for path, why in plan.stay]
+    return [f"{home_path(path)} stays: {why}." for path, why in plan.stay]
 
 
 def _off(session: Session, given: "ParsedArguments") -> Outcome:
@@ -233,18 +237,18 @@ def _off(session: Session, given: "ParsedArguments") -> Outcome:
 # output
 
 
-def _title(moment: "GuardMoment") -> str:
+def moment_title(moment: "GuardMoment") -> str:
     """Return a moment in a sentence, as in `M#3  23 files of …`."""
     number = len(moment.files)
     what = ", ".join(f"{many:,} {word}" if number > 1 else word for word, many in moment.counts.items())
     if moment.restores is not None:
         done = f"You put {count(number, 'file')} back to before M#{moment.restores}"
-        return f"{moment.name}  {done} {_times(moment)}: {what}"
+        return f"{moment.name}  {done} {moment_times(moment)}: {what}"
     whose = moment.title if moment.title.startswith("your") else f"{moment.title}'s memory"
-    return f"{moment.name}  {count(number, 'file')} of {whose} changed {_times(moment)}: {what}"
+    return f"{moment.name}  {count(number, 'file')} of {whose} changed {moment_times(moment)}: {what}"
 
 
-def _times(moment: "GuardMoment") -> str:
+def moment_times(moment: "GuardMoment") -> str:
     from store import utc_now
 
     today = local_time(utc_now()).rpartition(" ")[0]
@@ -256,7 +260,7 @@ def _times(moment: "GuardMoment") -> str:
 
 
 def _moment_lines(moment: "GuardMoment") -> list[str]:
-    lines = [_title(moment), *(f"  {one.what:<9}  {_home(one.file.path)}" for one in moment.files[:NAMED])]
+    lines = [moment_title(moment), *(f"  {one.what:<9}  {home_path(one.file.path)}" for one in moment.files[:NAMED])]
     if len(moment.files) > NAMED:
         lines.append(f"  … and {len(moment.files) - NAMED:,} more")
     return lines
@@ -268,7 +272,7 @@ def _diff_line(line: "GuardLine") -> str:
     return f"  {line.sign} {line.before or '':>4} {visible(line.text)}".rstrip()
 
 
-def _home(path: str) -> str:
+def home_path(path: str) -> str:
     home = os.path.join(os.path.expanduser("~"), "")
     return visible(f"~/{path.removeprefix(home)}" if path.startswith(home) else path)
 

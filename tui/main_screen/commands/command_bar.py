@@ -106,6 +106,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.show_settings()
     elif verb.name == "mcp":
         screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
+    elif verb.name == "guard" and not (given.what or given.once or given.watch):
+        _show_guard(screen)
     elif verb.name == "guard" and given.watch:
         screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
     elif verb.name == "doctor" and not given.head:
@@ -171,6 +173,13 @@ def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.commands.privacy.purge import planned
 
     show(screen, lambda memory: planned(memory, given))
+
+
+def _show_guard(screen: CommandHost) -> None:
+    from tui.screens.guard.screen import GuardScreen
+
+    if screen.engine is not None:
+        screen.app.push_screen(GuardScreen(screen.engine.location))
 
 
 def _show_plan(screen: CommandHost, kind: str, text: str) -> None:

@@ -1,0 +1,1 @@
+"""The screen of what changed in the memory files of other tools."""
