@@ -187,12 +187,12 @@ async def test_in_the_application_an_import_is_read_before_the_answer(story: Sto
     subprocess.run([*command, "remember", "Quarters close on the tenth"], check=True, capture_output=True)
     subprocess.run([*command, "export", str(tmp_path / "theirs.json")], check=True, capture_output=True)
     async with opened(story.folder) as person:
-        before = person.line("facts")
+        before = person.rows
         await person.command(f"import {tmp_path}/theirs.json")
         assert any("1 new" in line for line in person.preview)
         assert any("Quarters close" in line for line in person.preview)
         await person.press("n")
-        assert person.toasts[-1] == "Nothing was changed." and person.line("facts") == before
+        assert person.toasts[-1] == "Nothing was changed." and person.rows == before
         await person.command(f"import {tmp_path}/theirs.json")
         await person.press("y")
         assert person.toasts[-1].startswith("Imported theirs: 1 row.")
