@@ -193,6 +193,9 @@ class Memoranda(SaysDefects, App[int]):
         if typed and self._held is not None:
             self._held.append(event)
             return
+        begins = getattr(self.focused, "begins_question", None) if typed else None
+        if begins is not None and begins(event):
+            return
         ends = typed and isinstance(self.focused, Field) and getattr(event, "key", "") == "enter"
         await super().on_event(event)
         if ends:  # later keys are for its result

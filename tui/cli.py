@@ -7,6 +7,7 @@ folders and checkpoints, which may be untrusted."""
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
@@ -79,7 +80,7 @@ def _run(arguments: list[str]) -> int:
     given = read(verb.name, verb.arguments, typed)
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
-        outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
+        outcome = _execute(verb, Session(place, None, cwd, partial(_ask, as_json=as_json), as_json, application), given)
         print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
@@ -87,7 +88,7 @@ def _run(arguments: list[str]) -> int:
     with _open(place, verb) as memory:
         _announce(memory)
         lines = tell if sys.stdout.isatty() and not as_json else None
-        session = Session(place, memory, cwd, _ask, as_json, tell=lines, wait=Waiting())
+        session = Session(place, memory, cwd, partial(_ask, as_json=as_json), as_json, tell=lines, wait=Waiting())
         if verb.reads:
             late = _catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):
@@ -360,11 +361,15 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         say(f"{remaining:,} commits remain to be read; the next command continues.")
 
 
-def _ask(question: str, lines: Sequence[str] = ()) -> bool:
-    """Ask on the terminal, below the lines. Raises InvalidInput without a terminal."""
-    if not sys.stdin.isatty():
-        raise InvalidInput("Needs confirmation; nothing was changed.", "Add --yes.")
-    for line in lines:
+def _ask(question: str, lines: Sequence[str] = (), as_json: bool = False) -> bool:
+    """Ask on the terminal, below the lines. Without a terminal say what would be asked, unless an error as JSON is to
+    stand alone, and raise InvalidInput."""
+    terminal = sys.stdin.isatty()
+    for line in lines if terminal or not as_json else ():
         say(line)
+    if not terminal:
+        if not as_json:
+            say(question)
+        raise InvalidInput("Needs confirmation; nothing was changed.", "Add --yes.")
     say(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")

@@ -123,6 +123,8 @@ class Librarian:
         found = self._search(query, ALL, meaning=bool(asked.typed))
         matches = sources(self._memory.database, [hit.record for hit in found.hits])
         if not asked.typed:
+            if found.total > len(matches) and (wanted.first == "oldest" or wanted.counts):
+                matches += sources(self._memory.database, lookup.oldest(self._memory.database, query))
             matches = in_order(matches)[:: 1 if wanted.first == "oldest" or wanted.counts else -1]
         if wanted.first:
             matches, number = matches[:1], min(1, len(matches))

@@ -103,7 +103,7 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
     if not rest and data != DataFilter():
         if goes_on and before is not None and before.data is not None:
             data = _over(before.data, data)
-        if data.narrows and aspect != WHY:
+        if (data.narrows or (data.kinds and before is None)) and aspect != WHY:
             return replace(asked, data=data)
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))

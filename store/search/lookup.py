@@ -112,3 +112,14 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
     from store.history.checkpoints import Checkpoints
 
     return Checkpoints(database).many(numbers)
+
+
+def oldest(database: Database, query: str) -> "list[Record]":
+    """Return the oldest record that passes the filters of a query, as a list of one or none."""
+    from store.search.query.filters import Filters
+    from store.search.query.query_parser import parse
+
+    filters = Filters(database, parse(query, database.clock()))
+    where = " AND ".join([filters.holding, *filters.clauses])
+    found = database.value(f"SELECT c.id FROM corpus c WHERE {where} ORDER BY c.at, c.id LIMIT 1", filters.parameters)
+    return list(by_key(database, [found]).values()) if found is not None else []

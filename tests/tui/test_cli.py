@@ -875,7 +875,7 @@ def test_events_are_logged_and_listed(do: Do, worked: str):
     (design,) = do("events", "--type", "phase_completed", "--json").data
     assert (design["phase"], design["payload"]) == ("design", {"cache": ["yes", 1]})
     assert [event["id"] for event in do("events", "--json").data] == [3, 2, 1]
-    assert do("events", "--since", "2999-01-01").out.startswith("No events here.")
+    assert do("events", "--since", "2999-01-01").out.startswith("Nothing here passes that;")
     assert do("events", "--limit", "1").out.endswith("… and more: --limit 4 shows them\n")
     assert do("event", "retro", "--iteration", "I#1", "--json").data["iteration_id"] == 1
     for payload in ("{", "NaN", "nothing", "[" * 100_000):
@@ -1054,14 +1054,24 @@ def test_search_tells_exact_from_near_and_from_nothing(do: Do, lived: Path) -> N
 
 
 def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
-    """Without a terminal and without --yes: nothing changes, exit 2, whether standard input is empty or says yes."""
+    """Without a terminal and without --yes: what would be done is said, nothing changes, exit 2, whether standard input
+    is empty or says yes."""
     (lived / "out.json").write_text("mine")
     before = tree(lived)
-    for words in (("restore", "1"), ("export", "out.json"), ("undo", "--all-by", "user")):
+    for words, says in (
+        (("restore", "1"), b"K#1"),
+        (("export", "out.json"), b"out.json"),
+        (("undo", "--all-by", "user"), b"user"),
+        (("purge", "2"), b"F#2"),
+    ):
         for answer in (b"", b"y\n"):
             done = process(*words, stdin=None, input=answer)
             assert (done.returncode, done.stdout) == (2, b"")
-            assert done.stderr == b"Needs confirmation; nothing was changed. Add --yes.\n"
+            *told, last = done.stderr.splitlines()
+            assert last == b"Needs confirmation; nothing was changed. Add --yes."
+            assert says in b"\n".join(told)
+            said = process(*words, "--json", stdin=None, input=answer).stderr
+            assert json.loads(said)["error"]["next"] == "Add --yes."
     assert {name: text for name, text in tree(lived).items() if "memory.db" not in name} == {
         name: text for name, text in before.items() if "memory.db" not in name
     }

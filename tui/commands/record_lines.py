@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
 
+def none_of(verb: str, empty: str, *filters: object) -> list[str]:
+    """Return the line of an empty list: that nothing passes the `filters`, where any was given, else `empty`."""
+    return [f"Nothing here passes that; memoranda {verb} lists all."] if any(filters) else [empty]
+
+
 def fact_line(fact: "Fact", now: str) -> str:
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)

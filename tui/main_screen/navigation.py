@@ -68,6 +68,8 @@ class NavigationController:
             self.host.hide_pane(pane, pane != name)
         if fresh and BY_NAME[name].rows:
             self.host.read_side()
+        elif fresh and self.host.found(name) is None:
+            self.host.pane.follow(None)  # what is there was chosen in another pane
         self.arrange()
 
     def arrange(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from store import MemorandaError, parse_citation
+from tui.input.key_table import HITS
 from tui.main_screen.controller import first
 from tui.panes.host import Host
 from tui.widgets.preview_pane import PreviewPane
@@ -34,8 +35,10 @@ class PreviewController:
         self.host = host
 
     def follow(self, source: RecordList) -> None:
-        """Show the row at a list's cursor in the preview."""
+        """Show the row at a list's cursor in the preview; not while a pane without a list is the current one."""
         host = self.host
+        if source.id != HITS and host.found(host.current) is None:
+            return
         providers = [host.preview_hit, *(controller.preview for controller in host.pane_controllers)]
         if not first([lambda show=show: show(source) for show in providers]):  # type: ignore[misc]
             host.pane.follow(self._record(source))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tui.workers.librarian_worker import Exchange
 
 YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
+ASKS = "A"  # leads to an empty question, here too
 WORDS = "words"  # style of text that is never a link
 
 
@@ -43,6 +45,21 @@ class Talk(Preview):
             self.selected = min(own, key=lambda place: abs(place - self.selected))
         if at_end:
             self.to_end()
+
+    def begins_question(self, event: events.Key | events.Paste) -> bool:
+        """Begin the question with a letter or a text that is typed or pasted here; return False for what does not,
+        and while citations are here, about which a letter is a key."""
+        if isinstance(event, events.Paste):
+            text = " ".join(event.text.split())
+        else:
+            text = event.character or ""
+            if self.citations or text == ASKS or not (text.isalpha() or text in ("¿", "¡")):
+                return False
+        question = self.screen.query_one(Question)
+        self.screen.set_focus(question)
+        question.cursor_position = len(question.value)
+        question.insert_text_at_cursor(text)
+        return True
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """Include the brackets in a citation, so that no line breaks between them."""

@@ -45,7 +45,7 @@ def _value(name: str, schema: dict[str, Any], value: object) -> Any:
             raise InvalidInput(f"{name} is a list.", f'For example: {name}: ["…"].')
         if len(items) > MOST:
             raise InvalidInput(f"{name} holds {MOST} items at most.", "Say it in several calls.")
-        return [_value(name, schema["items"], item) for item in items]
+        return [_value(f"each of {name}", schema["items"], item) for item in items]
     if kind == "string":
         return _text(name, schema, value)
     if isinstance(value, str):
@@ -68,7 +68,7 @@ def _text(name: str, schema: dict[str, Any], value: object) -> str:
         raise InvalidInput(f"{name} holds {LONGEST:,} characters at most.", "Say it in less.")
     choices = schema.get("enum")
     if choices and value not in choices:
-        raise InvalidInput(f"There is no such {name}.", f"Choose one of: {', '.join(choices)}.")
+        raise InvalidInput(f"{name} cannot be “{value[:40]}”.", f"Choose one of: {', '.join(choices)}.")
     return value
 
 

@@ -106,6 +106,30 @@ def changed(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("what was the first commit?", ["C#0000001"]),
+        ("¿cuál fue el primer commit?", ["C#0000001"]),
+        ("what was the last commit?", ["C#0000019"]),
+        ("how many commits are there?", ["C#0000001", "C#0000019"]),
+        ("how many commits did Ana make?", ["C#0000001", "C#0000018"]),
+        ("what was the first commit since 2026-03-02?", ["C#0000002"]),
+    ],
+)
+def test_the_first_is_the_first_of_all_not_of_those_that_are_read(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, question: str, quoted: list[str]
+) -> None:
+    """Every repository but a young one has more commits than are read for an answer."""
+    monkeypatch.setattr("store.librarian.librarian.ALL", 6)
+    for number in range(1, 20):
+        author = "Tomás Arrieta" if number in (3, 8, 19) else "Ana Prada"
+        at = f"2026-03-{number:02}T10:00:00.000Z"
+        memory.commits.log(f"{number:07}" + "a" * 33, message=f"change {number}", author=author, committed_at=at)
+    answer = ask(memory, question)
+    assert list(answer.citations) == quoted
+
+
 def test_numbered_steps_are_quoted_whole(told: Memory) -> None:
     assert (
         "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"

@@ -322,3 +322,33 @@ def test_no_model_is_asked_for_what_the_data_say(told: Memory) -> None:
     for question in ("which tasks are open?", "¿cuántas decisiones hay?", "what did Tomás commit?", "D#2"):
         Librarian(told).ask(question, chat)
     assert not chat.asked and not chat.judged
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("what did we decide?", "decision"),
+        ("¿qué decidimos?", "decision"),
+        ("what was decided?", "decision"),
+        ("¿qué se decidió?", "decision"),
+        ("list the decisions", "decision"),
+        ("what decisions have we made?", "decision"),
+        ("¿qué decisiones hay?", "decision"),
+        ("what do you know about me?", "fact"),
+        ("¿qué sabés de mí?", "fact"),
+        ("which tasks are there?", "task"),
+    ],
+)
+def test_a_question_that_names_a_kind_and_nothing_else_is_answered_with_all_of_it(
+    told: Memory, question: str, kind: str
+) -> None:
+    answer = ask(told, question)
+    assert answer.filter == f"kind:{kind}" and not answer.nothing
+    assert {one[0] for one in answer.citations} == {{"decision": "D", "fact": "F", "task": "A"}[kind]}
+
+
+@pytest.mark.parametrize(
+    "question", ["what did we decide about peanuts?", "what do you know about Redis?", "why did we decide?"]
+)
+def test_with_another_word_it_is_searched_for(told: Memory, question: str) -> None:
+    assert read(question, told.database, NOW).data is None

@@ -14,11 +14,12 @@ from support.ollama_server import OllamaServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from support.strangers import PAYLOADS
+from textual import events
 from textual.worker import WorkerFailed
 
 from store.base.errors import ModelFailed
 from store.base.location import locate
-from store.base.models import Decision
+from store.base.models import Decision, Fact
 from store.llm import circuit_breaker
 from tui.panes.librarian.controller import LibrarianController
 from tui.widgets.chat_pane import Question, Talk
@@ -47,6 +48,12 @@ def talk(person: Person) -> str:
     """The conversation, whose lines are wrapped, as one."""
     rows = person.main.query_one(Talk)._rows
     return " ".join(" ".join("".join(text for text, _, _ in row) for row in rows).split())
+
+
+def steps_of(story: Story) -> int:
+    """How many steps of history there are."""
+    with story.open() as memory:
+        return int(memory.database.value("SELECT count(*) FROM history"))
 
 
 async def ask(person: Person, question: str) -> None:
@@ -160,6 +167,48 @@ async def test_numbers_lead_there_and_away_and_once_more_to_the_question(story: 
         assert person.main.query_one(Question).value == "12", "there a number is a letter"
         await person.press("escape", "2")
         assert person.at == "timeline"
+
+
+@SIZES
+async def test_what_is_typed_there_begins_the_question_and_does_nothing_else(
+    story: Story, size: tuple[int, int]
+) -> None:
+    """Whoever sees a line to type in types; the letters are keys that forget, confirm and quit elsewhere."""
+    async with opened(story.folder, size) as person:
+        steps = steps_of(story)
+        await person.press("8", *"fy")
+        assert person.at == "question" and person.main.query_one(Question).value == "fy"
+        await person.press("ctrl+u", "escape")
+        for letter in "¿qué cita at: /path":  # in one chunk, as over a slow line; `t` asks for a day elsewhere
+            person.app.post_message(events.Key(letter, letter))
+        await person.settle()
+        assert person.main.query_one(Question).value == "¿qué cita at: /path" and person.app.is_running
+        await person.press("ctrl+u", "escape", "W")
+        assert person.main.query_one(Question).value == "W"
+        await person.press("ctrl+u", "escape")
+        await person.paste("why do we use SQLite?")
+        assert person.main.query_one(Question).value == "why do we use SQLite?"
+        await person.press("enter")
+        await person.until(lambda: "[D#1]" in talk(person))
+        assert steps_of(story) == steps
+
+
+@SIZES
+async def test_no_key_there_changes_a_record_of_another_pane(story: Story, size: tuple[int, int]) -> None:
+    """Nothing of it is on the screen, or nobody chose it: not before a question, and not after the records changed
+    meanwhile."""
+    async with opened(story.folder, size) as person:
+        await person.press("j", "8")
+        assert person.record is None
+        person.main.refresh_records()
+        await person.settle()
+        assert person.record is None
+        await ask(person, "why do we use SQLite?")
+        assert isinstance(person.record, Decision)
+        await person.press("escape", "1", "j", "8")
+        assert isinstance(person.record, Decision), "the source of the last answer, as before"
+        await person.press("1")
+        assert isinstance(person.record, Fact), "and a list has its own again"
 
 
 async def test_an_answer_is_still_there_after_another_pane(story: Story) -> None:

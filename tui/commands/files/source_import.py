@@ -6,7 +6,7 @@ from store import SOURCE_NAMES, Declined, InvalidInput
 from tui.commands import Outcome, Session
 from tui.commands.files import exchange
 from tui.commands.interrupt import Interrupt
-from tui.render.plurals import count
+from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def _amount(seen: "SourcePreview") -> str:
 def _brought(title: str, done: "SourceImportReport") -> str:
     parts = []
     if done.proposed:
-        parts.append(f"{count(done.proposed, 'proposal')} wait in the inbox")
+        parts.append(f"{count(done.proposed, 'proposal')} {said_of(done.proposed, 'wait in the inbox')}")
     if done.accepted:
-        parts.append(f"{count(done.accepted, 'record')} came as they are")
+        parts.append(f"{count(done.accepted, 'record')} came unchanged")
     if done.turns:
         parts.append(f"{count(done.turns, 'turn')} of {count(done.sessions, 'session')} came")
     if not parts and not done.stopped:
@@ -132,12 +132,15 @@ def _seen(seen: "SourcePreview", limit: int) -> list[str]:
         (seen.flagged, "read like instructions to an agent"),
         (seen.known, "are known already, or were decided on"),
         (seen.purged, "were erased here once, and stay out"),
-        (seen.elsewhere + seen.turns_elsewhere, "of other projects are left out; --all brings them"),
+        (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
         (seen.long, "are too long for a fact, and left out"),
-        (len(seen.documents), "files with prose stay where they are; documents.extraPaths makes them searchable"),
+        (
+            len(seen.documents),
+            "are files with prose and stay where they lie; documents.extraPaths makes them searchable",
+        ),
     ):
         if number:
-            lines.append(f"{number:,} {says}")
+            lines.append(f"{number:,} {said_of(number, says)}")
     for trouble in seen.troubles[:TOLD]:
         at = f", line {trouble.line:,}" if trouble.line else ""
         lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")

@@ -122,7 +122,7 @@ def _diff(session: Session, record: object) -> str:
 def timeline(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json, lookup
     from store import unpack_key as unpack
-    from tui.commands.record_lines import keyed_line, left_out
+    from tui.commands.record_lines import keyed_line, left_out, none_of
 
     memory = session.memory
     now = memory.now
@@ -132,7 +132,10 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
     keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
     found = lookup.by_key(memory.database, keys[: given.limit])
     shown = [(key, found[key]) for key in keys if key in found]
-    lines = [keyed_line(key, record) for key, record in shown] or ["Nothing happened here yet."]
+    lines = [keyed_line(key, record) for key, record in shown]
+    if not lines:
+        narrow = (given.kind, since, before, iteration)
+        lines = none_of("timeline", "Nothing happened here yet.", *narrow)
     return Outcome(
         data=lambda: [{"kind": unpack(key)[0], **as_json(record)} for key, record in shown],
         lines=[*lines, *left_out(len(keys) - given.limit, given.limit)],

@@ -33,7 +33,7 @@ def decide(session: Session, given: "ParsedArguments") -> Outcome:
 
 def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
-    from tui.commands.record_lines import entry_line, left_out
+    from tui.commands.record_lines import entry_line, left_out, none_of
 
     decisions = session.memory.decisions
     ids = decisions.ids(
@@ -43,7 +43,8 @@ def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
     shown = decisions.many(ids[: given.limit])
     lines = [entry_line("decision", decision) for decision in shown]
     if not lines:
-        lines = ['No decisions yet. Record one: memoranda decide "Use SQLite" --chosen "SQLite, WAL"']
+        empty = 'No decisions yet. Record one: memoranda decide "Use SQLite" --chosen "SQLite, WAL"'
+        lines = none_of("decisions", empty, given.iteration)
     return Outcome(
         data=lambda: [as_json(decision) for decision in shown],
         lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],

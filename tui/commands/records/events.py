@@ -22,7 +22,7 @@ def event(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_events(session: Session, given: "ParsedArguments") -> Outcome:
-    from tui.commands.record_lines import entry_line, left_out
+    from tui.commands.record_lines import entry_line, left_out, none_of
 
     memory = session.memory
     ids = memory.events.ids(
@@ -34,7 +34,8 @@ def list_events(session: Session, given: "ParsedArguments") -> Outcome:
     shown = ids[: given.limit]
     lines = [entry_line("event", found) for found in memory.events.many(shown)]
     if not lines:
-        lines = ["No events here. Log one: memoranda event phase_completed --phase design"]
+        empty = "No events here. Log one: memoranda event phase_completed --phase design"
+        lines = none_of("events", empty, given.type, given.iteration, given.since)
     return Outcome(data=lambda: _json(session, shown), lines=[*lines, *left_out(len(ids) - len(shown), given.limit)])
 
 

@@ -37,7 +37,7 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
 
 def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
-    from tui.commands.record_lines import fact_line, left_out
+    from tui.commands.record_lines import fact_line, left_out, none_of
 
     memory = session.memory
     words, domain = filters(given)
@@ -56,7 +56,8 @@ def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
     shown = memory.facts.many(ids[: given.limit])
     lines = [fact_line(fact, now) for fact in shown]
     if not lines:
-        lines = ['No facts here. Add one: memoranda remember "team of 5"']
+        narrow = (words, domain, given.status, given.origin, given.tag)
+        lines = none_of("facts", 'No facts here. Add one: memoranda remember "team of 5"', *narrow)
     return Outcome(
         data=lambda: [as_json(fact) for fact in shown], lines=[*lines, *left_out(len(ids) - len(shown), given.limit)]
     )

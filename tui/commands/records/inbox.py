@@ -8,7 +8,7 @@ from store import InboxDecision as Decided
 from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
 from tui.render.details.proposal_detail import WARNING, flagged
-from tui.render.plurals import count
+from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +33,8 @@ def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
     if unread := model_stats(memory.database, now).queued:
-        lines.append(
-            f"{count(unread, 'turn')} wait unread, for a model to look for what is worth keeping: memoranda model."
-        )
+        waits = said_of(unread, "wait unread, for a model to look for what is worth keeping: memoranda model.")
+        lines.append(f"{count(unread, 'turn')} {waits}")
     return Outcome(
         data=lambda: [_json(session, one) for one in shown],
         lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],

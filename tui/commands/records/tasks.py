@@ -29,7 +29,7 @@ def task(session: Session, given: "ParsedArguments") -> Outcome:
 def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:
     from store import OPEN_TASKS as OPEN
     from store import TASK_STATUSES
-    from tui.commands.record_lines import left_out, task_line
+    from tui.commands.record_lines import left_out, none_of, task_line
 
     tasks = session.memory.tasks
     now = session.memory.now
@@ -39,7 +39,8 @@ def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:
     shown = ids[: given.limit]
     lines = [task_line(task, now) for task in tasks.many(shown)]
     if not lines:
-        lines = ['No tasks here. Add one: memoranda task add "renew the certificate"']
+        empty = 'No tasks here. Add one: memoranda task add "renew the certificate"'
+        lines = none_of("tasks --all", empty, given.status, given.iteration)
     return Outcome(data=lambda: _json(session, shown), lines=[*lines, *left_out(len(ids) - len(shown), given.limit)])
 
 

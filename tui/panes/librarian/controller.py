@@ -66,6 +66,8 @@ class LibrarianController(PaneController):
 
     def entered(self) -> None:
         self.show()
+        if self._answer is not None and self.host.pane.record is None and not self.host.pane.reading_out:
+            self._show_source(self._answer)
 
     def go(self) -> bool:
         again = self.host.focused is self.talk

@@ -100,6 +100,13 @@ def test_a_long_answer_is_cut_and_says_how_to_go_on(memory: Memory, call: Call) 
         ("search", {"query": "x", "limit": 0}, "from 1 to 100"),
         ("search", {"query": "x", "limit": "many"}, "whole number"),
         ("search", {"query": "x", "kinds": ["poem"]}, "Choose one of: fact"),
+        ("search", {"query": "x", "kinds": ["poem"]}, "each of kinds cannot be “poem”"),
+        ("facts", {"domain": "cooking"}, "domain cannot be “cooking”"),
+        (
+            "log_decision",
+            {"title": "x", "chosen": "y", "alternatives": [{"name": "z"}]},
+            "each of alternatives is a text",
+        ),
         ("search", {"query": "x", "q": 1}, "no parameter “q”"),
         ("search", {"query": "x", "since": "long ago"}, "a date like 2026-11-01"),
         ("search", {"query": "x", "cursor": "-3"}, "no cursor"),

@@ -38,7 +38,7 @@ def test_it_is_seen_first_and_asked(do: Do, tmp_path: Path) -> None:
     assert "+ fact      Tide heights in Faro are stored as whole centimetres" in lines[1]
     assert lines[1].endswith("engram.db, observation 1")
     assert "… and 14 more; --limit shows them" in lines
-    assert "1 hold a secret, which is cut out" in lines and "AKIA" not in seen.out
+    assert "1 holds a secret, which is cut out" in lines and "AKIA" not in seen.out
     assert do("inbox", "--json").data == []
     assert do("import", "engram", paths[0]).status != 0  # nobody answers
     assert do("inbox", "--json").data == []

@@ -15,4 +15,4 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     rule_pass.run(memory)
     session = Session(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
-    assert any(line.startswith("1 turn wait unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
+    assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]

@@ -1,0 +1,41 @@
+"""An empty list: whether there is nothing, or nothing that passes what was asked for."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from tui import cli
+
+PASSES = "Nothing here passes that; memoranda"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.run(("init",)) == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "empty"),
+    [
+        (("facts", "--tag", "x"), "No facts here."),
+        (("facts", "nobody", "said", "this"), "No facts here."),
+        (("facts", "--domain", "work"), "No facts here."),
+        (("facts", "--origin", "mcp:x"), "No facts here."),
+        (("tasks", "--status", "done"), "No tasks here."),
+        (("events", "--type", "x"), "No events here."),
+        (("events", "--since", "1d"), "No events here."),
+        (("timeline", "--kind", "commit"), "Nothing happened here yet."),
+        (("timeline", "--before", "2001-01-01"), "Nothing happened here yet."),
+    ],
+)
+def test_an_empty_list_does_not_say_that_there_is_nothing_where_it_was_narrowed(
+    project: Path, words: tuple[str, ...], empty: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(words[:1]) == 0
+    assert capsys.readouterr().out.startswith(empty)
+    assert cli.run(words) == 0
+    assert capsys.readouterr().out.startswith(PASSES)
