@@ -824,6 +824,12 @@ LINES = (
     "disconnect codex --yes",
     "plugin {home}/plugin",
     "hook git",
+    "guard list",
+    "share",
+    "share off",
+    "sync --off",
+    "team believe nobody",
+    "replicate postgresql://nobody@127.0.0.1:1/none",
 )
 # served over standard input, which the app has
 IN_THE_APP = {"mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up."}

@@ -269,7 +269,7 @@ def zsh(folder: Path) -> Tab:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["remember", "reject", "redo", "recover", "restore", "redactions"]),
+        ("re", ["remember", "reject", "redo", "recover", "restore", "replicate", "redactions"]),
         ("", VERB_NAMES),
         ("--", ["--db", "--json", "--help", "--version"]),
         ("facts --so", ["--sort"]),
@@ -304,7 +304,7 @@ def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["recover", "redactions", "redo", "reject", "remember", "restore"]),
+        ("re", ["recover", "redactions", "redo", "reject", "remember", "replicate", "restore"]),
         ("", sorted(VERB_NAMES)),
         ("facts --so", ["--sort"]),
         ("facts --sort ", sorted(FACT_ORDERS)),

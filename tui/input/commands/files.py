@@ -128,7 +128,7 @@ FILE_COMMANDS = (
     ),
     Verb(
         "replicate",
-        "Copy the team's shared records to a PostgreSQL database, for other tools to read",
+        "Copy what the team shared to a PostgreSQL database, for other tools to read",
         "files.team.replicate",
         Argument("address", "one", "ADDRESS", "postgresql://user@host/name"),
         Argument("team", "value", "NAME", "what the team is called there (this project's folder)", ""),
