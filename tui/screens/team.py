@@ -149,7 +149,7 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
         status = ""
         try:
             if exchange:
-                done = self._worker.run()
+                done = self._worker.run(wait=True)
                 lines = done[1] if done is not None else ["Nothing is shared here yet."]
                 status = " ".join(lines) or "Nothing new on either side."
             with Memory(self._location, "app", self._clock, create=False) as memory:

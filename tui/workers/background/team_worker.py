@@ -20,10 +20,10 @@ class TeamWorker(Worker):
         super().__init__(location, clock, "worker")
         self._team: Team | None = None
 
-    def run(self) -> tuple[Exchanged, list[str]] | None:
-        """Exchange; return what came of it and its lines to read. None where nothing is shared, or one is in progress.
-        Raise MemorandaError."""
-        with self.exclusive(wait=False) as held, self.memory() as memory:
+    def run(self, wait: bool = False) -> tuple[Exchanged, list[str]] | None:
+        """Exchange, after one that is in progress if told to `wait`; return what came of it and its lines to read. None
+        where nothing is shared, or without `wait` one is in progress. Raise MemorandaError."""
+        with self.exclusive(wait) as held, self.memory() as memory:
             from store import Team, shares
             from tui.commands.files.team import exchanged_lines
 
