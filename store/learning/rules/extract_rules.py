@@ -1,18 +1,20 @@
 """Task `extract_facts` by rule: what a turn says that should be remembered. A model returns the same type.
 
-Only requests, rules and corrections in the person's own words are used; the rest is left to a model. What follows a
-trigger phrase is `explicit`; what is doubtful becomes a proposal.
+Only requests, rules, corrections and what is told plainly as lasting (a choice, prices, hours, what happens each week)
+in the person's own words are used; the rest is left to a model. What follows a trigger phrase is `explicit`; what is
+doubtful or only told becomes a proposal.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning.grammar import Trigger, leads, pattern, triggers
+from store.learning.grammar import Trigger, leads, pattern, sign, triggers
 from store.learning.rules import imperatives, request_markers
 from store.learning.rules.request_clauses import REQUESTS
 from store.learning.rules.requests import WHY, Request, requests
 from store.learning.rules.sentences import WORDS, Sentence, sentences
+from store.learning.rules.statements import FIGURE, NAME, states
 from store.learning.rules.unmarked_requests import unmarked
 from store.text.folding import fold
 from store.text.prompt_injection import suspicious
@@ -32,6 +34,11 @@ SHORT = 5  # most words of a correction that does not say what is right
 CORRECTS = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
+TOLD = "you told it as something that lasts"
+NOT_TOLD = ("passing", "once", "unsure", "hedged")  # what such a sentence says does not last
+_OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
+_NOTE = re.compile(r"\A\s*#\s+(?=\w[^\n]+\s*\Z)")  # a line that is meant for the memory, as agents' own prompts have it
+_CUT = re.compile(r"[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
 LATER = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
@@ -62,6 +69,7 @@ def extract(role: str, text: str) -> Extraction:
     """Return what should be remembered of a turn; nothing of what the assistant says."""
     if role != "user":
         return Extraction(())
+    text = _NOTE.sub("", text)
     turn = sentences(text)
     found = _whole(text, turn, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
@@ -77,8 +85,8 @@ def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     everything = [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
     for number, sentence in enumerate(turn):
         if number not in held:
-            found = _standing_rule(sentence) or (_instead(sentence) if number and _denies(turn[number - 1]) else None)
-            everything.append((number, found))
+            denied = bool(number) and _denies(turn[number - 1])
+            everything.append((number, _standing_rule(sentence) or _told(sentence, denied)))
     everything += list(corrected.items())
     if not any(found for _, found in everything):
         everything = [(number, _found(turn[number], start, "", ALONE, False)) for number, start in unmarked(turn)]
@@ -157,6 +165,11 @@ def _asks(sentence: Sentence) -> bool:
 def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     why = WHY[request.kind]
     found = _found(sentence, request.start, "", why, request.sure, request.end)
+    lasting = sign("lasting_time").sub("", fold(found.text)) if found else ""
+    if found and request.kind == "asked" and pattern("passing").search(lasting):
+        return _asked(found, "it speaks of these days")
+    if request.kind in ("pointing", "storing", "to_do") and sign("for_now").search(lasting):
+        return None
     if found is None or request.kind in REQUESTS:
         return found
     rule = _standing_rule(sentence)
@@ -197,14 +210,26 @@ def _denies(sentence: Sentence) -> bool:
     return len(parts) == 1 and request_markers.whole("denies", sentence.folded, parts[0])
 
 
-def _instead(sentence: Sentence) -> ExtractedFact | None:
-    """Return the fact that a sentence states after a denial."""
+def _told(sentence: Sentence, denied: bool) -> ExtractedFact | None:
+    """Return what a sentence tells plainly as something that lasts, without asking for memory; where the one before
+    denies something (`denied`) also what is told of work and people. Of a question only what a trigger keeps of it."""
     start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
     rest = sentence.folded[start:]
-    if sentence.question or sentence.passed or pattern("passing").search(rest):
+    lasting = sign("lasting_time").sub("", rest)
+    others = _OTHERS.search(sentence.text) or request_markers.reported(sentence.folded, len(sentence.folded))
+    if sentence.passed or sentence.doubt or others or sign("hypothetical").match(rest):
         return None
-    weak = next((trigger for trigger in triggers("weak") if _tells(trigger, rest)), None)
-    return _found(sentence, start, weak.domain, WHY["denies"], explicit=False) if weak else None
+    if any(pattern(name).search(lasting) for name in NOT_TOLD) or (not denied and sign("for_now").search(lasting)):
+        return None
+    for trigger in (*triggers("told"), *(triggers("weak") if denied else ())):
+        match = None if trigger.unless and trigger.unless.match(rest) else trigger.phrase.search(rest)
+        if match is None or (trigger.sure and not (NAME.search(sentence.text) or FIGURE.search(rest))):
+            continue
+        kept = match.start("kept") if "kept" in trigger.phrase.groupindex else 0
+        if kept or not sentence.question:
+            end = len(sentence.text.rstrip("? "))
+            return _found(sentence, start + kept, trigger.domain, WHY["denies"] if denied else TOLD, False, end)
+    return None
 
 
 def _tells(trigger: Trigger, rest: str) -> re.Match[str] | None:
@@ -218,7 +243,8 @@ def _found(
 ) -> ExtractedFact | None:
     """Return the sentence from `start` to `end` as a fact; None where too few words are left."""
     text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
-    if len(text.split()) < WORDS:
+    left = _CUT.sub("", text)
+    if len(text.split()) < WORDS or (left != text and not explicit and not states(fold(left), left)):
         return None
     text = text[0].upper() + text[1:]
     hedged = pattern("hedged").search(sentence.folded, start)
