@@ -85,8 +85,7 @@ def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     everything = [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
     for number, sentence in enumerate(turn):
         if number not in held:
-            denied = bool(number) and _denies(turn[number - 1])
-            everything.append((number, _standing_rule(sentence) or _told(sentence, denied)))
+            everything.append((number, _standing_rule(sentence) or _told(sentence)))
     everything += list(corrected.items())
     if not any(found for _, found in everything):
         everything = [(number, _found(turn[number], start, "", ALONE, False)) for number, start in unmarked(turn)]
@@ -204,31 +203,25 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     return None
 
 
-def _denies(sentence: Sentence) -> bool:
-    """Return whether a sentence only denies something; the next one then says what is right."""
-    parts = request_markers.clauses(sentence.folded)
-    return len(parts) == 1 and request_markers.whole("denies", sentence.folded, parts[0])
-
-
-def _told(sentence: Sentence, denied: bool) -> ExtractedFact | None:
-    """Return what a sentence tells plainly as something that lasts, without asking for memory; where the one before
-    denies something (`denied`) also what is told of work and people. Of a question only what a trigger keeps of it."""
+def _told(sentence: Sentence) -> ExtractedFact | None:
+    """Return what a sentence tells plainly as something that lasts, without asking for memory; of a question only what
+    a trigger keeps of it."""
     start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
     rest = sentence.folded[start:]
     lasting = sign("lasting_time").sub("", rest)
-    others = _OTHERS.search(sentence.text) or request_markers.reported(sentence.folded, len(sentence.folded))
-    if sentence.passed or sentence.doubt or others or sign("hypothetical").match(rest):
+    if sentence.passed or sentence.doubt or sign("hypothetical").match(rest) or sign("for_now").search(lasting):
         return None
-    if any(pattern(name).search(lasting) for name in NOT_TOLD) or (not denied and sign("for_now").search(lasting)):
+    if _OTHERS.search(sentence.text) or request_markers.reported(sentence.folded, len(sentence.folded)):
         return None
-    for trigger in (*triggers("told"), *(triggers("weak") if denied else ())):
+    if any(pattern(name).search(lasting) for name in NOT_TOLD):
+        return None
+    for trigger in triggers("told"):
         match = None if trigger.unless and trigger.unless.match(rest) else trigger.phrase.search(rest)
         if match is None or (trigger.sure and not (NAME.search(sentence.text) or FIGURE.search(rest))):
             continue
         kept = match.start("kept") if "kept" in trigger.phrase.groupindex else 0
         if kept or not sentence.question:
-            end = len(sentence.text.rstrip("? "))
-            return _found(sentence, start + kept, trigger.domain, WHY["denies"] if denied else TOLD, False, end)
+            return _found(sentence, start + kept, trigger.domain, TOLD, False, len(sentence.text.rstrip("? ")))
     return None
 
 
@@ -249,4 +242,12 @@ def _found(
     text = text[0].upper() + text[1:]
     hedged = pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return ExtractedFact(text, domain or "general", confidence, sentence.quote, explicit, True, why)
+    return ExtractedFact(text, domain or _domain(fold(text)), confidence, sentence.quote, explicit, True, why)
+
+
+def _domain(folded: str) -> str:
+    """Return the domain of what a person asks to remember: that of the first trigger in it."""
+    rest = folded[leads().match(folded).end() :]  # type: ignore[union-attr]
+    rules = [trigger for name in ("kept", "every") for trigger in triggers(name) if trigger.phrase.match(rest)]
+    told = [trigger for trigger in triggers("told") if trigger.phrase.search(rest)]
+    return next((trigger.domain for trigger in (*rules, *told)), "general")

@@ -260,6 +260,13 @@ def test_what_passes_is_guessed_quoted_or_asked_for_now_is_not_told(text: str) -
     assert said(text) == []
 
 
+def test_what_is_asked_for_has_the_domain_of_what_it_says() -> None:
+    assert one("Recordá que siempre hay q usar uv en vez de pip").domain == "preferences"
+    assert one("siempre hay q usar uv en vez de pip").domain == "preferences"
+    assert one("Remember that my daughter is called Lucía").domain == "personal"
+    assert one("Remember that the key is under the mat.").domain == "general"
+
+
 def test_a_question_tells_nothing_but_an_order_with_a_tag_does() -> None:
     assert said("Should we always run the linter?") == []
     assert said("Always run the linter?") == said("Prefiero tabs, ¿o no?") == []
