@@ -71,7 +71,7 @@ def extract(role: str, text: str) -> Extraction:
         return Extraction(())
     text = _NOTE.sub("", text)
     turn = sentences(text)
-    found = _whole(text, turn, list(_every(turn)))
+    found = _whole(text, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
     return Extraction(tuple(found[:MOST]))
@@ -138,27 +138,19 @@ def how_to(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+def _whole(text: str, found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return what was found, with numbered steps that are asked for merged into one fact."""
     span = how_to(text)
     if span is None:
         return list(found)
     block = text[span[0] : span[1]].strip()
     parts = [one for one in found if one.quote in block or block in one.quote]
-    if not (parts or any(_asks(sentence) for sentence in turn)):
+    if not parts:
         return list(found)
     steps = " ".join(block.split()).rstrip(".;, ")
     explicit = any(one.explicit for one in parts)
     whole = ExtractedFact(steps, "general", "high" if explicit else "medium", block, explicit, True, WHY["asked"])
     return [whole, *(one for one in found if one not in parts)]
-
-
-def _asks(sentence: Sentence) -> bool:
-    """Return whether a sentence explicitly asks for something to be remembered."""
-    parts = request_markers.clauses(sentence.folded)
-    return not (sentence.question or sentence.passed) and any(
-        request_markers.first(kind, sentence.folded, parts) for kind in REQUESTS
-    )
 
 
 def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
