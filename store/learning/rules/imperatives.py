@@ -44,9 +44,16 @@ def spanish(text: str) -> bool | None:
         return NO
     never = match[1].lower() != "siempre"
     if match[3].lower() == "que" and not never:
-        return PERHAPS
+        return _whenever(text[match.end() :])
     verdict = _forbids(match[3].lower()) if never else _orders(match[3].lower())
     return PERHAPS if verdict is SURE and sign("maybe").search(fold(text)) else verdict
+
+
+def _whenever(rest: str) -> bool | None:
+    """Return the same for "siempre que …": an order if it speaks of what you do."""
+    first = fold(rest).split(maxsplit=1)[:1]
+    telling = words("told") | words("plain")
+    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in telling else PERHAPS
 
 
 def _orders(word: str) -> bool | None:

@@ -260,6 +260,11 @@ def test_what_passes_is_guessed_quoted_or_asked_for_now_is_not_told(text: str) -
     assert said(text) == []
 
 
+def test_whenever_somebody_does_something_is_a_rule_for_them() -> None:
+    assert one("Siempre que cambies el esquema, actualizá el CHANGELOG.").explicit
+    assert not any(found.explicit for found in extract("user", "Siempre que llueve se corta la luz.").facts)
+
+
 def test_what_is_asked_for_has_the_domain_of_what_it_says() -> None:
     assert one("Recordá que siempre hay q usar uv en vez de pip").domain == "preferences"
     assert one("siempre hay q usar uv en vez de pip").domain == "preferences"
