@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 LEASE = "model"
 MOST = 30  # most proposals of one run
 LOOKED_AT = 2_000  # newest proposals that a new one is compared with
+# waiting proposals of a sentence of a turn (citation, quote), as a fact
+TOLD = (
+    "state = 'waiting' AND kind = 'add' AND json_extract(change, '$.decision') IS NULL"
+    " AND json_extract(evidence, '$[0].citation') = ? AND json_extract(evidence, '$[0].quote') = ?"
+)
 LIKE = 5  # most similar of them that are compared closely
 NEAR = 0.25  # least share of a fact's words in a sentence for the model to compare the two
 FACTS = 4  # most facts compared with one sentence
@@ -159,6 +164,8 @@ class _Reading(QueueReader):
             if turn is None or not is_unchanged(write, turn):
                 planned = []  # it was purged or changed while the model ran
             while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
+                for quote in _decided(planned[:left]):  # the decision replaces what rules proposed of the sentence
+                    write.execute(f"DELETE FROM proposals WHERE {TOLD}", (turn.citation, quote))
                 self._asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
@@ -250,10 +257,16 @@ def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[Le
 
     if not planned:
         return []
-    rows = memory.database.rows(
-        "SELECT kind, text, target, state, instr(evidence, ?) FROM proposals ORDER BY id DESC LIMIT ?",
+    replaced = {
+        number
+        for quote in _decided(planned)
+        for (number,) in memory.database.rows(f"SELECT id FROM proposals WHERE {TOLD}", (turn.citation, quote))
+    }
+    found = memory.database.rows(
+        "SELECT kind, text, target, state, instr(evidence, ?), id FROM proposals ORDER BY id DESC LIMIT ?",
         (f'"{turn.citation}"', LOOKED_AT),
     )
+    rows = [row for *row, number in found if number not in replaced]
     texts = [text for kind, text, *_ in rows if kind not in ("confirm", "forget")]
     kept = []
     for action in planned:
@@ -273,6 +286,11 @@ def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[Le
             texts.append(text)
         kept.append(action)
     return kept
+
+
+def _decided(planned: Sequence[LearningAction]) -> list[str]:
+    """Return the quotes of the decisions among actions."""
+    return [one.found.quote for one in planned if one.decision is not None]
 
 
 def _same(one: str, other: str) -> bool:

@@ -23,8 +23,9 @@ _SLIPS = re.compile(r"~([a-z]+)")
 
 
 class Trigger(NamedTuple):
-    """A phrase at the beginning of a sentence that states something: the `domain` of the fact; `unless`, a pattern that
-    excludes the sentence; `sure`, the name of the check in `imperatives` that decides whether it is certain."""
+    """A phrase in a sentence that states something, at its beginning if not in [[told]]: the `domain` of the fact;
+    `unless`, a pattern that excludes the sentence; `sure`, the name of the check in `imperatives` that decides whether
+    it is certain."""
 
     domain: str
     phrase: re.Pattern[str]

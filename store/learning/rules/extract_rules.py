@@ -1,18 +1,20 @@
 """Task `extract_facts` by rule: what a turn says that should be remembered. A model returns the same type.
 
-Only requests, rules and corrections in the person's own words are used; the rest is left to a model. What follows a
-trigger phrase is `explicit`; what is doubtful becomes a proposal.
+Only requests, rules, corrections and what is told plainly as lasting (a choice, prices, hours, what happens each week)
+in the person's own words are used; the rest is left to a model. What follows a trigger phrase is `explicit`; what is
+doubtful or only told becomes a proposal.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning.grammar import Trigger, leads, pattern, triggers
+from store.learning.grammar import Trigger, leads, pattern, sign, triggers
 from store.learning.rules import imperatives, request_markers
 from store.learning.rules.request_clauses import REQUESTS
 from store.learning.rules.requests import WHY, Request, requests
 from store.learning.rules.sentences import WORDS, Sentence, sentences
+from store.learning.rules.statements import FIGURE, NAME, states
 from store.learning.rules.unmarked_requests import unmarked
 from store.text.folding import fold
 from store.text.prompt_injection import suspicious
@@ -32,6 +34,11 @@ SHORT = 5  # most words of a correction that does not say what is right
 CORRECTS = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
+TOLD = "you told it as something that lasts"
+NOT_TOLD = ("passing", "once", "unsure", "hedged")  # what such a sentence says does not last
+_OTHERS = re.compile(r"[\"“”«»{}`]|;$|[=(]\S*[=)];?")  # quoted, or code
+_NOTE = re.compile(r"\A\s*#\s+(?=\w[^\n]+\s*\Z)")  # a line that is meant for the memory, as agents' own prompts have it
+_CUT = re.compile(r"[^,;.]*\[REDACTED:\w+\][^,;.]*")  # what a secret was cut out of
 LATER = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
@@ -62,8 +69,9 @@ def extract(role: str, text: str) -> Extraction:
     """Return what should be remembered of a turn; nothing of what the assistant says."""
     if role != "user":
         return Extraction(())
+    text = _NOTE.sub("", text)
     turn = sentences(text)
-    found = _whole(text, turn, list(_every(turn)))
+    found = _whole(text, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
     return Extraction(tuple(found[:MOST]))
@@ -77,8 +85,7 @@ def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     everything = [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
     for number, sentence in enumerate(turn):
         if number not in held:
-            found = _standing_rule(sentence) or (_instead(sentence) if number and _denies(turn[number - 1]) else None)
-            everything.append((number, found))
+            everything.append((number, _standing_rule(sentence) or _told(sentence)))
     everything += list(corrected.items())
     if not any(found for _, found in everything):
         everything = [(number, _found(turn[number], start, "", ALONE, False)) for number, start in unmarked(turn)]
@@ -131,14 +138,14 @@ def how_to(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+def _whole(text: str, found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
     """Return what was found, with numbered steps that are asked for merged into one fact."""
     span = how_to(text)
     if span is None:
         return list(found)
     block = text[span[0] : span[1]].strip()
     parts = [one for one in found if one.quote in block or block in one.quote]
-    if not (parts or any(_asks(sentence) for sentence in turn)):
+    if not parts:
         return list(found)
     steps = " ".join(block.split()).rstrip(".;, ")
     explicit = any(one.explicit for one in parts)
@@ -146,17 +153,14 @@ def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) 
     return [whole, *(one for one in found if one not in parts)]
 
 
-def _asks(sentence: Sentence) -> bool:
-    """Return whether a sentence explicitly asks for something to be remembered."""
-    parts = request_markers.clauses(sentence.folded)
-    return not (sentence.question or sentence.passed) and any(
-        request_markers.first(kind, sentence.folded, parts) for kind in REQUESTS
-    )
-
-
 def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     why = WHY[request.kind]
     found = _found(sentence, request.start, "", why, request.sure, request.end)
+    lasting = sign("lasting_time").sub("", fold(found.text)) if found else ""
+    if found and request.kind == "asked" and pattern("passing").search(lasting):
+        return _asked(found, "it speaks of these days")
+    if request.kind in ("pointing", "storing", "to_do") and sign("for_now").search(lasting):
+        return None
     if found is None or request.kind in REQUESTS:
         return found
     rule = _standing_rule(sentence)
@@ -191,20 +195,26 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     return None
 
 
-def _denies(sentence: Sentence) -> bool:
-    """Return whether a sentence only denies something; the next one then says what is right."""
-    parts = request_markers.clauses(sentence.folded)
-    return len(parts) == 1 and request_markers.whole("denies", sentence.folded, parts[0])
-
-
-def _instead(sentence: Sentence) -> ExtractedFact | None:
-    """Return the fact that a sentence states after a denial."""
+def _told(sentence: Sentence) -> ExtractedFact | None:
+    """Return what a sentence tells plainly as something that lasts, without asking for memory; of a question only what
+    a trigger keeps of it."""
     start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
     rest = sentence.folded[start:]
-    if sentence.question or sentence.passed or pattern("passing").search(rest):
+    lasting = sign("lasting_time").sub("", rest)
+    if sentence.passed or sentence.doubt or sign("hypothetical").match(rest) or sign("for_now").search(lasting):
         return None
-    weak = next((trigger for trigger in triggers("weak") if _tells(trigger, rest)), None)
-    return _found(sentence, start, weak.domain, WHY["denies"], explicit=False) if weak else None
+    if _OTHERS.search(sentence.text) or request_markers.reported(sentence.folded, len(sentence.folded)):
+        return None
+    if any(pattern(name).search(lasting) for name in NOT_TOLD):
+        return None
+    for trigger in triggers("told"):
+        match = None if trigger.unless and trigger.unless.match(rest) else trigger.phrase.search(rest)
+        if match is None or (trigger.sure and not (NAME.search(sentence.text) or FIGURE.search(rest))):
+            continue
+        kept = match.start("kept") if "kept" in trigger.phrase.groupindex else 0
+        if kept or not sentence.question:
+            return _found(sentence, start + kept, trigger.domain, TOLD, False, len(sentence.text.rstrip("? ")))
+    return None
 
 
 def _tells(trigger: Trigger, rest: str) -> re.Match[str] | None:
@@ -218,9 +228,18 @@ def _found(
 ) -> ExtractedFact | None:
     """Return the sentence from `start` to `end` as a fact; None where too few words are left."""
     text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
-    if len(text.split()) < WORDS:
+    left = _CUT.sub("", text)
+    if len(text.split()) < WORDS or (left != text and not explicit and not states(fold(left), left)):
         return None
     text = text[0].upper() + text[1:]
     hedged = pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return ExtractedFact(text, domain or "general", confidence, sentence.quote, explicit, True, why)
+    return ExtractedFact(text, domain or _domain(fold(text)), confidence, sentence.quote, explicit, True, why)
+
+
+def _domain(folded: str) -> str:
+    """Return the domain of what a person asks to remember: that of the first trigger in it."""
+    rest = folded[leads().match(folded).end() :]  # type: ignore[union-attr]
+    rules = [trigger for name in ("kept", "every") for trigger in triggers(name) if trigger.phrase.match(rest)]
+    told = [trigger for trigger in triggers("told") if trigger.phrase.search(rest)]
+    return next((trigger.domain for trigger in (*rules, *told)), "general")

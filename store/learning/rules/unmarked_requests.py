@@ -65,7 +65,7 @@ def _reported(folded: str, text: str) -> bool:
     places = request_markers.starts(folded, 0, len(folded))
     if request_markers.reported(folded, len(folded)) or _QUOTED.search(text):
         return True
-    rules = [one for kind in ("kept", "every", "weak") for one in triggers(kind)]
+    rules = [one for kind in ("kept", "every") for one in triggers(kind)]
     return any(one.phrase.match(folded, place) for one in rules for place in {0, places[-1]})
 
 

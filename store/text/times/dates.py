@@ -55,19 +55,18 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
         if place + 1 < len(points) and (range_ := _ahead(_RANGE, match)):
             other, (_, last) = points[place + 1]
             if _TO.fullmatch(plain[match.end() : other.start()]) and (start := _earlier(match, start, last)) < last:
-                return _period(start, last, midnight, plain[range_.start() : other.end()])
+                return _period(start, last, plain[range_.start() : other.end()])
         for intro, begins, ends in _INTRODUCED:
             if found := _ahead(intro, match):
                 bounds = (start, end)
                 return _period(
                     None if begins is None else bounds[begins],
                     None if ends is None else bounds[ends],
-                    midnight,
                     plain[found.start() : match.end()],
                 )
         within = _ahead(_WITHIN, match)
         if within or not _weak(match):
-            return _period(start, end, midnight, plain[within.start() if within else match.start() : match.end()])
+            return _period(start, end, plain[within.start() if within else match.start() : match.end()])
     return "", "", frozenset()
 
 
@@ -93,11 +92,8 @@ def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None
     return intro.search(match.string, max(0, match.start() - AHEAD), match.start())
 
 
-def _period(
-    start: datetime | None, end: datetime | None, midnight: datetime, words: str
-) -> tuple[str, str, frozenset[str]]:
-    until = "" if end is None or end >= midnight + timedelta(days=1) else _moment(end)
-    return _moment(start) if start else "", until, frozenset(words.split())
+def _period(start: datetime | None, end: datetime | None, words: str) -> tuple[str, str, frozenset[str]]:
+    return _moment(start) if start else "", _moment(end) if end else "", frozenset(words.split())
 
 
 def _weak(match: re.Match[str]) -> bool:

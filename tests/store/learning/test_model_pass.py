@@ -753,8 +753,9 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     server.say = answer
     (turn,) = memory.turns.add("monday", [NewTurn("user", said)])
     rule_pass.run(memory)
+    assert [one.change.get("decision") for one in memory.inbox.waiting()] == [None], "rules propose it as a fact"
     model_pass.run(memory)
-    (asked,) = [one for one in memory.inbox.waiting() if one.change.get("decision")]
+    (asked,) = memory.inbox.waiting()
     assert asked.change["decision"] == {"chosen": "SQLite", "alternatives": ["Postgres"], "rationale": ""}
     assert asked.text == said.rstrip(".") and (asked.evidence[0].citation, asked.evidence[0].quote) == (
         f"T#{turn}",

@@ -81,7 +81,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
     done = rule_pass.run(memory)
     (fact,) = facts(memory)
     assert fact.fact == "El deploy a producción se hace los martes"
-    assert (fact.domain, fact.confidence, fact.source) == ("general", "high", "explicit")
+    assert (fact.domain, fact.confidence, fact.source) == ("projects", "high", "explicit")
     assert (fact.origin, fact.evidence) == ("talk:monday", (f"T#{first}",))
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.text) == ("add", "Trabajo en una fintech, somos 5")

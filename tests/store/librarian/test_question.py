@@ -99,6 +99,11 @@ def test_what_only_looks_like_it_is_searched_for(told: Memory, question: str) ->
     assert "git shortlog" not in ask(told, question).text
 
 
+def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
+    memory.commits.log(SHA, message="store: one file", author="Tomás", committed_at="2099-01-01T00:00:00Z")
+    assert ask(memory, "what happened today?").nothing and not ask(memory, "which commits since monday?").nothing
+
+
 # the time
 
 
@@ -141,19 +146,19 @@ def test_what_only_looks_like_it_is_searched_for(told: Memory, question: str) ->
         ("what happened the day before yesterday?", "2026-11-19", "2026-11-20"),
         ("¿qué pasó anteayer?", "2026-11-19", "2026-11-20"),
         ("¿qué decidimos ayer por la tarde?", "2026-11-20", "2026-11-21"),
-        ("what happened this morning?", "2026-11-21", ""),
+        ("what happened this morning?", "2026-11-21", "2026-11-22"),
         ("what happened last Monday?", "2026-11-16", "2026-11-17"),
         ("¿qué pasó el lunes?", "2026-11-16", "2026-11-17"),
         ("¿qué pasó el lunes pasado?", "2026-11-16", "2026-11-17"),
         ("what happened on Saturday?", "2026-11-14", "2026-11-15"),
         # the last week of the calendar, and the last seven days
         ("what happened last week?", "2026-11-09", "2026-11-16"),
-        ("what happened in the last week?", "2026-11-14", ""),
-        ("¿qué decidimos en la última semana?", "2026-11-14", ""),
+        ("what happened in the last week?", "2026-11-14", "2026-11-22"),
+        ("¿qué decidimos en la última semana?", "2026-11-14", "2026-11-22"),
         ("¿qué pasó la semana pasada?", "2026-11-09", "2026-11-16"),
-        ("¿qué pasó el último mes?", "2026-10-22", ""),
+        ("¿qué pasó el último mes?", "2026-10-22", "2026-11-22"),
         ("what happened last month?", "2026-10-01", "2026-11-01"),
-        ("what happened in the last few days?", "2026-11-16", ""),
+        ("what happened in the last few days?", "2026-11-16", "2026-11-22"),
         ("what happened last weekend?", "2026-11-14", "2026-11-16"),
         ("what happened in early October?", "2026-10-01", "2026-10-11"),
         ("¿qué pasó a finales de octubre?", "2026-10-21", "2026-11-01"),
@@ -211,7 +216,7 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
             "¿qué hizo Tomás en agosto?",
             "kind:decision,commit,iteration,event,fact,task is:any since:2026-08-01 before:2026-09-01 by:Tomás",
         ),
-        ("what did agents decide this week?", "kind:decision is:any since:2026-11-16 by:agents"),
+        ("what did agents decide this week?", "kind:decision is:any since:2026-11-16 before:2026-11-23 by:agents"),
         ("how many decisions are there?", "kind:decision"),
         ("¿cuántos commits hay?", "kind:commit"),
         ("which commits implement D#2?", ""),

@@ -167,6 +167,111 @@ def test_what_is_hedged_is_less_sure_and_what_is_only_told_waits_for_a_model() -
     assert said("Trabajo en una fintech, somos 5 en el equipo.") == []
 
 
+TOLD = {
+    "decisions": (
+        "We're going with pnpm instead of npm bc the lockfile is smaller",
+        "we settled on Fastify in the end; Express was too old",
+        "let's go with Tailwind rather than plain css",
+        "Vamos con django + htmx",
+        "Elegimos Hetzner en lugar de AWS por el costo",
+        "Ya no usamos Jenkins, todo pasa por las actions",
+        "Cambie de idea con lo de htmx, saquemoslo",
+    ),
+    "projects": (
+        "Prices are in Canadian dollars, tax included",
+        "Los precios van en pesos uruguayos sin decimales, el iva es 22%",
+        "The clinic is open mon-fri 8 to 18, saturdays till noon",
+        "La panaderia abre a las 6 y los lunes no abre",
+        "My timezone is America/Montevideo",
+        "Backups run nightly at 02:30 to the other bucket",
+        "Los deploys son los martes y jueves a la mañana",
+        "The staging server runs Debian 11",
+        "El servidor de producción corre Debian 11",
+        "We use tabs here",
+    ),
+    "preferences": (
+        "I'd rather have small PRs",
+        "For commit messages I like the conventional style",
+        "Dont use emojis in commit msgs, and keep the subject under 50 chars",
+        "Me gustaría que los mensajes de commit fueran en español",
+        "No me cambies los nombres de las variables",
+    ),
+}
+
+
+@pytest.mark.parametrize("domain, text", [(domain, text) for domain, texts in TOLD.items() for text in texts])
+def test_what_is_told_plainly_as_lasting_is_proposed_and_never_believed(domain: str, text: str) -> None:
+    found = one(text)
+    assert (found.text, found.explicit) == (text[:1].upper() + text[1:], False)
+    assert found.domain in (domain, "general")
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("could you always run the tests before pushing?", "Always run the tests before pushing"),
+        ("can you please stop adding comments to each line?", "Stop adding comments to each line"),
+        ("¿podés siempre correr el linter antes de commitear?", "Siempre correr el linter antes de commitear"),
+        ("# the staging db is refreshed every sunday", "The staging db is refreshed every sunday"),
+    ],
+)
+def test_a_wish_put_as_a_question_and_a_line_for_the_memory_are_proposed(text: str, kept: str) -> None:
+    found = one(text)
+    assert (found.text, found.explicit) == (kept, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[REDACTED:GITHUB_TOKEN] for later",
+        "La contraseña es [REDACTED:SPOKEN_PASSWORD], despues la cambio",
+        "Took me 2 days",
+        "me llevó dos días",
+        "mañana seguimos con los reportes mensuales, no te olvides",
+        "retomamos el martes con la migración, no te olvides",
+        "Don't forget to push before you leave",
+        "oh great, another yaml file, just what I always wanted",
+        "si algún día pasamos a Kubernetes habría que escribir los charts",
+        "should we go with pnpm instead of npm?",
+        "maybe we're going with pnpm",
+        'the README says "prices are in euros"',
+        "my boss says we use Oracle",
+        "vamos con el siguiente test",
+        "arrancamos con los tests",
+        "let's go with the second approach",
+        "we use the id to look up the user",
+        "usamos el id para buscar al usuario",
+        "the function uses 3 threads but the pool has 8",
+        "los montos van en la segunda columna",
+        "the amounts are in the second column",
+        "cierra los issues 45 y 46",
+        "the tag closes at line 45",
+        "los tests fallan cada noche",
+        "me gustaría que el botón fuera azul",
+        "for the login page I want a red button",
+        "I don't like the color of the header",
+        "I'd rather see the logs first",
+        "can you stop running the server?",
+        "we migrated the data last night",
+        "PRICES = {'are': 'in euros'}",
+    ],
+)
+def test_what_passes_is_guessed_quoted_or_asked_for_now_is_not_told(text: str) -> None:
+    assert said(text) == []
+
+
+def test_whenever_somebody_does_something_is_a_rule_for_them() -> None:
+    assert one("Siempre que cambies el esquema, actualizá el CHANGELOG.").explicit
+    assert not any(found.explicit for found in extract("user", "Siempre que llueve se corta la luz.").facts)
+
+
+def test_what_is_asked_for_has_the_domain_of_what_it_says() -> None:
+    assert one("Recordá que siempre hay q usar uv en vez de pip").domain == "preferences"
+    assert one("siempre hay q usar uv en vez de pip").domain == "preferences"
+    assert one("Remember that my daughter is called Lucía").domain == "personal"
+    assert one("Remember that the key is under the mat.").domain == "general"
+
+
 def test_a_question_tells_nothing_but_an_order_with_a_tag_does() -> None:
     assert said("Should we always run the linter?") == []
     assert said("Always run the linter?") == said("Prefiero tabs, ¿o no?") == []
