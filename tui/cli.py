@@ -30,7 +30,7 @@ from tui.input.commands.command_table import BY_NAME, VERBS, find
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
 BACKUP_BYTES = 16 << 20  # largest file that a command backs up daily
-TRY_AGAIN = "Nothing was changed by halves; look at what the system is short of, and try again."
+TRY_AGAIN = "Nothing was changed in part; check the disk and the memory of the system, and try again."
 WAIT_SECONDS = 2.0  # maximum time that a read command spends to sync the timeline and the documents first
 
 
@@ -356,7 +356,7 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
     if new is None:
         say("Another process is reading git's history right now.")
     elif remaining is None and late() and maintenance.read_from(memory, cwd):
-        say("git did not say in time what is new; the next command asks again.")
+        say("Reading git timed out; the next command tries again.")
     elif remaining:
         say(f"{remaining:,} commits remain to be read; the next command continues.")
 

@@ -74,10 +74,10 @@ def ago(now: str, then: str) -> str:
 
 
 def how_long_ago(now: str, then: str) -> str:
-    """Return `ago` for a sentence: `just now`, `5 min ago`, `at a time still to come` (the clock was set back
+    """Return `ago` for a sentence: `just now`, `5 min ago`, `in the future` (the clock was set back
     since)."""
     since = ago(now, then)
-    return {"now": "just now", "ahead": "at a time still to come"}.get(since, f"{since} ago")
+    return {"now": "just now", "ahead": "in the future"}.get(since, f"{since} ago")
 
 
 def parse_moment(text: str, now: str) -> str:

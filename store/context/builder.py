@@ -97,7 +97,8 @@ class Contexts:
         ours = unfenced("static", system_prompt.text(who, "" if last_valid else form))
         if ours.tokens > LIMITS["static"]:
             raise InvalidInput(
-                f"The standing part takes {ours.tokens:,} tokens, and may take {LIMITS['static']:,}.", "Say it in less."
+                f"The fixed instructions take {ours.tokens:,} tokens, and may take {LIMITS['static']:,}.",
+                "Shorten them.",
             )
         asked = _asked(question)
         window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)

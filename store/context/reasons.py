@@ -56,12 +56,12 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
     if fact.status != "active":
         return False, fact.status, fact.status
     if not known.accepted:
-        return False, "unaccepted", f"by {fact.origin}, and no person said yes to it: confirm it to let it in"
+        return False, "unaccepted", f"by {fact.origin}, not confirmed by you: confirm it to let it in"
     if known.muted:
         return False, "muted", "muted: unmute it to let it in"
     if not known.of_session:
-        of = f"session {fact.session} only" if fact.session else "a session that nobody named"
-        return False, "session", f"told for {of}"
+        of = f"session {fact.session}" if fact.session else "an unnamed session"
+        return False, "session", f"only for {of}"
     if old == "stale":
         return False, "stale", f"stale, {days} days: confirm it to bring it back"
     if old == "low" and fact.confidence == "low":

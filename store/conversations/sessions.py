@@ -30,7 +30,7 @@ class Sessions:
         found = self._read("WHERE s.id = ?", wanted)
         if not found:
             if not wanted:
-                raise NotFound("Nothing was said yet.", "Bring a conversation in: memoranda ingest FILE")
+                raise NotFound("There is no conversation yet.", "Bring a conversation in: memoranda ingest FILE")
             raise NotFound(f"There is no session “{wanted[:60]}”.", "List them: memoranda sessions")
         return found[0]
 

@@ -257,4 +257,4 @@ def explain(error: apsw.Error | UnicodeDecodeError, path: str, patience: int = B
     if isinstance(error, apsw.IOError):
         return StorageError(f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed.")
     # an SQLite message can quote a value (`CHECK constraint failed: …` names columns only, a syntax error quotes)
-    return StorageError(f"SQLite refused: {type(error).__name__}.", "This is a defect of Memoranda: please report it.")
+    return StorageError(f"SQLite refused: {type(error).__name__}.", "This is a bug in Memoranda: please report it.")

@@ -95,7 +95,7 @@ def scan(database: Database, places: DocumentRoots, progress: "Progress", cancel
     for found in places.walk(trouble):
         name = found.place.name
         if clean(name) != name or _storable(name) != name:
-            trouble(name, "its name cannot be kept: it is no text, or looks like a secret")
+            trouble(name, "its name cannot be kept: it is not text, or looks like a secret")
         else:
             there[name] = found
         if late := cancelled():

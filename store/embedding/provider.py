@@ -154,7 +154,7 @@ class Embedder:
         try:
             rows = [np.asarray(row, dtype=np.float32) for row in self._engine.encode(texts, query)]
         except (TypeError, ValueError, OverflowError):
-            raise self._wrong("something that is no list of numbers") from None
+            raise self._wrong("something that is not a list of numbers") from None
         if len(rows) != len(texts):
             raise self._wrong(f"{len(rows)} vectors for {len(texts)} texts")
         vectors = []

@@ -51,7 +51,7 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Provide
     if without("model"):
         return ProviderChoice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
     if wanted == "none":
-        return ProviderChoice(None, (ProviderStep("none", True, "Set so: embedding.provider = none."),), False)
+        return ProviderChoice(None, (ProviderStep("none", True, "Switched off: embedding.provider is none."),), False)
     steps: list[ProviderStep] = []
     names = list(AUTOMATIC if automatic else (wanted,))
     fallback = str(config["embedding.fallback"])

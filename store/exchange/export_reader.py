@@ -148,7 +148,7 @@ class Document:
         except BrokenDocument:
             head = None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
-            raise self.broken("it is no export of Memoranda, or was rewritten by another program")
+            raise self.broken("it is not an export of Memoranda, or was rewritten by another program")
         version, schema = head.get("version"), head.get("schema")
         if type(version) is not int or type(schema) is not int or version < 1 or schema < 1:
             raise self.broken("its first line names no version")
@@ -226,13 +226,13 @@ class Document:
                 json.dumps(found, ensure_ascii=False).encode()
             return found
         except UnicodeEncodeError:
-            raise self.broken(f"{where} holds half of a character, which is no text") from None
+            raise self.broken(f"{where} holds half of a character, which is not text") from None
         except _Unread as error:
             raise self.broken(f"{where}: {error}") from None
         except RecursionError:
             raise self.broken(f"{where} is nested too deeply") from None
         except ValueError:  # not JSON, or a number of thousands of digits
-            raise self.broken(f"{where} is no JSON, or only a part of a row") from None
+            raise self.broken(f"{where} is not JSON, or only a part of a row") from None
 
 
 def _counter(value: object) -> bool:
@@ -253,7 +253,7 @@ class _Unread(Exception):
 
 
 def _constant(word: str) -> float:
-    raise _Unread(f"{word} is no number")
+    raise _Unread(f"{word} is not a number")
 
 
 def _unique(pairs: "Pairs") -> "dict[str, Any]":

@@ -207,11 +207,11 @@ def _json(value: "Any", kind: str) -> str:
         if "\\" in value:
             json.dumps(tree, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise Wrong("holds half of a character, which is no text") from None
+        raise Wrong("holds half of a character, which is not text") from None
     except RecursionError:
         raise Wrong("is nested too deeply") from None
     except ValueError:
-        raise Wrong("is no JSON") from None
+        raise Wrong("is not JSON") from None
     if kind in _KINDS and type(tree) is not _KINDS[kind]:
         raise Wrong("is not a list" if _KINDS[kind] is list else "is not an object")
     if kind == "texts" and not all(type(item) is str for item in tree):

@@ -49,7 +49,7 @@ def model(visit: CheckContext) -> Iterator[Finding]:
     for step in steps:
         yield Finding("model", OK if step.taken else NOTE, f"{step.provider}: {step.reason}", step.next)
     if not any(step.taken for step in steps):
-        yield Finding("model", NOTE, "No model answers here; keywords find alone.")
+        yield Finding("model", NOTE, "No embedding model is available; search uses keywords only.")
     if status.serving:
         made = f"{status.total - status.left:,} of {status.total:,} texts, by {status.provider} {status.model}"
         yield Finding("vectors", OK, f"There for {made}.")
@@ -84,9 +84,9 @@ def agent(visit: CheckContext) -> Iterator[Finding]:
         reason = (
             found.taken.reason
             if found.taken.reason.endswith("answers come from the records.")
-            else f"{found.taken.reason} Rules answer."
+            else f"{found.taken.reason} Answers come from the records."
         )
-        yield Finding("agent", NOTE, reason, "memoranda model shows what there is to be done.", "model")
+        yield Finding("agent", NOTE, reason, "memoranda model shows what to do.", "model")
     passed = [step for step in found.steps if not step.taken and step.next]
     for step in passed:  # models that somebody named, and that are not available
         if step.who in ORDER[:2]:

@@ -38,7 +38,7 @@ def _private(path: str, folder: str, closes: bool) -> Iterator[Finding]:
     ]
     if foreign:
         says = f"Not a plain file of yours: {named(foreign)}."
-        yield Finding("private", WRONG, says, "Move it away: a memory trusts only what is its person's own.")
+        yield Finding("private", WRONG, says, "Move it away: only your own plain files are used.")
     tightened = [name for name in wide if closes and name in (folder, path)]
     others = [name for name in wide if name not in tightened and name not in foreign]
     if tightened:
@@ -110,11 +110,11 @@ def _beside(folder: str) -> Iterator[Finding]:
         entry.path for entry in _entries(os.path.join(folder, "backups"), ".part") if now - entry.stat().st_mtime > CUT
     ]
     if cut:
-        yield Finding("beside", NOTE, f"Never finished, and in nobody's way: {named(cut)}.", "They may be deleted.")
+        yield Finding("beside", NOTE, f"Left over from interrupted work: {named(cut)}.", "They may be deleted.")
     waiting = [entry.path for entry in _entries(os.path.join(folder, "spool")) if entry.stat().st_size]
     if waiting:
-        says = f"{len(waiting)} file{'s' if len(waiting) > 1 else ''} of the spool wait to be taken in."
-        yield Finding("beside", NOTE, says, "The next command that writes takes them in.")
+        says = f"{len(waiting)} file{'s' if len(waiting) > 1 else ''} of the spool wait to be read."
+        yield Finding("beside", NOTE, says, "The next command that writes reads them.")
 
 
 def _entries(folder: str, ending: str = "") -> "list[os.DirEntry[str]]":

@@ -73,18 +73,18 @@ def history(visit: CheckContext) -> Iterator[Finding]:
             digest = recorded
     yield from _undone(visit)
     if broken or missing:
-        problems = [f"step {seq} is not what was written" for seq in broken[:2]]
+        problems = [f"step {seq} differs from what was written" for seq in broken[:2]]
         problems += [f"step {seq} is missing" for seq in missing[:2]]
         says = f"History was changed from outside: {named(problems, len(broken) + len(missing) > len(problems))}."
         yield Finding("history", WRONG, says, *salvage(database.path))
         return
     given = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'history'") or 0
     if given > newest:
-        says = f"The last steps are missing: {given - newest:,} after step {newest:,} were written and are gone."
+        says = f"The last steps are missing: {given - newest:,} were written after step {newest:,}."
         yield Finding("history", WRONG, says, *salvage(database.path))
         return
     if without or partly:
-        says = f"{len(without | partly):,} steps were lost when this memory was salvaged; the others are whole."
+        says = f"{len(without | partly):,} steps were lost when this memory was salvaged; the others are complete."
         yield Finding("history", NOTE, says)
     yield from _against(visit, count, newest)
 
@@ -100,7 +100,7 @@ def _against(visit: CheckContext, count: int, newest: int) -> Iterator[Finding]:
     if visit.head:
         found = _seq_of(database, visit.head)
         if found is None:
-            says = "The head that was given is nowhere in this history: steps were taken away, or the file is another."
+            says = "The given head is not in this history: steps were removed, or this is another file."
             yield Finding("history", WRONG, says, "Look for a newer copy of this memory, a backup for instance.")
             return
         text += f"; the head given is step {found:,}, and {newest - found:,} followed"

@@ -48,7 +48,7 @@ def clocks(visit: CheckContext) -> Iterator[Finding]:
                 tables.append(table)
                 latest = max(latest, found)
     if latest:
-        says = f"Records of a time to come ({named(sorted(set(tables)))}): the latest of {_shown(latest)}."
+        says = f"Records dated in the future ({named(sorted(set(tables)))}): the latest {_shown(latest)}."
         step = "Set this machine's clock right; if it is right, they age from that day on."
         yield Finding("clocks", WRONG if latest > from_ms(to_ms(now) + FAR) else NOTE, says, step)
     count, last = database.rows(BACK)[0]
@@ -56,14 +56,14 @@ def clocks(visit: CheckContext) -> Iterator[Finding]:
         says = f"The clock was set back {count:,} time{'' if count == 1 else 's'}, the last before step {last:,}."
         yield Finding("clocks", NOTE, says, "Times before it are later than they seem; the order of steps is right.")
     if not latest and not count:
-        yield Finding("clocks", OK, "No record is of a time to come.")
+        yield Finding("clocks", OK, "No record is dated in the future.")
 
 
 def _shown(moment: str) -> str:
     try:
         return local_time(moment)
     except (ValueError, OverflowError):
-        return "no day of the calendar"
+        return "not a date of the calendar"
 
 
 def values(visit: CheckContext) -> Iterator[Finding]:
@@ -80,21 +80,21 @@ def values(visit: CheckContext) -> Iterator[Finding]:
 
     for table, names in MOMENTS.items():
         for name in names:
-            look(table, f"{name} is no time", f"{name} IS NOT NULL AND {name} NOT GLOB '{MOMENT}'")
+            look(table, f"{name} is not a time", f"{name} IS NOT NULL AND {name} NOT GLOB '{MOMENT}'")
     for table, names in JSON.items():
         for name in names:
-            look(table, f"{name} is no JSON", f"NOT json_valid({name})")
+            look(table, f"{name} is not JSON", f"NOT json_valid({name})")
     known = " AND ".join(f"origin NOT LIKE '{origin}'" for origin in ORIGINS)
     known += " AND origin NOT IN (SELECT actor FROM history)"
     for table in ("iterations", "events", "checkpoints", "turns", "summaries"):
-        look(table, "an origin is nobody's", known)
+        look(table, "an origin is not known", known)
     look("commits", "a number is below zero", "min(files_changed, insertions, deletions) < 0")
-    look("commits", "a sha is none", "length(sha) NOT IN (40, 64) OR sha GLOB '*[^0-9a-f]*'")
-    look("checkpoints", "one is of no step", "seq < 0 OR seq > (SELECT coalesce(max(seq), 0) FROM history)")
+    look("commits", "a sha is not valid", "length(sha) NOT IN (40, 64) OR sha GLOB '*[^0-9a-f]*'")
+    look("checkpoints", "one belongs to no step", "seq < 0 OR seq > (SELECT coalesce(max(seq), 0) FROM history)")
     if broken := torn(database):
         odd.append(f"{cite('checkpoint', broken[0])} does not hold what was written")
     if odd:
-        says = f"Values that nobody here writes: {named(odd)}."
+        says = f"Values that Memoranda never writes: {named(odd)}."
         yield Finding("values", WRONG, says, *salvage(database.path))
     else:
         yield Finding("values", OK, "Times, lists and numbers are well formed.")

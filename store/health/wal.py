@@ -106,7 +106,7 @@ def _damage(path: str) -> tuple[str, str]:
     if log.last:
         return (
             NOTE,
-            "The newest change in the log is not whole: the power failed while it was written, or it is damaged.",
+            "The newest change in the log is incomplete: the power failed while it was written, or it is damaged.",
         )
     return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
 

@@ -34,7 +34,7 @@ def sign(old: "Row | None", new: "Row | None") -> str:
 def title(table: str, row: "Row") -> str:
     """Return a record's own text, as it was written."""
     if table == "mutes":
-        return "muted: in no context"
+        return "muted: not sent to agents"
     return str(row[TITLES[table]])
 
 

@@ -61,13 +61,13 @@ class Accepting:
         """Merge the proposal into this fact."""
         proposal = self._proposal
         if proposal.kind == "forget":
-            raise self._forgets("To make one of two facts, merge these.")
+            raise self._forgets("To merge two facts, merge the facts themselves.")
         if proposal.kind == "merge":
             if fact not in about(proposal):
                 cited = ", ".join(cite("fact", one) for one in about(proposal))
                 raise InvalidInput(
-                    f"{proposal.citation} asks to make one of {cited}.",
-                    f"Accept it, and merge {cite('fact', fact)} with what comes of it.",
+                    f"{proposal.citation} proposes to merge {cited}.",
+                    f"Accept it, and merge {cite('fact', fact)} with the result.",
                 )
             return self._one_of_many(about(proposal)[0])
         self._holds(fact)
@@ -78,7 +78,7 @@ class Accepting:
     def supersede(self, fact: int) -> int:
         """Supersede this fact by the proposal."""
         if self._proposal.kind == "forget":
-            raise self._forgets("To put another text in its place, correct the fact itself.")
+            raise self._forgets("To replace its text, correct the fact itself.")
         self._holds(fact)
         return self._new(fact)
 

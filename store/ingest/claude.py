@@ -33,7 +33,7 @@ def is_claude(value: Any) -> bool:
 def read(value: Any) -> list[ParsedLine]:
     """Parse a line. Raise Broken."""
     if not isinstance(value, dict):
-        raise Broken("it is no object")
+        raise Broken("it is not an object")
     role = value.get("type")
     if role not in TURNS:
         return []  # a title, a snapshot of files, a message of the program itself
@@ -125,7 +125,7 @@ def _content(content: Any) -> tuple[str, str, bool]:
     spoken, quoted, doubtful = list[str](), list[str](), False
     for block in content:
         if not isinstance(block, dict):
-            raise Broken("a part of its message is no object")
+            raise Broken("a part of its message is not an object")
         if block.get("type") == "text":
             text = _text(block.get("text"))
             if (first := _TOLD.match(text.lstrip())) and not first[1]:

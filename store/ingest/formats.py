@@ -72,7 +72,7 @@ def _parsed(data: bytes) -> object:
     try:
         value: object = json.loads(data)
     except (ValueError, RecursionError):
-        raise Broken("it is no JSON") from None
+        raise Broken("it is not JSON") from None
     return value
 
 
@@ -103,7 +103,9 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
             lines.append("" if raw.long else text)
         elif text.strip():
             yield FormatEntry(
-                SourceOffset(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet"
+                SourceOffset(raw.after, raw.number),
+                raw.number,
+                trouble="no speaker: there is no `role:` line before it",
             )
         size += len(raw.data)
         before = SourceOffset(raw.after, raw.number)

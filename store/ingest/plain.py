@@ -14,7 +14,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)", re.DOTALL)
 def read_json(value: Any, session: str) -> list[ParsedLine]:
     """Parse a line of JSON; use `session` where it names none. Raise Broken."""
     if not isinstance(value, dict):
-        raise Broken("it is no object")
+        raise Broken("it is not an object")
     text = value.get("text", value.get("content"))
     role = value.get("role")
     named = value.get("session") or session
@@ -24,7 +24,7 @@ def read_json(value: Any, session: str) -> list[ParsedLine]:
         raise Broken("it names no session")
     for name in ("at", "id", "speaker"):
         if not isinstance(value.get(name, ""), str):
-            raise Broken(f"its {name} is no text")
+            raise Broken(f"its {name} is not text")
     known = ROLES.get(role.strip().lower())
     made = {"at": value.get("at", ""), "id": value.get("id", ""), "speaker": value.get("speaker", "")}
     if not text.strip():

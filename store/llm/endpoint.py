@@ -93,6 +93,6 @@ def none(address: str) -> ModelFailed:
     """Return the error for an invalid address."""
     return ModelFailed(
         "absent",
-        f"{short(address)} is no address of a server.",
+        f"{short(address)} is not the address of a server.",
         "memoranda config agent.host http://127.0.0.1:11434",
     )

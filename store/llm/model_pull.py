@@ -25,13 +25,13 @@ _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("file does not exist", "not found", "manifest unknown"),
         "missing",
         "Ollama's library has no model {name}.",
-        "https://ollama.com/library names those that there are.",
+        "https://ollama.com/library lists the models.",
     ),
     (
         ("no space left", "disk full", "not enough space"),
         "refused",
-        "There is no room for {name} on the disk.",
-        "Make some and pull it again: it continues where it stopped.",
+        "There is not enough disk space for {name}.",
+        "Free some space and pull it again: it continues where it stopped.",
     ),
     (
         ("newer version of ollama",),
@@ -42,7 +42,7 @@ _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
     (
         ("invalid model",),
         "refused",
-        "{name} is no name of a model.",
+        "{name} is not a valid name of a model.",
         f"Write it as in {USUAL}.",
     ),
     (
@@ -103,13 +103,13 @@ class ModelPuller(OllamaChat):
                     yield PullResult(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
         except Exception as error:
             raise self._resumable(self._failure(error), silence) from None
-        raise ModelFailed("cut", f"The server broke off before {name} was there.", RESUMES)
+        raise ModelFailed("cut", f"The server stopped before {name} was complete.", RESUMES)
 
     def _resumable(self, failed: ModelFailed, silence: float) -> ModelFailed:
         if failed.next == RESUMES:
             return failed
         if failed.kind == "slow":
-            return ModelFailed("slow", f"{short(self._address)} said nothing for {silence:g} s.", RESUMES)
+            return ModelFailed("slow", f"{short(self._address)} reported nothing for {silence:g} s.", RESUMES)
         if failed.kind == "cut":
             return ModelFailed("cut", f"The connection to {short(self._address)} broke.", RESUMES)
         return failed

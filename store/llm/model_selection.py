@@ -129,7 +129,7 @@ def why_disabled(config: "Config") -> SelectionStep | None:
     if without(SWITCH):
         return SelectionStep("rules", True, f"Switched off by {WITHOUT}.")
     if config["agent.mode"] == "off":
-        return SelectionStep("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
+        return SelectionStep("rules", True, "Switched off: agent.mode is off.", "memoranda model fast")
     return None
 
 
@@ -156,7 +156,7 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
     steps.append(SelectionStep(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
     if candidates:
         return candidates[0], [*steps, SelectionStep("any", True, f"{candidates[0]}, the first model that Ollama has.")]
-    reason = "Ollama has no model that answers here" if installed else "Ollama has no model"
+    reason = "Ollama has no model that can answer" if installed else "Ollama has no model"
     return "", [
         *steps,
         SelectionStep("rules", True, f"{reason}; answers come from the records.", f"ollama pull {USUAL}"),

@@ -48,17 +48,17 @@ def model_status(config: Config, seconds: float = server_info.LOOK_SECONDS) -> M
     where, mode = endpoint.of(config), str(config["agent.mode"])
     nobody = why_disabled(config)
     if without(SWITCH) and nobody is not None:
-        return ModelStatus("", mode, _whole([nobody], config, "Nobody looks."), server_info.ServerInfo(where))
+        return ModelStatus("", mode, _whole([nobody], config, "Not checked."), server_info.ServerInfo(where))
     look = server_info.look(where, seconds)
     if nobody is not None:
-        return ModelStatus("", mode, _whole([nobody], config, "Nobody is asked."), look)
+        return ModelStatus("", mode, _whole([nobody], config, "No model is used."), look)
     if look.trouble is not None:
         reason = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
-        return ModelStatus("", mode, _whole([reason], config, "There is no list to look at."), look)
+        return ModelStatus("", mode, _whole([reason], config, "The list of models could not be read."), look)
     name, steps = choose(config, look.models)
     if name:
         circuit_breaker.of(where).note_reachable()
-    return ModelStatus(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
+    return ModelStatus(name, mode, _whole(steps, config, "Ollama has no model that can answer."), look)
 
 
 def _whole(found: list[SelectionStep], config: Config, otherwise: str) -> tuple[SelectionStep, ...]:

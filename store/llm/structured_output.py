@@ -129,7 +129,7 @@ def read(raw: str, form: type[Form]) -> Form:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
         return TypeAdapter(form).validate_python(_seen(value))
     except (ValueError, RecursionError, ValidationError):
-        raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None
+        raise ModelFailed("broken", "The model's answer does not have the requested form.", "") from None
 
 
 def _seen(value: Any) -> Any:

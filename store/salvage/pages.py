@@ -174,7 +174,7 @@ def _mapped(path: str) -> "mmap.mmap | bytes":
     except FileNotFoundError:
         return b""
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no plain file"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a plain file"
         raise StorageError(
             f"{path} cannot be read: {reason}.", "Copy it to another disk, and salvage the copy."
         ) from None

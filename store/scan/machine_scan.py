@@ -131,7 +131,7 @@ def _in_texts(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
         labels = dict.fromkeys(secret.label for secret in findings(text))
         found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
         if suspicious(text):
-            found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it reads like instructions to an agent"))
+            found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
     return found
 
 

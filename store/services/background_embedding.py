@@ -100,7 +100,7 @@ def embed(
         ):
             trouble(
                 f"This memory's vectors were made by {serving.fingerprint.partition(' ')[0]}, which is not to be had"
-                f" here; {provider.name} does not replace them by itself."
+                f" here; {provider.name} does not replace them automatically."
                 f" memoranda config embedding.provider {provider.name}"
             )
             return Indexed(left=left)

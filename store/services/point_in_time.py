@@ -49,7 +49,7 @@ def moment(memory: Memory, text: str) -> PointInTime:
     except MemorandaError:
         at = typed_moment(words, memory.now)
         if at > memory.now:
-            raise InvalidInput("That moment is still to come.", "Write one that has been: 2d, or yesterday.") from None
+            raise InvalidInput("That time is in the future.", "Give a time in the past: 2d, or yesterday.") from None
         return PointInTime(_newest(memory, at), at, local_time(at))
     if citation.kind == "checkpoint":
         found = memory.checkpoints.get(int(citation.target))
@@ -57,7 +57,7 @@ def moment(memory: Memory, text: str) -> PointInTime:
             found.seq, found.created_at, f"{found.citation} “{found.name}” ({local_time(found.created_at)})"
         )
     if citation.kind not in CAME:
-        raise InvalidInput(f"{citation} is no moment.", "Write a time like 2d or 2026-11-01, a step, or K#3.")
+        raise InvalidInput(f"{citation} is not a point in time.", "Write a time like 2d or 2026-11-01, a step, or K#3.")
     record = lookup.lookup(memory.database, citation)
     at = getattr(record, CAME[citation.kind])
     return PointInTime(_newest(memory, at), at, f"{citation} ({local_time(at)})")

@@ -218,7 +218,7 @@ class SourceImport:
         if one.pinned:
             reason.append("It is pinned there.")
         if suspicious(one.text):
-            reason.append("It reads like instructions to an agent.")
+            reason.append("It looks like an instruction to agents.")
         quote = one.decision.chosen if one.decision else one.text
         return ProposalQuestion(
             "add",

@@ -75,7 +75,7 @@ def read_json(path: str, troubles: list[Trouble]) -> object:
     try:
         value: object = json.loads(raw.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
-        troubles.append(Trouble(path, 0, "it is no JSON"))
+        troubles.append(Trouble(path, 0, "it is not JSON"))
         return None
     return value
 
@@ -103,12 +103,12 @@ def json_lines(path: str, troubles: list[Trouble]) -> Iterator[tuple[int, dict[s
                 value = json.loads(line.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 if whole:
-                    troubles.append(Trouble(path, number, "it is no JSON"))
+                    troubles.append(Trouble(path, number, "it is not JSON"))
                 continue
             if isinstance(value, dict):
                 yield number, value
             else:
-                troubles.append(Trouble(path, number, "it is no object"))
+                troubles.append(Trouble(path, number, "it is not an object"))
 
 
 def files_below(folder: str, suffix: str, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:

@@ -85,7 +85,7 @@ def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None
 def why(error: Exception) -> str:
     """Return why a database could not be read, in a few words."""
     if isinstance(error, apsw.NotADBError):
-        return "it is no SQLite database"
+        return "it is not an SQLite database"
     if isinstance(error, apsw.CorruptError):
         return "it is damaged, and was read as far as it goes"
     if isinstance(error, UnreadableDatabase):

@@ -67,11 +67,11 @@ def link(screen: ActionHost) -> None:
         _link(screen, [(commit.sha, decision.id) for commit in commits for decision in decisions])
     elif len(commits) == 1:
         sha = commits[0].sha
-        label = f"link {commits[0].citation} with which decision? D#… (again takes the link away)"
+        label = f"link {commits[0].citation} with which decision? D#… (again removes the link)"
         screen.ask(label, "", lambda text: _ask_link(screen, text, "decision", lambda other: [(sha, int(other))]))
     elif len(decisions) == 1:
         number = decisions[0].id
-        label = f"link {decisions[0].citation} with which commit? C#… (again takes the link away)"
+        label = f"link {decisions[0].citation} with which commit? C#… (again removes the link)"
         screen.ask(label, "", lambda text: _ask_link(screen, text, "commit", lambda other: [(other, number)]))
     else:
         screen.say("Put the cursor on a commit or a decision, or mark one of each.", "warning")
@@ -103,7 +103,7 @@ def _link(screen: ActionHost, pairs: list[tuple[str, int]]) -> None:
 
     def said(result: object) -> tuple[str, int | None]:
         made, taken = result if isinstance(result, tuple) else (0, 0)
-        parts = [f"made {count(made, 'link')}" if made else "", f"took {count(taken, 'link')} away" if taken else ""]
+        parts = [f"added {count(made, 'link')}" if made else "", f"removed {count(taken, 'link')}" if taken else ""]
         return " and ".join(part for part in parts if part).capitalize() + undoes(), None
 
     write(screen, turn, said)

@@ -152,7 +152,7 @@ def tag(screen: ActionHost) -> None:
         if not word:
             return
         if word.startswith("-"):
-            said = f"Took the tag {word[1:]} off {count(len(numbers), 'fact')}{undoes()}"
+            said = f"Removed the tag {word[1:]} from {count(len(numbers), 'fact')}{undoes()}"
             write(screen, lambda memory: memory.facts.untag(numbers, word[1:]), said)
         else:
             said = f"Tagged {count(len(numbers), 'fact')} {word}{undoes()}"

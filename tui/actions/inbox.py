@@ -80,7 +80,7 @@ def merge(screen: ActionHost) -> None:
         said = f"Merged {count(len(facts), 'fact')}{undoes()}"
         many(
             screen,
-            f"Make one of {count(len(facts), 'fact')}?",
+            f"Merge {count(len(facts), 'fact')}?",
             len(facts),
             lambda: write(screen, lambda memory: memory.inbox.join(facts[0], facts[1:]), said),
         )
@@ -94,7 +94,7 @@ def merge(screen: ActionHost) -> None:
 
 def supersede(screen: ActionHost, proposal: Proposal) -> None:
     if _one(screen, proposals(screen)) and _worded(screen, proposal):
-        _with_a_fact(screen, proposal, "supersede", "{} takes the place of which fact? F#…")
+        _with_a_fact(screen, proposal, "supersede", "{} replaces which fact? F#…")
 
 
 def _one(screen: ActionHost, chosen: Sequence[Proposal]) -> bool:

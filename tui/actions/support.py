@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Things = Sequence[Record | Step]
 
 MANY = 10
-JOURNAL = "Only facts, decisions and tasks can be changed; the rest is a journal of what happened."
+JOURNAL = "Only facts, decisions and tasks can be changed."
 
 
 def many(screen: ActionHost, question: str, things: int, go: Callable[[], None]) -> None:

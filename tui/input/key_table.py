@@ -32,7 +32,7 @@ KEYS = (
         "step.undo-all",
         "W",
         "change('history.take_back_all')",
-        "all they wrote",
+        "undo all by them",
         "Undo everything that the author of this step, or of this fact, wrote",
         panes=(HISTORY,),
     ),
@@ -96,7 +96,7 @@ KEYS = (
         "equals_sign",
         "ask_for('inbox.merge')",
         "merge",
-        "Make one of facts that say the same; of a proposal and the fact it is like",
+        "Merge facts that say the same, or a proposal with the fact it is like",
         panes=(INBOX,),
     ),
     Key(
@@ -152,7 +152,7 @@ KEYS = (
     Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
     Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
     Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),
-    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*PANES, HITS, PREVIEW)),
+    Key("help.open", "question_mark,f1", "help", "help", "All keys and commands", panes=(*PANES, HITS, PREVIEW)),
     Key(
         "palette.open",
         "ctrl+p",
@@ -166,7 +166,7 @@ KEYS = (
         "space",
         "mark",
         "mark",
-        "Mark the record and move on; verbs then act on all marked",
+        "Mark the record and move on; commands then act on all marked",
         panes=OF_RECORDS,
     ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
@@ -202,7 +202,7 @@ KEYS = (
         "L",
         "ask_for('decisions.link')",
         "link",
-        "Link a commit and a decision, or take their link away",
+        "Link a commit and a decision, or remove their link",
         panes=(TIMELINE,),
     ),
     Key(
@@ -210,7 +210,7 @@ KEYS = (
         "S",
         "ask_for('decisions.supersede')",
         "supersede",
-        "Record a decision that takes the place of this one; let a proposal take a fact's place",
+        "Record a decision that replaces this one; let a proposal replace a fact",
         panes=(TIMELINE, INBOX),
     ),
     Key(
@@ -269,8 +269,8 @@ KEYS = (
         "inbox.duplicates",
         "M",
         "change('inbox.look')",
-        "look for more",
-        "Look for facts that say the same or contradict each other: what is found is proposed",
+        "find duplicates",
+        "Find facts that say the same or contradict each other, and propose what to do",
         panes=(INBOX,),
     ),
     Key(
@@ -278,7 +278,7 @@ KEYS = (
         "H",
         "hidden",
         "",
-        "Show replaced and forgotten facts, tasks done, checkpoints taken by themselves; or hide them",
+        "Show replaced and forgotten facts, tasks done, automatic checkpoints; or hide them",
         panes=(FACTS, CHECKPOINTS, TASKS),
     ),
     Key(
@@ -330,8 +330,8 @@ LOOKING_KEYS = (
 )
 PURGE_KEYS = (
     Key("purge.apply", "enter", "apply", "erase", "Erase what is shown; this cannot be undone", panes=(PLAN,)),
-    Key("purge.choose", "space,x", "choose", "erase here too", "Scrub the place too, or leave it", panes=(PLAN,)),
-    Key("purge.all", "ctrl+a,a", "all", "all, none", "Scrub all places, or none", panes=(PLAN,)),
+    Key("purge.choose", "space,x", "choose", "erase here too", "Erase here too, or leave it", panes=(PLAN,)),
+    Key("purge.all", "ctrl+a,a", "all", "all, none", "Erase in all places, or none", panes=(PLAN,)),
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
 # keys that the lists bind themselves: (id, keys, action, help), in RecordList and in the help

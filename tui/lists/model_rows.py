@@ -142,7 +142,7 @@ def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not one.can_chat:
-        why = "runs on other machines, and no text is sent there" if one.remote else "makes vectors alone"
+        why = "runs on other machines, and no text is sent there" if one.remote else "makes vectors only"
         more.append([(f"It cannot be asked: it {why}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
@@ -187,7 +187,7 @@ def _calls(calls: Sequence[LoggedCall], now: str) -> list[ModelRow]:
 
 def _install() -> list[ModelRow]:
     lines = installing()
-    words = "installed, and does not run" if len(lines) == 1 else "on this machine; all works by rule without it"
+    words = "installed, and does not run" if len(lines) == 1 else "on this machine; everything works without it"
     listed = [ModelRow(None, "OLLAMA IS NOT THERE" if len(lines) > 1 else "OLLAMA", words=words)]
     for where, line in lines:
         more: tuple[Line, ...] = (

@@ -261,7 +261,7 @@ class SearchController:
         sorted_hits = [hit.key for _, hits in grouped(answer) for hit in hits]
         shown = shown_of(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
-            shown = f"more by meaning below; {named('search.open')} enter sorts"
+            shown = f"more under Near below; {named('search.open')} enter sorts"
         self._notes = [(f"  {note}", "$text-warning") for note in answer.notes]
         told: list[Piece] = []
         if answer.nearest and not answer.hits:

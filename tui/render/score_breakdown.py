@@ -13,10 +13,10 @@ MEANS = {
     "date": "of the time the question names",
     "time": "says when, as was asked",
     "session": "near, or in a session with something near",
-    "new": "new; only parts equals",
+    "new": "recent; decides between equals",
     "order": "the latest was asked for, or the first",
     "asks": "it asks, and answers little",
-    "spread": "better ones of its session stand above it",
+    "spread": "better records of its session are ranked above it",
     "citation": "the record that was named",
 }
 BAR = 12  # cells of the largest signal's bar
@@ -45,7 +45,7 @@ def similarity(hit: "Hit") -> str:
 
 def table(hit: "Hit") -> "list[Line]":
     """Return the table for the narrow preview: without words, and without negligible signals."""
-    lines: list[Line] = [[("Why it is here", "heading")]]
+    lines: list[Line] = [[("Why this result", "heading")]]
     lines += [
         [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")]
         for name, value, bar in rows(hit)

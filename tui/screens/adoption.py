@@ -53,18 +53,18 @@ class AdoptScreen(SaysDefects, Screen[str]):
             if self._why.unmarked:
                 yield Static(Text("Was it made by an earlier version, or did it come in an archive?\n"))
             yield Static(Text("\n".join(f" {key}  {text}" for key, _, text in choices)), id="adopt-choices")
-            yield Static(Text("Looking whether it is whole …"), id="adopt-check")
+            yield Static(Text("Checking it for damage …"), id="adopt-check")
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._examine)
 
-    @work(thread=True, exit_on_error=False, description="look whether it is whole")
+    @work(thread=True, exit_on_error=False, description="check it for damage")
     def _examine(self) -> None:
         from store import examine_adoption as examine
 
         try:
             examine(self._location.path)
-            said = "SQLite finds it whole."
+            said = "SQLite found no damage."
         except MemorandaError as error:
             said = self._damage = str(error)
         if self.is_attached:

@@ -121,8 +121,8 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             id="agents.mute",
             tooltip="Send no agent the records of this text; or send them again",
         ),
-        Binding("u", "undo", "Undo", id="agents.undo", tooltip="Take back all that it wrote in this session"),
-        Binding("p", "pause", "Pause", id="agents.pause", tooltip="Silence all doors for an hour, or end that"),
+        Binding("u", "undo", "Undo", id="agents.undo", tooltip="Undo everything that it wrote in this session"),
+        Binding("p", "pause", "Pause", id="agents.pause", tooltip="Pause all agents for an hour, or end the pause"),
     ]
     DEFAULT_CSS = """
     AgentsScreen {
@@ -193,7 +193,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             word = " lets it in again " if self._seen.muted.issuperset(keys) else " mutes what it says "
             mute = [(" x", look, "mute"), (word, "", "mute")]
         if isinstance(row, AgentCall) and row.writes:
-            mute = [(" u", look, "undo"), (" takes its session back ", "", "undo")]
+            mute = [(" u", look, "undo"), (" undoes its session ", "", "undo")]
         word = " ends the pause " if self._seen.paused else " pauses all for an hour "
         hints = [
             *mute,

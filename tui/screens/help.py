@@ -38,7 +38,7 @@ def entries(remapped: Mapping[str, str]) -> list[Entry]:
         *moves,
         ("", "Keys where it is shown what would change", ""),
         *plan,
-        ("", "Verbs, after : with or without a /, and on the command line", ""),
+        ("", "Commands, after : with or without a /, and on the command line", ""),
         *verbs,
     ]
 

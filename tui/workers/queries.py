@@ -95,14 +95,14 @@ def welcome(memory: Memory, cwd: str) -> list[str]:
     for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
         size = _lines(os.path.join(memory.location.project or cwd, name))
         if size:
-            lines.append(f"Found {name}, {count(size, 'line')}; it was left as it is, and nothing was taken from it.")
+            lines.append(f"Found {name}, {count(size, 'line')}; it was not changed, and nothing was imported from it.")
     return [
         *lines,
         "",
         f"{add:<3} remember the first fact: what should not be forgotten here?",
         f"{days:<3} the timeline: press {add} there to record a decision",
         f"{named('search.open'):<3} search everything",
-        f"{named('help.open'):<3} all keys and verbs",
+        f"{named('help.open'):<3} all keys and commands",
         "",
         "memoranda demo   opens an invented project to try everything on",
     ]

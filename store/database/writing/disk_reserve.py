@@ -58,19 +58,19 @@ def missing(path: str) -> str:
         status = os.lstat(ballast)
         if stat.S_ISREG(status.st_mode) and status.st_size == SIZE:
             return ""
-        return f"{ballast} is something else than what Memoranda keeps there."
+        return f"{ballast} is not the file that Memoranda keeps there."
     except OSError:
         pass
     folder = os.path.dirname(ballast) or "."
     try:
         disk = os.statvfs(folder)
         if disk.f_bavail * disk.f_frsize < SIZE + SPARE:
-            return "It is not there, for the disk has little room: what forgets may find none."
+            return "It is missing because the disk is nearly full: forgetting and purging may fail."
     except OSError:
-        return "It is not there, and nobody can say how much room there is."
+        return "It is missing, and the free space is not known."
     if not os.access(folder, os.W_OK):
-        return f"It is not there, for nothing can be written to {folder}."
-    return "It is not there: it was given up on a full disk, or removed."
+        return f"It is missing because {folder} cannot be written."
+    return "It is missing: it was used up on a full disk, or removed."
 
 
 def free(path: str) -> bool:

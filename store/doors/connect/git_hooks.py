@@ -94,7 +94,9 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
         else:
             first, _, rest = before.partition("\n")
             if not first.startswith("#!") or not any(word.rsplit("/", 1)[-1] in SHELLS for word in first[2:].split()):
-                says = f"{path} is no shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
+                says = (
+                    f"{path} is not a shell script: let it call `{shlex.join([*command, 'hook', 'git', hook])}` itself."
+                )
                 return InstalledHook(hook, path, "refused", says)
             if BEGIN in before:
                 own = _without(before)

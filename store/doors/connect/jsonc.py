@@ -53,7 +53,7 @@ def put(text: str, path: Sequence[str], value: object) -> str:
     node = scan(text)
     for depth, key in enumerate(path):
         if node.kind != "object":
-            raise NotJson(f"{'.'.join(path[:depth]) or 'the file'} is no object")
+            raise NotJson(f"{'.'.join(path[:depth]) or 'the file'} is not an object")
         if key not in node.keys:
             for step in reversed(path[depth + 1 :]):
                 value = {step: value}
@@ -69,7 +69,7 @@ def append(text: str, path: Sequence[str], value: object) -> str:
     if node is None:
         return put(text, path, [value])
     if node.kind != "array":
-        raise NotJson(f"{'.'.join(path)} is no array")
+        raise NotJson(f"{'.'.join(path)} is not an array")
     return _inserted(text, node, None, value)
 
 
@@ -187,7 +187,7 @@ def _scan(text: str, at: int, depth: int) -> Node:
         try:
             json.loads(word)
         except ValueError:
-            raise _wrong(text, at, f"“{word[:20]}” is no value" if word else "a value is missing") from None
+            raise _wrong(text, at, f"“{word[:20]}” is not a value" if word else "a value is missing") from None
         return Node("word", at, end)
     node = Node("object" if sign == "{" else "array", at)
     close = "}" if sign == "{" else "]"

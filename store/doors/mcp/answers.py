@@ -102,7 +102,7 @@ def place(cursor: str) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
-        raise InvalidInput("That is no cursor of an answer.", "Give it as the last answer did, or leave it out.")
+        raise InvalidInput("That is not a cursor of an answer.", "Give it as the last answer did, or leave it out.")
     return int(cursor)
 
 

@@ -16,7 +16,7 @@ def checked(tool: dict[str, Any], given: object) -> dict[str, Any]:
     if given is None:
         given = {}
     if not isinstance(given, dict):
-        raise InvalidInput("The arguments are no object.", _takes(tool))
+        raise InvalidInput("The arguments are not an object.", _takes(tool))
     schema = tool["inputSchema"]
     properties = schema["properties"]
     found: dict[str, Any] = {}

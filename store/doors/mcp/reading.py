@@ -336,7 +336,7 @@ def recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, str] | 
     if wanted:
         citation = parse(wanted, "checkpoint")
         if citation.kind != "checkpoint":
-            raise InvalidInput("That is no checkpoint.", "Write it as K#3, or leave it out for the newest.")
+            raise InvalidInput("That is not a checkpoint.", "Write it as K#3, or leave it out for the newest.")
         number = int(citation.target)
     answer = recovery(memory, caller, number)
     return f"Go on with the work of the last session. What memory holds of it:\n\n{answer.text}"

@@ -45,7 +45,7 @@ class OllamaModel:
             )
         except (ValueError, httpx.InvalidURL):
             raise ProviderDown(
-                f"{self._address[:80]} is no address of a server.", "memoranda config embedding.address"
+                f"{self._address[:80]} is not the address of a server.", "memoranda config embedding.address"
             ) from None
         installed = self._installed()
         self.model = _choose(model, installed)

@@ -59,7 +59,7 @@ class OpenAIModel:
             )
         except (ValueError, httpx.InvalidURL):
             raise ProviderDown(
-                f"{address[:80]} is no address of a server.", "memoranda config embedding.address"
+                f"{address[:80]} is not the address of a server.", "memoranda config embedding.address"
             ) from None
         self._types = types
         self.weights = "/".join((f"at:{url.host}", *(types or ())))  # two servers may use one name for two models
@@ -95,7 +95,7 @@ class OpenAIModel:
             data = answer.json()["data"]
             return [item["embedding"] for item in sorted(data, key=lambda item: int(item.get("index", 0)))]
         except (ValueError, TypeError, KeyError, AttributeError):
-            raise EmbeddingError(f"What {self._address} answers is no list of embeddings.", look) from None
+            raise EmbeddingError(f"What {self._address} answers is not a list of embeddings.", look) from None
 
     def close(self) -> None:
         self._client.close()

@@ -19,7 +19,7 @@ def request_headers(lines: Sequence[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not colon or not value or not _NAME.fullmatch(name) or name.lower() in OWN:
-            raise ProviderDown(f"“{name[:40]}” is no header that can be sent.", f"{mend} 'NAME: VALUE'")
+            raise ProviderDown(f"“{name[:40]}” is not a header that can be sent.", f"{mend} 'NAME: VALUE'")
         if value.startswith("$"):
             variable, value = value[1:], os.environ.get(value[1:], "")
             if not value:

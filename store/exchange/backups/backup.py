@@ -248,7 +248,7 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
 def step_of(database: Database, path: str) -> int:
     """Return the step of this memory's history at which a backup was made: restoring it means going back to that step.
     Raise Conflict for a file whose history is not the beginning of this memory's."""
-    foreign = Conflict(f"{os.path.basename(path)} is no backup of this memory.", "memoranda import brings it in.")
+    foreign = Conflict(f"{os.path.basename(path)} is not a backup of this memory.", "memoranda import brings it in.")
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
         raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
     try:
@@ -319,13 +319,13 @@ def backup_status(database: Database, now: str) -> tuple[str, str, str]:
     newest = found[0]
     for one in found:
         if one.problem and (one.size is not None or one is newest):  # a missing older one was removed by somebody
-            return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
+            return "wrong", f"{one.name} is damaged: {one.problem}.", "backup damaged"
     made = f"made {how_long_ago(now, newest.made_at)}"
     many = f"{len(found)} backups; the newest was {made}" if len(found) > 1 else f"One backup, {made}"
     if to_ms(now) - to_ms(newest.made_at) >= LATE_DAYS * DAY_MS:
         return "note", f"{many}.", f"backup {ago(now, newest.made_at)} old"
     looked = how_long_ago(now, newest.verified_at or newest.made_at)
-    return "ok", f"{many}, and was whole when it was looked at, {looked}.", ""
+    return "ok", f"{many}, and was intact when it was checked, {looked}.", ""
 
 
 def expire(database: Database) -> int:

@@ -96,9 +96,9 @@ class ChatClient(ABC):
                         answer += piece
                         self.tokens += 1
                         if len(answer) > predict * LONGEST + 200:
-                            raise ModelFailed("broken", f"{self.name} does not come to an end.", server_errors.LOOK)
+                            raise ModelFailed("broken", f"{self.name} did not stop writing.", server_errors.LOOK)
                 if not self._ended:
-                    raise ModelFailed("cut", "The server broke off its answer.", server_errors.LOOK)
+                    raise ModelFailed("cut", "The server ended its answer too early.", server_errors.LOOK)
                 break
             except Exception as error:
                 failure = self._failure(error)
@@ -113,7 +113,7 @@ class ChatClient(ABC):
         server.record_answer()
         self.writing = self.writing or time.monotonic() - began
         if self._ended == "length" and not early:
-            raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
+            raise ModelFailed("cut", f"{self.name} did not finish its answer within the limit.", server_errors.LESS)
         return answer
 
     @abstractmethod

@@ -5,7 +5,7 @@ from store.base.errors import ModelFailed
 from store.llm.endpoint import short
 
 LOOK = "Look whether it runs: ollama ps"
-SMALLER = "Take a smaller one: memoranda config agent.model qwen2.5:1.5b"
+SMALLER = "Use a smaller one: memoranda config agent.model qwen2.5:1.5b"
 LESS = "Ask about less at a time."
 
 
@@ -18,7 +18,7 @@ def timed_out(who: str) -> ModelFailed:
 
 
 def stopped() -> ModelFailed:
-    return ModelFailed("stopped", "The question was withdrawn.")
+    return ModelFailed("stopped", "The question was cancelled.")
 
 
 def truncated(address: str) -> ModelFailed:
@@ -26,7 +26,7 @@ def truncated(address: str) -> ModelFailed:
 
 
 def unexpected_reply(address: str) -> ModelFailed:
-    says = f"What answers at {short(address)} does not talk like Ollama."
+    says = f"What answers at {short(address)} is not an Ollama server."
     return ModelFailed("broken", says, "memoranda config agent.host names another address.")
 
 
@@ -46,7 +46,7 @@ def status(address: str, number: int, text: str = "", name: str = "") -> ModelFa
     """Return the error for a status other than 200; `name` is the model that was asked, if any."""
     where = f"Ollama at {short(address)}"
     if "memory" in text and number not in (404, 503):
-        return ModelFailed("refused", f"Ollama has not enough memory for {name}.", SMALLER)
+        return ModelFailed("refused", f"Ollama does not have enough memory for {name}.", SMALLER)
     if number == 404:
         if not name:
             return unexpected_reply(address)
@@ -56,5 +56,5 @@ def status(address: str, number: int, text: str = "", name: str = "") -> ModelFa
     if number in (413, 414, 422, 431):
         return prompt_too_long(name or where)
     if 300 <= number < 500:
-        return ModelFailed("refused", f"{short(address)} would not answer (status {number}).", LOOK)
-    return ModelFailed("broken", f"{where} met an error of its own (status {number}).", LOOK)
+        return ModelFailed("refused", f"{short(address)} refused the request (status {number}).", LOOK)
+    return ModelFailed("broken", f"{where} reported an internal error (status {number}).", LOOK)

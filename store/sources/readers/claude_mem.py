@@ -39,7 +39,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         if isinstance(value, dict):
             yield from _document(path, value)
         elif value is not None:
-            troubles.append(Trouble(path, 0, "it is no export of claude-mem"))
+            troubles.append(Trouble(path, 0, "it is not an export of claude-mem"))
         return
     file = os.path.join(path, FILE) if os.path.isdir(path) else path
     with opened(file, troubles) as database:

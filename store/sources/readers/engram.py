@@ -43,7 +43,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         if isinstance(value, dict):
             yield from _document(path, value)
         elif value is not None:
-            troubles.append(Trouble(path, 0, "it is no export of Engram"))
+            troubles.append(Trouble(path, 0, "it is not an export of Engram"))
     elif path.endswith(".gz"):
         yield from _chunk(path, troubles)
     else:
@@ -81,7 +81,7 @@ def _chunk(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
-            troubles.append(Trouble(path, number, "it is no JSON"))
+            troubles.append(Trouble(path, number, "it is not JSON"))
             continue
         if isinstance(value, dict):
             yield from _document(path, value)

@@ -39,7 +39,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         if isinstance(rows, list):
             yield from _memories(path, (row for row in rows if isinstance(row, dict)))
         elif value is not None:
-            troubles.append(Trouble(path, 0, "it is no export of mcp-memory-service"))
+            troubles.append(Trouble(path, 0, "it is not an export of mcp-memory-service"))
         return
     file = os.path.join(path, FILE) if os.path.isdir(path) else path
     if not file.endswith(".gz"):

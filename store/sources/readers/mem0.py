@@ -32,7 +32,7 @@ def _listed(path: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
     rows = value.get("results") if isinstance(value, dict) else value
     if not isinstance(rows, list):
         if value is not None:
-            troubles.append(Trouble(path, 0, "it is no list of memories"))
+            troubles.append(Trouble(path, 0, "it is not a list of memories"))
         return
     for place, row in enumerate(rows, 1):
         text = text_of(row.get("memory")) if isinstance(row, dict) else ""

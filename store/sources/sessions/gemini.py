@@ -63,7 +63,7 @@ def _values(path: str, troubles: list[Trouble]) -> Iterator[tuple[int, dict[str,
     if isinstance(value, dict):
         yield 1, value
     elif value is not None:
-        troubles.append(Trouble(path, 0, "it is no conversation"))
+        troubles.append(Trouble(path, 0, "it is not a conversation"))
 
 
 def _said(message: dict[str, object]) -> str:

@@ -162,7 +162,8 @@ def test_steps_that_were_taken_from_the_end(path):
         f"DELETE FROM history WHERE seq = {last}",
     )
     assert (
-        wrong(path)["history"].says == f"The last steps are missing: 1 after step {last - 1} were written and are gone."
+        wrong(path)["history"].says
+        == f"The last steps are missing: 1 after step {last - 1} were written and are no longer there."
     )
 
 

@@ -416,7 +416,7 @@ def test_a_question_to_merge_is_answered_by_merging(memory):
     two, _ = memory.facts.remember("Deploys happen on Friday")
     other, _ = memory.facts.remember("Ana signs off")
     number = memory.inbox.propose("merge", {"fact": "Deploys on Fridays", "others": [two]}, target=one, origin=AGENT)
-    with pytest.raises(InvalidInput, match="asks to make one of F#1, F#2"):
+    with pytest.raises(InvalidInput, match="proposes to merge F#1, F#2"):
         memory.inbox.merge(number, other)
     assert memory.inbox.merge(number, two) == one
     assert sorted(active(memory)) == ["Ana signs off", "Deploys on Fridays"]

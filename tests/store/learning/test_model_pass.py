@@ -578,7 +578,7 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
         nonlocal asked
         asked += 1
         if asked > 2:
-            raise ModelFailed("stopped", "The question was withdrawn.")
+            raise ModelFailed("stopped", "The question was cancelled.")
         return replace(by_rule(turns), by="qwen")
 
     memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]

@@ -59,7 +59,7 @@ def test_an_answer_that_is_used_is_kept_as_it_came(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("said", "answer", "why"),
     [
-        ("no JSON at all", "no JSON at all", "not of the form"),
+        ("no JSON at all", "no JSON at all", "requested form"),
         (ModelFailed("slow", "It did not answer in time.", ""), "", "It did not answer in time."),
     ],
     ids=["form", "slow"],

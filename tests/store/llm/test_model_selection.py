@@ -262,11 +262,11 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
     "said, kind, told",
     [
         ("pull model manifest: file does not exist", "missing", "library has no model"),
-        ("write /root/.ollama/models/blobs/x: no space left on device", "refused", "no room for"),
+        ("write /root/.ollama/models/blobs/x: no space left on device", "refused", "not enough disk space"),
         ("pull model manifest: 412: The model requires a newer version of Ollama.", "refused", "a newer Ollama"),
         ('Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host', "cut", "network"),
         ("max retries exceeded: unexpected EOF", "cut", "network"),
-        ("invalid model name", "refused", "is no name of a model"),
+        ("invalid model name", "refused", "is not a valid name"),
         ("something\nnobody   foresaw\x1b[2J", "refused", "something nobody foresaw"),
     ],
 )
@@ -356,7 +356,7 @@ def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, conf
     config = configured()
     with pytest.raises(ModelFailed) as raised:
         probe(config, model_status(config))
-    assert raised.value.kind == "broken" and "end" in raised.value.message
+    assert raised.value.kind == "broken" and "did not stop writing" in raised.value.message
     server.says = "Nothing \u202eis\x1b lost."
     assert probe(config, model_status(config)).answer == "Nothing is lost."
 
@@ -385,7 +385,11 @@ def test_the_doctor_tells_of_it(
     ]
     server.close()
     [(state, says, command)] = told()
-    assert (state, command) == (NOTE, "model") and says.startswith("Nothing answers at") and "Rules answer." in says
+    assert (
+        (state, command) == (NOTE, "model")
+        and says.startswith("Nothing answers at")
+        and "Answers come from the records." in says
+    )
 
 
 def test_nothing_but_the_set_address_is_spoken_to(

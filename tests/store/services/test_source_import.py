@@ -169,7 +169,7 @@ def test_an_instruction_to_an_agent_is_marked(memory: Memory, tmp_path: Path) ->
     source = SourceImport(memory, "markdown", str(path))
     assert source.look().flagged == 1
     source.apply()
-    assert "It reads like instructions to an agent." in memory.inbox.waiting()[0].reason
+    assert "It looks like an instruction to agents." in memory.inbox.waiting()[0].reason
 
 
 def test_turns_come_once_and_teach_nothing_by_themselves(memory: Memory, tmp_path: Path) -> None:

@@ -297,4 +297,4 @@ def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> Non
     assert (len(found), troubles) == (1, [])
     path.write_text(f"{line[:40]}\n{line}\n", encoding="utf-8")
     found, troubles = read("server-memory", path)
-    assert (len(found), troubles) == (1, [Trouble(str(path), 1, "it is no JSON")])
+    assert (len(found), troubles) == (1, [Trouble(str(path), 1, "it is not JSON")])

@@ -183,7 +183,7 @@ class TestBulk:
             await person.press("number_sign")
             assert person.sees("tag F#2 (care)")
             await answer(person, "-care")
-            assert person.toasts == ["Took the tag care off 1 fact, u to undo"]
+            assert person.toasts == ["Removed the tag care from 1 fact, u to undo"]
             with story.open() as memory:
                 assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
             await person.press("u", "u", "y")
@@ -343,13 +343,13 @@ class TestDecisions:
                 await person.put_cursor(key, "timeline")
                 await person.press("space")
             await person.press("L")
-            assert person.toasts == ["Made 1 link, u to undo"] and "marked" not in person.title
+            assert person.toasts == ["Added 1 link, u to undo"] and "marked" not in person.title
             assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
             for key in (commit, _key("decision", decision)):
                 await person.put_cursor(key, "timeline")
                 await person.press("space")
             await person.press("L")
-            assert person.toasts == ["Took 1 link away, u to undo"]
+            assert person.toasts == ["Removed 1 link, u to undo"]
             assert "D#2" not in next(row for row in person.timeline if "feat: redis" in row)
             await person.press("u")
             assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
@@ -362,12 +362,12 @@ class TestDecisions:
             await person.press("L")
             assert person.sees(f"link C#{sha[:7]} with which decision?")
             await answer(person, "D#2")
-            assert person.toasts == ["Made 1 link, u to undo"] and "Implements   D#2" in person.preview
+            assert person.toasts == ["Added 1 link, u to undo"] and "Implements   D#2" in person.preview
             await person.put_cursor(_key("decision", 2), "timeline")
             await person.press("L")
             assert person.sees("link D#2 with which commit? C#…")
             await answer(person, sha[:8])
-            assert person.toasts == ["Took 1 link away, u to undo"]
+            assert person.toasts == ["Removed 1 link, u to undo"]
             for text, said in (
                 ("C#ffffff1", "There is no commit"),
                 ("D#1", "D#1 is"),
@@ -561,7 +561,7 @@ class TestOtherMemories:
             await person.until(lambda: person.preview)
             text = " ".join(" ".join(person.preview).split())
             assert text.startswith("A memory for fresh") and "Read 3 commits from git" in text
-            assert "Found CLAUDE.md, 2 lines; it was left as it is" in text and "memoranda demo" in text
+            assert "Found CLAUDE.md, 2 lines; it was not changed" in text and "memoranda demo" in text
             assert person.at == "facts"
             await person.press("a")
             await answer(person, "the first one")

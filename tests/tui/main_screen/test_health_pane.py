@@ -111,7 +111,7 @@ async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -
             ("takes", "nothing was searched yet"),
             ("at hand", "no answer was looked for yet"),
             ("sessions", "none yet"),
-            ("sent", "none was handed out yet"),
+            ("sent", "none was sent yet"),
             ("backups", "none yet"),
             ("requests", "no turn asked for anything yet"),
             ("model", "no vectors yet"),
@@ -133,7 +133,7 @@ async def test_the_preview_says_what_it_means_from_how_much_it_is_known_and_what
         await at(person, "success")
         assert "2 of 8 tries to read a turn came to an end" in told(person)
         await at(person, "session monday")
-        assert "2 turns" in told(person) and "No agent was handed a context for it" in told(person)
+        assert "2 turns" in told(person) and "No agent was sent a context for it" in told(person)
 
 
 async def test_stale_facts_are_listed_and_one_key_from_there_confirms(lived: Story) -> None:

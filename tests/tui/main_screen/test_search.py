@@ -277,7 +277,7 @@ class TestWhy:
             await person.search("the database of the service")
             await person.press("enter", "w")
             text = "\n".join(person.preview)
-            assert person.preview[0] == "Why it is here"
+            assert person.preview[0] == "Why this result"
             assert (
                 "meaning    " in text
                 and "█" in text
@@ -286,9 +286,9 @@ class TestWhy:
                 and "Learned" in text
             )
             await person.press("n")
-            assert person.preview[0] == "Why it is here"
+            assert person.preview[0] == "Why this result"
             await person.press("w")
-            assert person.preview[0] != "Why it is here"
+            assert person.preview[0] != "Why this result"
 
     async def test_without_a_search_it_says_what_it_is_for(self, folder: Path) -> None:
         async with opened(folder) as person:

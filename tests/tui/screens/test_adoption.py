@@ -227,7 +227,7 @@ async def test_it_asks_while_the_file_is_still_looked_through_and_takes_none_tha
     app = Memoranda(location(checkout), os.fspath(checkout), Clock())
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         person = await begun(app, pilot)
-        assert "Looking whether it is whole" in shown(app) and "was not made by this installation" in shown(app)
+        assert "Checking it for damage" in shown(app) and "was not made by this installation" in shown(app)
         shown_first.set()
         await person.until(lambda: "is damaged" in shown(app))
         await pilot.press("w", "p")

@@ -106,7 +106,7 @@ async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> N
         await person.command("agents")
         await person.until(lambda: person.sees("codex  at work", "memory_log_decision"))
         await person.press("j")
-        await person.until(lambda: person.sees("u takes its session back"))
+        await person.until(lambda: person.sees("u undoes its session"))
         await person.press("u")
         await person.until(lambda: person.sees("Undo all by mcp:codex-mcp-client"))
         await person.press("y", "enter")

@@ -82,7 +82,7 @@ async def test_which_is_asked_and_why_not_the_others(story: Story, server: Model
         assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
         assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
         assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
-        assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors alone" in person.line("nomic")
+        assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors only" in person.line("nomic")
         assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
         await person.press("escape")
         assert not setting_up(person)
@@ -180,7 +180,7 @@ async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
 async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: ModelServer) -> None:
     async with opened(story.folder, size=NARROW) as person:
         await person.command("model test")
-        await person.until(lambda: setting_up(person) and person.sees("There is no model to be tried."))
+        await person.until(lambda: setting_up(person) and person.sees("There is no model to test."))
         assert person.sees(f"memoranda model pull {USUAL}")
 
 
@@ -205,7 +205,7 @@ async def test_one_for_vectors_alone_cannot_be_chosen(story: Story, server: Mode
         await set_up(person)
         await choose(person, "nomic-embed-text")
         await person.settle()
-        assert person.sees("It cannot be asked: it makes vectors alone.") and "takes" not in person.lines[-1]
+        assert person.sees("It cannot be asked: it makes vectors only.") and "takes" not in person.lines[-1]
         assert not Path(user_path()).exists()
 
 

@@ -57,7 +57,7 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
 
     if not given.file:
         if given.gzip:
-            raise InvalidInput("A packed document is no text for standard output.", "Name a FILE.")
+            raise InvalidInput("A packed document cannot be written to standard output.", "Name a FILE.")
         return Outcome(document=document)
     path = _path(session, given.file)
     packed = given.gzip or path.endswith(".gz")
@@ -97,7 +97,7 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         step = found.apply()
         if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
-        back = f"undo {step} takes its records back." if step else ""
+        back = f"undo {step} undoes it." if step else ""
         return _outcome(
             found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step
         )
@@ -126,7 +126,7 @@ def _seen(found: "Import", limit: int) -> list[str]:
     """Preview an import: counts, records and warnings."""
     from tui.commands.record_lines import cut
 
-    lines = ["Nothing was ever recorded here: all of it comes as it is, with its history."] if found.whole else []
+    lines = ["This memory is empty: everything is imported as it is, with its history."] if found.whole else []
     for table, counts in found.counts.items():
         parts = [f"{number:,} {MERGE_WORDS[name]}" for name, number in counts.as_dict().items() if number]
         if parts:
@@ -139,16 +139,16 @@ def _seen(found: "Import", limit: int) -> list[str]:
 def _notes(found: "Import") -> list[str]:
     notes = []
     if found.torn:
-        notes.append(f"Its history does not hold together ({found.torn}), and stays in the document.")
+        notes.append(f"Its history is inconsistent ({found.torn}), and is not imported.")
     elif not found.whole and any(counts.left for counts in found.counts.values()):
-        notes.append("Its history and its checkpoints stay in the document: they tell of the other file's steps.")
+        notes.append("Its history and its checkpoints stay in the document: they describe the other file's steps.")
     if found.redacted:
         from tui.render.redaction_notice import words
 
         cuts = [(rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()]
         notes.append(words(cuts))
     for table, rows in found.ahead.items():
-        notes.append(f"{table}: {count(rows, 'row')} of a moment that is yet to come.")
+        notes.append(f"{table}: {count(rows, 'row')} dated in the future.")
     return notes
 
 
@@ -170,11 +170,11 @@ def backup(session: Session, given: "ParsedArguments") -> Outcome:
     if given.file:
         path = _path(session, given.file)
         size = backup.save(database, path, _may_replace(session, given, path))
-        return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is whole.",
+        return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
                        lambda: {"file": path, "bytes": size, "problem": ""})  # fmt: skip
     made = backup.make(database)
     assert made is not None
-    return Outcome(f"Backed up to {made.path}, {made.size:,} bytes; it was restored and compared, and is whole.",
+    return Outcome(f"Backed up to {made.path}, {made.size:,} bytes; it was restored and compared, and is intact.",
                    lambda: {"file": made.path, "bytes": made.size, "problem": ""})  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def _verified(session: Session, given: "ParsedArguments") -> Outcome:
     from store import backup
 
     path, problem = backup.verify(session.memory.database, _named(session, given.file))
-    said = f"{path} is not whole: {problem}." if problem else f"{path} is whole: restored and compared row by row."
+    said = f"{path} is damaged: {problem}." if problem else f"{path} is intact: restored and compared row by row."
     size = os.path.getsize(path) if os.path.exists(path) else None
     return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=1 if problem else 0)
 
@@ -241,8 +241,8 @@ def _line(one: "Backup", now: str) -> str:
     from store import how_long_ago, local_time
     from tui.theme.escape import visible
 
-    looked = f"whole {how_long_ago(now, one.verified_at)}" if one.verified_at else "never looked at"
-    verdict = f"NOT WHOLE: {visible(one.problem)}" if one.problem else looked
+    looked = f"intact {how_long_ago(now, one.verified_at)}" if one.verified_at else "never checked"
+    verdict = f"DAMAGED: {visible(one.problem)}" if one.problem else looked
     size = f"{one.size:>13,}" if one.size is not None else f"{'gone':>13}"
     by = "daily" if one.scheduled else "by hand"
     return f"{local_time(one.made_at):>17}  {size}  {by:<7}  {verdict}  {visible(one.name)}"

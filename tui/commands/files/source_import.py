@@ -102,16 +102,16 @@ def _brought(title: str, done: "SourceImportReport") -> str:
     if done.proposed:
         parts.append(f"{count(done.proposed, 'proposal')} {said_of(done.proposed, 'wait in the inbox')}")
     if done.accepted:
-        parts.append(f"{count(done.accepted, 'record')} came unchanged")
+        parts.append(f"{count(done.accepted, 'record')} imported unchanged")
     if done.turns:
-        parts.append(f"{count(done.turns, 'turn')} of {count(done.sessions, 'session')} came")
+        parts.append(f"{count(done.turns, 'turn')} of {count(done.sessions, 'session')} imported")
     if not parts and not done.stopped:
         return NOTHING.format(title)
     said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing new'}."
     if done.steps:
         back = " and ".join(f"`undo {step}`" for step in reversed(done.steps))
-        said = f"{said} {back} takes them back."
-    return f"{said} The same import goes on." if done.stopped else said
+        said = f"{said} {back} undoes it."
+    return f"{said} The same import continues." if done.stopped else said
 
 
 def _seen(seen: "SourcePreview", limit: int) -> list[str]:
@@ -129,7 +129,7 @@ def _seen(seen: "SourcePreview", limit: int) -> list[str]:
         lines.append(f"… and {len(seen.fresh) - limit:,} more; --limit shows them")
     for number, says in (
         (seen.secret, "hold a secret, which is cut out"),
-        (seen.flagged, "read like instructions to an agent"),
+        (seen.flagged, "look like instructions to agents"),
         (seen.known, "are known already, or were decided on"),
         (seen.purged, "were erased here once, and stay out"),
         (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),

@@ -102,7 +102,7 @@ def _allow(given: "ParsedArguments") -> Outcome:
     entry = allow(given.rule, given.shape or "")
     again = f"memoranda redactions cut {entry.replace('=', ' ', 1)}"
     return Outcome(
-        f"{entry} is no secret from now on, in {user_path()}. What was cut before is gone. To cut it again: {again}",
+        f"{entry} is not a secret from now on, in {user_path()}. What was cut before is gone. To cut it again: {again}",
         lambda: {"allowed": entry, "file": user_path()},
     )
 

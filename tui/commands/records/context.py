@@ -35,8 +35,7 @@ def mute(session: Session, given: "ParsedArguments") -> Outcome:
             f"Muted {count(len(keys), 'record')}: agents are not sent them.", lambda: _records(session, keys)
         )
     session.memory.mutes.mute(ids)
-    it = "it is" if len(ids) == 1 else "they are"
-    return Outcome(f"Muted {count(len(ids), 'fact')}: {it} in no context.", lambda: _facts(session, ids))
+    return Outcome(f"Muted {count(len(ids), 'fact')}: not sent to agents.", lambda: _facts(session, ids))
 
 
 def unmute(session: Session, given: "ParsedArguments") -> Outcome:

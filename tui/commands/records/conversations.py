@@ -77,7 +77,7 @@ def _refuse_large(sources: list[str]) -> None:
     if size > LARGE:
         raise InvalidInput(
             f"That is {size >> 20:,} MB, which would keep the application waiting.",
-            "Bring it in from a shell, beside it; or name it in ingest.paths, and it comes in by itself.",
+            "Bring it in from a shell, beside it; or name it in ingest.paths, and it is imported automatically.",
         )
 
 

@@ -46,7 +46,7 @@ def _payload(text: str) -> object:
         found: object = json.loads(text, parse_constant=_no_constant)
         return found
     except (ValueError, RecursionError):
-        raise InvalidInput("The payload is no JSON.", """For example: --payload '{"result": "approved"}'""") from None
+        raise InvalidInput("The payload is not JSON.", """For example: --payload '{"result": "approved"}'""") from None
 
 
 def _no_constant(name: str) -> object:

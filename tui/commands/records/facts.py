@@ -134,7 +134,7 @@ def tag(session: Session, given: "ParsedArguments") -> Outcome:
 def untag(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.untag(ids, given.tag)
-    return Outcome(f"Took {given.tag} from {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+    return Outcome(f"Removed {given.tag} from {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
 
 def _numbers(texts: list[str]) -> list[int]:

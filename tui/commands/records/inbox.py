@@ -95,7 +95,7 @@ def duplicates(session: Session, given: "ParsedArguments") -> Outcome:
         f" {found.against_decisions:,} against a later decision,"
         f" {count(found.clusters, 'group')} of old facts."
     )
-    new = f"{count(len(found.proposals), 'new proposal')} in the inbox; undo takes all of them back."
+    new = f"{count(len(found.proposals), 'new proposal')} in the inbox; undo removes all of them."
     said = f"{seen} {new}" if found.proposals else f"{seen} Nothing new to ask."
     if found.left:
         said += f" {found.left:,} more wait for the next time."

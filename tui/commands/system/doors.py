@@ -48,7 +48,7 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
     lines = [f"  {visible(change.file)}" for change in plan.changes]
     lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
     lines += [f"then  {step}" for step in client.steps[place.scope]]
-    lines.append(f"Take it back: memoranda disconnect {client.name}{_option(place.scope)}")
+    lines.append(f"To undo this: memoranda disconnect {client.name}{_option(place.scope)}")
     return Outcome(
         f"Connected {client.title}: {WHERE[place.scope]}.",
         lambda: _data(plan) | {"seen": [{"state": one.state, "says": one.says} for one in seen]},
@@ -128,7 +128,7 @@ def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
     _start_memory(session, "local")
     done = git_hooks.install(root, _command(session, absolute=not given.project), given.project)
     said = "Connected git: each commit is in the timeline at once."
-    return _told_of_git(done, said, "Take it back: memoranda disconnect git")
+    return _told_of_git(done, said, "To undo this: memoranda disconnect git")
 
 
 def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
@@ -137,7 +137,7 @@ def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
     root = _checkout(session)
     if given.dry_run:
         return Outcome("Nothing was changed.", dict, git_hooks.installed(root))
-    if not given.yes and not session.ask("Take ours out of git's hooks?"):
+    if not given.yes and not session.ask("Remove ours from git's hooks?"):
         raise Declined("Nothing was changed.")
     return _told_of_git(git_hooks.uninstall(root), "Disconnected git.")
 

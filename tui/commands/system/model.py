@@ -148,7 +148,7 @@ def about(one: "Installed") -> str:
     if one.remote:
         words.append("runs on other machines: no text is sent there")
     elif not one.can_chat:
-        words.append("for vectors alone")
+        words.append("for vectors only")
     elif one.loaded:
         words.append("in memory")
     return "  ".join(filter(None, words))

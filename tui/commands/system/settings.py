@@ -35,7 +35,7 @@ def config(session: Session, given: "ParsedArguments") -> Outcome:
     if (writes or given.project) and not given.name:
         raise InvalidInput("Which setting?", "memoranda config NAME VALUE, or NAME --unset")
     if given.value is not None and given.unset:
-        raise InvalidInput("A setting is given a value or taken out, not both.", "Leave the value or --unset away.")
+        raise InvalidInput("A setting is given a value or removed, not both.", "Leave the value or --unset away.")
     if given.project and not writes:
         raise InvalidInput("--project says where to write, and there is nothing to write.", "Add a value, or --unset.")
     if writes:
@@ -64,7 +64,7 @@ def _write(session: Session, given: "ParsedArguments") -> Outcome:
     if given.unset:
         if not remove(path, name):
             raise NotFound(f"{name} is not set in {path}.", "See `memoranda config`.")
-        done = f"Took {name} out of {path}."
+        done = f"Removed {name} from {path}."
     else:
         _known(name)
         value = put(path, name, given.value)

@@ -20,10 +20,10 @@ AGENT_COMMANDS = (
     ),
     Verb(
         "pause",
-        "Silence all doors to agents for an hour: nothing is sent, nothing is taken",
+        "Pause this memory for all agents for an hour: nothing is sent to them or recorded from them",
         "system.agents.pause",
         Argument("minutes", "value", "N", "for how many minutes (60)", 60, whole=True),
-        Argument("off", "flag", "", "let them speak again"),
+        Argument("off", "flag", "", "end the pause"),
         opens="nothing",
     ),
 )

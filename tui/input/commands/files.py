@@ -287,7 +287,7 @@ FILE_COMMANDS = (
         ),
         Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
         Argument("project", "flag", "", "in the project's file, which wins over yours"),
-        Argument("unset", "flag", "", "take it out of the file"),
+        Argument("unset", "flag", "", "remove it from the file"),
         Argument("yes", "flag", "", "allow what the project's file sets without asking"),
         opens="nothing",
     ),

@@ -101,7 +101,7 @@ READING_COMMANDS = (
         "Create a checkpoint, to come back to",
         "history.checkpoints.take",
         Argument("name", "any", "NAME", "what to call it"),
-        Argument("tokens", "value", "N", "instead: tell how full an agent's context window is", whole=True),
+        Argument("tokens", "value", "N", "instead: report how full an agent's context window is", whole=True),
         Argument("session-end", "flag", "", "instead: an agent's session ended"),
         Argument("session", "value", "S", "which session that is; the newest without it", ""),
         slash=("checkpoint",),
@@ -110,7 +110,7 @@ READING_COMMANDS = (
         "checkpoints",
         "List checkpoints, newest first",
         "history.checkpoints.list_checkpoints",
-        Argument("all", "flag", "", "those too that were taken by themselves"),
+        Argument("all", "flag", "", "the automatic ones too"),
         LIMIT,
     ),
     Verb(

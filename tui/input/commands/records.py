@@ -54,7 +54,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "confirm",
-        "Say that facts still hold, or decisions that an agent logged; the age of a fact starts again",
+        "Confirm that facts are still true, or decisions that an agent logged; the age of a fact starts again",
         "records.facts.confirm",
         Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory confirm",),
@@ -93,7 +93,7 @@ RECORD_COMMANDS = (
     Verb("mute", "Send no agent these records; they stay as they are", "records.context.mute", MUTE_IDS),
     Verb("unmute", "Send agents these records again", "records.context.unmute", MUTE_IDS),
     Verb("tag", "Give facts a tag, a word to find them by", "records.facts.tag", FACT_IDS, TAG),
-    Verb("untag", "Take a tag from facts", "records.facts.untag", FACT_IDS, TAG),
+    Verb("untag", "Remove a tag from facts", "records.facts.untag", FACT_IDS, TAG),
     Verb(
         "inbox",
         "List what is proposed and waiting for review, newest first",
@@ -108,7 +108,7 @@ RECORD_COMMANDS = (
         "records.inbox.accept",
         PROPOSAL_IDS,
         ASKED_BY,
-        Argument("supersedes", "value", "F", "it takes the place of this fact, F#12"),
+        Argument("supersedes", "value", "F", "it replaces this fact, F#12"),
         ANYWAY,
         YES,
     ),
@@ -122,7 +122,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "reject",
-        "Say no to proposals; the same is not asked again",
+        "Reject proposals; the same is not proposed again",
         "records.inbox.reject",
         PROPOSAL_IDS,
         ASKED_BY,
@@ -130,7 +130,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "merge",
-        "Make one of facts that say the same: merge 12 13; or of a proposal and a fact: merge P#8 12",
+        "Merge facts that say the same: merge 12 13; or a proposal and a fact: merge P#8 12",
         "records.inbox.merge",
         Argument("ids", "many", "ID", "the one that stays, then the others: 12 13, or P#8 12"),
         ANYWAY,
@@ -138,7 +138,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "duplicates",
-        "Look for facts that say the same or contradict each other, and propose what to do",
+        "Find facts that say the same or contradict each other, and propose what to do",
         "records.inbox.duplicates",
     ),
     Verb(
@@ -174,7 +174,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "unlink",
-        "Take such a link away",
+        "Remove the link between a commit and a decision",
         "records.decisions.unlink",
         Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
         Argument("decision", "one", "DECISION", "a decision's number, or D#3"),

@@ -76,7 +76,7 @@ class LearningController:
         read, duplicates = done
         if duplicates:
             waits = "a question waits" if duplicates == 1 else f"{duplicates:,} questions wait"
-            self.host.say(f"Something like what you remembered is known: {waits} in the inbox.", timeout=8)
+            self.host.say(f"Similar facts are known already: {waits} in the inbox.", timeout=8)
         if text := summary(read.learned.facts, read.learned.proposed):
             self.host.say(text, timeout=8)
 

@@ -138,5 +138,5 @@ def _fact(line: int, verb: str, rest: str) -> int | None:
         raise InvalidInput(f"Line {line} does not say with which fact.", f"Write it behind: {verb} P#8 F#12.")
     citation = parse(rest.split()[0], "fact")
     if citation.kind != "fact":
-        raise InvalidInput(f"{citation} in line {line} is no fact.", f"Write one: {verb} P#8 F#12.")
+        raise InvalidInput(f"{citation} in line {line} is not a fact.", f"Write one: {verb} P#8 F#12.")
     return int(citation.target)

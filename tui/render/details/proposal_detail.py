@@ -16,14 +16,14 @@ INJECTION = f"{WARNING} looks like an instruction to agents: accept it only if y
 # effect of accepting, by kind; keys appear as remapped by the user
 DOES = {
     "add": "remember it",
-    "correct": "put it in the place of",
-    "supersede": "put it in the place of",
-    "conflict": "put the file's text in the place of",
+    "correct": "replace",
+    "supersede": "replace",
+    "conflict": "use the file's text instead of",
     "confirm": "confirm: still true",
-    "merge": "make one of",
+    "merge": "merge",
     "forget": "forget",
 }
-AGAINST = {"same": "says the same", "alike": "says much the same", "contradicts": "cannot hold beside it"}
+AGAINST = {"same": "says the same", "alike": "says nearly the same", "contradicts": "cannot hold beside it"}
 
 
 def heading(proposal: Proposal) -> list[Line]:

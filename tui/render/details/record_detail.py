@@ -105,7 +105,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     if fact.tags:
         lines.append(row("Tags", ", ".join(fact.tags)))
     if memory.mutes.among([fact.id]):
-        lines.append(row("Muted", "in no context that an agent is sent"))
+        lines.append(row("Muted", "not sent to agents"))
     lines += evidence(memory, fact)
     chain = memory.facts.chain(fact.id)
     if len(chain) > 1:
@@ -337,7 +337,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
         lines += [
             [],
             [
-                (f"{named('step.undo')} takes this step back; {named('step.undo-all')} all that ", "dim"),
+                (f"{named('step.undo')} undoes this step; {named('step.undo-all')} all that ", "dim"),
                 (step.actor, "dim"),
                 (" wrote", "dim"),
             ],

@@ -24,14 +24,14 @@ def mean(found: "Measures") -> "Iterator[Figure]":
             "mean",
             "mean",
             "no request was measured yet",
-            f"The tokens that a context takes in the mean, against {MEAN_TOKENS:,}; known once one was handed out.",
+            f"The average tokens of a context, against {MEAN_TOKENS:,}; known once one was sent.",
         )
         return
     yield Figure(
         "mean",
         "mean",
         f"{found.mean_tokens:,.0f}",
-        f"A context that an agent was handed took {found.mean_tokens:,.0f} tokens in the mean; up to "
+        f"A context sent to an agent took {found.mean_tokens:,.0f} tokens on average; up to "
         f"{MEAN_TOKENS:,} leaves enough for the answer.",
         share=min(1.0, found.mean_tokens / MEAN_TOKENS),
         note=f"of {MEAN_TOKENS:,} tokens",
@@ -48,7 +48,7 @@ def requests(found: "Requests") -> "Iterator[Figure]":
             "requests",
             "requests",
             "no turn asked for anything yet",
-            "Counted is what a person says in a conversation, as in “remember that …”, from now on.",
+            "Requests in conversations, such as “remember that …”, are counted from now on.",
         )
         return
     share = found.kept / found.asked
@@ -77,7 +77,7 @@ def index(found: "IndexMetrics") -> "Iterator[Figure]":
             "full text",
             "FTS5",
             f"SQLite's full text (FTS5) holds {found.indexed:,} of {count(found.passages, 'passage')}.",
-            *([] if whole else ["memoranda index rebuild makes it again, from nothing."]),
+            *([] if whole else ["memoranda index rebuild makes it anew."]),
             share=min(1.0, found.indexed / found.passages) if found.passages else None,
             note=f"{found.indexed:,} of {count(found.passages, 'passage')}",
             state=GOOD if whole else POOR,
@@ -89,7 +89,7 @@ def index(found: "IndexMetrics") -> "Iterator[Figure]":
             "model",
             "model",
             "no vectors yet",
-            "Without a model keywords find alone. memoranda index makes vectors where a model is there.",
+            "Without a model, search uses keywords only. memoranda index makes vectors if there is a model.",
             leads="doctor",
             to="the doctor: which model would answer",
         )
@@ -114,7 +114,7 @@ def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
             "recovered",
             "recovered",
             "no checkpoint yet",
-            "They are taken by themselves while anything changes; memoranda checkpoint takes one now.",
+            "They are taken automatically when anything changes; memoranda checkpoint takes one now.",
             leads="checkpoints --all",
         )
     else:
@@ -123,7 +123,7 @@ def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
             "recovered",
             "recovered",
             f"{found.recovered:,}",
-            f"{found.recovered:,} of {count(found.checkpoints, 'checkpoint')} were gone on from{last}.",
+            f"Agents continued from {found.recovered:,} of {count(found.checkpoints, 'checkpoint')}{last}.",
             share=found.recovered / found.checkpoints,
             note=f"of {count(found.checkpoints, 'checkpoint')}",
             leads="checkpoints --all",
@@ -131,14 +131,14 @@ def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
         )
     if found.between is None:
         yield unknown(
-            "between", "between", "no two checkpoints yet", "The time from one checkpoint to the next, in the middle."
+            "between", "between", "no two checkpoints yet", "The median time from one checkpoint to the next."
         )
     else:
         yield Figure(
             "between",
             "between",
             duration(found.between),
-            f"From one checkpoint to the next it took {duration(found.between)}, in the middle of the last ones.",
+            f"The median time from one checkpoint to the next is {duration(found.between)}.",
             note="from one to the next",
             leads="checkpoints --all",
             to="the checkpoints",
@@ -148,14 +148,14 @@ def recovery(found: "Recoveries", at: str) -> "Iterator[Figure]":
         "crashes",
         "crashes",
         f"{found.crashes:,}",
-        f"The memory was recovered {count(found.crashes, 'time')} after a process was killed or the power went{said}."
+        f"The memory was recovered {count(found.crashes, 'time')} after a process was killed or the power failed{said}."
         if found.crashes
-        else "The memory never had to be recovered after a process was killed or the power went, since it is counted.",
-        "What was acknowledged is kept.",
+        else "The memory never had to be recovered after a killed process or a power failure since counting began.",
+        "No acknowledged change was lost.",
         note="recovered after one",
         state=KNOWN if found.crashes else GOOD,
         leads="doctor",
-        to="the doctor: whether all of it is whole",
+        to="the doctor: whether the file is undamaged",
     )
 
 

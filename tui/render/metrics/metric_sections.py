@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 QUICK_MS = 100  # maximum milliseconds of a good search
 STATES_SAY = {
     "fresh": "Said or confirmed lately, or pinned: these are sent to agents whenever they are near the question.",
-    "aging": f"Nobody confirmed these for {TABLE['high'][0]} days or more. Agents are still sent them, with a word "
+    "aging": f"Nobody confirmed these for {TABLE['high'][0]} days or more. Agents are still sent them, with a note "
     "about their age.",
-    "low": f"Low priority: {TABLE['medium'][1]} days without a word, or {TABLE['low'][1]} for what was told with low "
-    "confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
+    "low": f"Low priority: {TABLE['medium'][1]} days without confirmation, or {TABLE['low'][1]} for what was stated "
+    "with low confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
     "stale": f"Nobody confirmed these for {TABLE['high'][2]} days, or {TABLE['medium'][2]} for what is not of high "
     "confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
 }
@@ -95,7 +95,7 @@ def _conversations(found: "Measures") -> "Iterator[Figure]":
         "covered",
         percent(found.covered / found.conversations),
         f"{found.covered:,} of {count(found.conversations, 'session')} have a checkpoint that an agent can go on from.",
-        "Checkpoints are taken by themselves while the application is open and at a session's end, and before a "
+        "Checkpoints are taken automatically while the application is open and at a session's end, and before a "
         "context is cut (memoranda flush)."
         + (f" {count(left, 'session')} came in otherwise, from a transcript for instance." if left else ""),
         share=found.covered / found.conversations,
@@ -108,9 +108,9 @@ def _conversations(found: "Measures") -> "Iterator[Figure]":
 
 def _session(one: "ConversationCost", most: int) -> Figure:
     handed = (
-        f"Agents were handed {count(one.contexts, 'context')} for it lately, {one.sent:,} tokens together."
+        f"Agents were sent {count(one.contexts, 'context')} for it lately, {one.sent:,} tokens in all."
         if one.contexts
-        else "No agent was handed a context for it lately."
+        else "No agent was sent a context for it lately."
     )
     return Figure(
         f"session {one.name}",
@@ -131,7 +131,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
         yield unknown(
             "sent",
             "sent",
-            "none was handed out yet",
+            "none was sent yet",
             "What an agent would be sent can be seen all the same.",
             leads="context",
             to="shows it",
@@ -143,7 +143,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
             "sent",
             "sent",
             f"{found.contexts:,}",
-            f"The last {count(found.contexts, 'context')} that agents were handed took {found.context_tokens:,} tokens "
+            f"The last {count(found.contexts, 'context')} sent to agents took {found.context_tokens:,} tokens "
             f"each (median), of {PROMPT:,} at the most.",
             share=found.context_tokens / PROMPT,
             note=f"{found.context_tokens:,} tokens each",
@@ -165,7 +165,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
             percent(found.useful),
             f"Of the tokens of {count(found.answered, 'context')} with an answer, {percent(found.useful)} belong to "
             "records that the answer cited.",
-            "The rest is the standing part, the conversation, and what was sent and not needed. Mute what comes in "
+            "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
             "again and again and is never cited.",
             share=found.useful,
             note=f"of {found.answered:,} answered",
@@ -231,7 +231,9 @@ def _searches(found: "Measures") -> "Iterator[Figure]":
     searches = found.searches
     known = len(searches.milliseconds)
     if not known:
-        yield unknown("keywords", "takes", "nothing was searched yet", "What a search takes is noted from now on.")
+        yield unknown(
+            "keywords", "takes", "nothing was searched yet", "The times of searches are recorded from now on."
+        )
     else:
         yield from _times(searches)
         share = searches.found or 0.0
@@ -248,26 +250,26 @@ def _searches(found: "Measures") -> "Iterator[Figure]":
     if not looked:
         yield unknown(
             "answers",
-            "at hand",
+            "reused",
             "no answer was looked for yet",
-            "Answers that the records alone decide are kept for a day, and given again while they hold.",
+            "Answers that depend on the records alone are cached for a day, and reused while they are valid.",
         )
     else:
         yield Figure(
             "answers",
-            "at hand",
+            "reused",
             percent(given / looked),
-            f"An answer was at hand {count(given, 'time')} in {looked:,}. Kept now: {kept:,}.",
-            "Such an answer is given again for a day, while nothing it rests on was written and nothing new matches.",
+            f"A cached answer was reused {count(given, 'time')} in {looked:,}. Cached now: {kept:,}.",
+            "An answer is reused for a day, while its records are unchanged and no new record matches.",
             share=given / looked,
-            note=f"{given:,} of {looked:,}, {kept:,} kept",
+            note=f"{given:,} of {looked:,}, {kept:,} cached",
         )
     for query, times in found.queries:
         yield Figure(
             f"query {query}",
             " ".join(query.split()),
             "",
-            f"Asked {times:,} {'time' if times == 1 else 'times'}, of the last 200 queries that were gone on from.",
+            f"Asked {times:,} {'time' if times == 1 else 'times'}, among the last 200 queries whose results were used.",
             note=f"{times:,} ×",
             badge=("/", "accent"),
             leads=f"search -- {quote(query)}",
@@ -285,7 +287,7 @@ def _times(found: "Searches") -> "Iterator[Figure]":
         if took is None:
             if name == "meaning":
                 yield unknown(
-                    name, name, "not yet part of a search", "Without a model keywords find alone.", leads="index"
+                    name, name, "not yet part of a search", "Without a model, search uses keywords only.", leads="index"
                 )
             continue
         good = took < QUICK_MS
@@ -294,9 +296,9 @@ def _times(found: "Searches") -> "Iterator[Figure]":
             name,
             name,
             f"{took:,.0f} ms" if took >= 10 else f"{took:.1f} ms",
-            f"A search {how} took this long in the middle of them; {QUICK_MS} ms is what one does not notice.",
+            f"The median time of a search {how}; up to {QUICK_MS} ms is not noticeable.",
             slowest,
-            *([] if good else ["memoranda index says whether the index is whole."]),
+            *([] if good else ["memoranda index checks the index."]),
             series=found.milliseconds if name == "keywords" or found.keywords is None else (),
             state=GOOD if good else POOR,
             leads="index",
@@ -315,14 +317,14 @@ def _disk(found: "Measures") -> "Iterator[Figure]":
         share=found.sizes["memory"] / most,
         note=f"{sum(found.records.values()):,} records",
         leads="doctor",
-        to="the doctor: whether all of it is whole",
+        to="the doctor: whether the file is undamaged",
     )
     if not found.backups:
         yield unknown(
             "backups",
             "backups",
             "none yet",
-            "One a day is made by itself; memoranda backup makes one now.",
+            "One is made automatically each day; memoranda backup makes one now.",
             leads="backups",
             to="lists them",
         )

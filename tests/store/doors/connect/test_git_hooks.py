@@ -131,5 +131,5 @@ def test_a_hook_in_another_language_is_left_alone(root: Path, command: tuple[str
     hook.write_text("#!/usr/bin/env python3\nprint(1)\n")
     hook.chmod(0o755)
     found = git_hooks.install(str(root), command)
-    assert [one.state for one in found] == ["refused", "added"] and "no shell script" in found[0].says
+    assert [one.state for one in found] == ["refused", "added"] and "not a shell script" in found[0].says
     assert hook.read_text() == "#!/usr/bin/env python3\nprint(1)\n"

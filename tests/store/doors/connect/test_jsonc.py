@@ -66,7 +66,7 @@ def test_an_element_goes_to_the_end_of_an_array() -> None:
         ('{"a": }', "line 1: a value is missing"),
         ('{\n"a" 1}', "line 2: a colon is missing"),
         ('{"a": 1 "b": 2}', "line 1: a comma is missing"),
-        ('{"a": nul}', "line 1: “nul” is no value"),
+        ('{"a": nul}', "line 1: “nul” is not a value"),
         ('{"a": "x}', "line 1: a text has no end"),
         ("{} x", "line 1: something follows the end"),
         ("/* x", "line 1: a comment has no end"),

@@ -109,7 +109,7 @@ def test_a_long_answer_is_cut_and_says_how_to_go_on(memory: Memory, call: Call) 
         ),
         ("search", {"query": "x", "q": 1}, "no parameter “q”"),
         ("search", {"query": "x", "since": "long ago"}, "a date like 2026-11-01"),
-        ("search", {"query": "x", "cursor": "-3"}, "no cursor"),
+        ("search", {"query": "x", "cursor": "-3"}, "not a cursor"),
         ("get", {}, "a citation or a path"),
         ("get", {"citation": "F#99"}, "no fact F#99"),
         ("get", {"citation": "what"}, "F#12"),

@@ -166,7 +166,7 @@ def test_a_backup_that_is_gone_is_told(full):
     (listed,) = backup.backups(full.database)
     assert (listed.size, listed.problem) == (None, "its file is gone")
     assert backup.verify(full.database)[1] == "its file is gone"
-    assert backup.backup_status(full.database, full.now)[2] == "backup not whole"
+    assert backup.backup_status(full.database, full.now)[2] == "backup damaged"
     newer = made(full)
     assert [one.name for one in backup.backups(full.database)] == [newer.name]
 
@@ -380,13 +380,13 @@ def test_how_they_stand(full):
     assert (state, short) == (
         "ok",
         "",
-    ) and says == "One backup, made 1 d ago, and was whole when it was looked at, 1 d ago."
+    ) and says == "One backup, made 1 d ago, and was intact when it was checked, 1 d ago."
     clock_of(full).advance(days=3)
     assert stand(full.database, full.now) == ("note", "One backup, made 4 d ago.", "backup 4 d old")
     Path(found.path).write_bytes(b"x" * 9000)
     backup.verify(full.database)
     state, says, short = stand(full.database, full.now)
-    assert (state, short) == ("wrong", "backup not whole") and says.startswith(f"{found.name} is not whole: ")
+    assert (state, short) == ("wrong", "backup damaged") and says.startswith(f"{found.name} is damaged: ")
 
 
 def listed(memory: Memory, name: str) -> None:

@@ -99,7 +99,7 @@ def test_an_address_that_may_name_two_machines_names_none(
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
     assert model_selection.found(Config()) is None and not server.lists
-    assert "is no address of a server" in model_status(Config()).taken.reason
+    assert "is not the address of a server" in model_status(Config()).taken.reason
 
 
 def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_it_is_seen_before_it_is_done(do: Do, story: Story):
     assert data["step"] is None and not data["whole"] and len(data["records"]) > 10
     assert [fact["id"] for fact in do("--db", "mine.db", "facts", "--all", "--json").data] == [1]
     done = do("--db", "mine.db", "import", "theirs.json", "--yes")
-    assert done.out.splitlines()[0].endswith("undo 2 takes its records back.")
+    assert done.out.splitlines()[0].endswith("undo 2 undoes it.")
     assert len(do("--db", "mine.db", "facts", "--all", "--json").data) == 14
     assert do("--db", "mine.db", "undo", "2").status == 0
     assert [fact["id"] for fact in do("--db", "mine.db", "facts", "--all", "--json").data] == [1]
@@ -83,7 +83,7 @@ def test_at_a_terminal_it_shows_and_asks(do: Do, story: Story, tmp_path: Path):
     terminal = pexpect.spawn(
         COMMAND, ["--db", "mine.db", "import", "theirs.json"], cwd=str(tmp_path), encoding="utf-8", timeout=20
     )
-    terminal.expect("Nothing was ever recorded here")
+    terminal.expect("This memory is empty")
     terminal.expect("facts +14 new")
     terminal.expect(r"Import theirs: \d+ rows would come or change. Go on\? \[y/N\] ")
     terminal.sendline("n")
@@ -96,7 +96,7 @@ def test_at_a_terminal_it_shows_and_asks(do: Do, story: Story, tmp_path: Path):
 @pytest.mark.parametrize(
     "content, status, code, says",
     [
-        (b"# my notes\n", 1, "broken-document", "no export of Memoranda"),
+        (b"# my notes\n", 1, "broken-document", "not an export of Memoranda"),
         (b"\x1f\x8b\x08junk", 1, "broken-document", "gzip"),
         (b'{"format": "memoranda-export", "version": 9, "schema": 2,\n', 1, "newer-file", "newer Memoranda"),
         (None, 1, "not-found", "There is no file"),
@@ -136,7 +136,7 @@ def test_a_packed_document_is_no_text_for_the_screen(do: Do, story: Story):
 def test_a_backup_is_made_listed_proven_and_gone_back_to(do: Do, story: Story, tmp_path: Path):
     """The whole life of one, and what doctor says of it."""
     assert "No backup yet" in do("--db", story.path, "backups").out
-    assert do("--db", story.path, "backup").out.endswith("it was restored and compared, and is whole.\n")
+    assert do("--db", story.path, "backup").out.endswith("it was restored and compared, and is intact.\n")
     (listed,) = do("--db", story.path, "backups", "--json").data
     assert listed["problem"] == "" and not listed["scheduled"]
     do("--db", story.path, "forget", "1")
@@ -151,8 +151,8 @@ def test_a_backup_is_made_listed_proven_and_gone_back_to(do: Do, story: Story, t
     whole = Path(listed["path"]).read_bytes()
     Path(listed["path"]).write_bytes(whole[:-4096])
     said = do("--db", story.path, "backup", "--verify")
-    assert said.status == 1 and "is not whole" in said.out
-    assert "NOT WHOLE" in do("--db", story.path, "backups").out
+    assert said.status == 1 and "is damaged" in said.out
+    assert "DAMAGED" in do("--db", story.path, "backups").out
     findings = do("--db", story.path, "doctor", "--json").data["findings"]
     assert [one["state"] for one in findings if one["subject"] == "backups"] == ["wrong"]
     assert do("--db", story.path, "backup", "copy.db").status == 0
@@ -213,4 +213,4 @@ async def test_the_top_line_tells_of_a_backup_that_is_not_whole(story: Story):
     with story.open() as memory:
         assert backup.verify(memory.database)[1]
     async with opened(story.folder) as person:
-        await person.until(lambda: person.sees("backup not whole"))
+        await person.until(lambda: person.sees("backup damaged"))

@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) ->
     assert "Nothing is wrong with what was read." in lines
     place = lines.index("Could not be read: 2")
     assert lines[place + 1 :] == [
-        f"  {home}/.engram/engram.db  it is no SQLite database",
+        f"  {home}/.engram/engram.db  it is not an SQLite database",
         f"  {home}/.mem0/history.db  it has none of the tables that are known of this tool",
     ]
     assert f"## Could not be read (2)\n\n- {home}/.engram/engram.db  it is no" in do("scan", "--md").out

@@ -47,7 +47,7 @@ def test_it_is_seen_first_and_asked(do: Do, tmp_path: Path) -> None:
 def test_it_waits_in_the_inbox_until_undone(do: Do, tmp_path: Path) -> None:
     paths, _ = copied("engram", tmp_path)
     done = do("import", "engram", paths[0], "--yes")
-    assert "Imported Engram: 16 proposals wait in the inbox, 5 turns of 1 session came." in done.out
+    assert "Imported Engram: 16 proposals wait in the inbox, 5 turns of 1 session imported." in done.out
     assert len(do("inbox", "--json").data) == 16
     again = do("import", "engram", paths[0], "--yes")
     assert again.out.splitlines()[0] == "Nothing of Engram is new here; nothing was changed."

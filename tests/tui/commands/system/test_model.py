@@ -70,7 +70,7 @@ def test_how_it_stands(do: Do, server: ModelServer, monkeypatch: pytest.MonkeyPa
     assert lines[1] == f"Ollama 0.12.6 at 127.0.0.1:{server.port}"
     assert [line[0] for line in lines[3:8]] == ["·", "·", "✓", "·", "·"]
     assert any(line.startswith(f"● {USUAL}") and "1.9 GB  3.1B Q4_K_M" in line for line in lines)
-    assert any("nomic" in line and "for vectors alone" in line for line in lines)
+    assert any("nomic" in line and "for vectors only" in line for line in lines)
     monkeypatch.setenv("MEMORANDA_MODEL", "mistral")
     data = do("status", "--json").data
     assert (data["model"], data["state"], data["version"], data["trouble"]) == (USUAL, "cold", "0.12.6", None)

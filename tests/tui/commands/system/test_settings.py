@@ -99,15 +99,15 @@ def test_setting_says_where_it_wrote_and_when_the_project_overrides_it(do: Do, c
     assert json.loads(do("config", "theme", "mine", "--json").out)["value"] == "ours"
     said = do("config", "theme", "--unset", "--project")
     mine = f"Your file says mine, which counts here: {user_path()}."
-    assert said.out == f"Took theme out of {project_file(checkout)}. {mine}\n"
-    assert do("config", "theme", "--unset").out == f'Took theme out of {user_path()}. It is "" again.\n'
+    assert said.out == f"Removed theme from {project_file(checkout)}. {mine}\n"
+    assert do("config", "theme", "--unset").out == f'Removed theme from {user_path()}. It is "" again.\n'
     assert do("config", "theme").out.startswith('theme is ""\n')
 
 
 def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
     do("config", "theme", "nord")
     Path(user_path()).write_text("themes = 'x'\n")
-    assert do("config", "themes", "--unset").out == f"Took themes out of {user_path()}.\n"
+    assert do("config", "themes", "--unset").out == f"Removed themes from {user_path()}.\n"
     assert Path(user_path()).read_text().strip() == ""
 
 
@@ -119,7 +119,7 @@ def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
         (("keys.zzzz",), 2, "There is no key “zzzz”. There are step.undo, "),
         (("keys.list.open", "o"), 2, "list.open cannot have other keys: every list needs it as it is."),
         (("badges", "emoji"), 2, "badges takes unicode or ascii."),
-        (("theme", "x", "--unset"), 2, "given a value or taken out, not both"),
+        (("theme", "x", "--unset"), 2, "given a value or removed, not both"),
         (("theme", "--project"), 2, "there is nothing to write"),
         (("--unset",), 2, "Which setting?"),
         (("--project",), 2, "Which setting?"),
