@@ -13,6 +13,7 @@ from store.sources.files import untouched
 from store.sources.source import Trouble
 
 PARTS = ("", "-wal", "-journal")
+SCRATCH = "memoranda-source-"  # what the name of a folder for a copy begins with
 TRIES = 3  # to copy a database that nobody writes meanwhile
 LARGEST = 8 << 30  # bytes
 
@@ -55,7 +56,7 @@ def _quoted(name: str) -> str:
 def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None]:
     """Open a copy of the database at a path; None, with a trouble, where that cannot be done. What goes wrong while it
     is read is a trouble too, and ends the reading."""
-    folder = tempfile.mkdtemp(prefix="memoranda-source-")
+    folder = tempfile.mkdtemp(prefix=SCRATCH)
     connection = None
     try:
         try:
