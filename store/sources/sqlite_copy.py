@@ -3,6 +3,7 @@ its log is read and not folded in."""
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -111,6 +112,8 @@ def copied(path: str, folder: str, largest: int = LARGEST) -> str:
                 os.unlink(copy + part)
             if part in before:
                 with open(path + part, "rb", opener=untouched) as source, open(copy + part, "xb") as target:
+                    if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+                        raise UnreadableDatabase("a part of it is not a plain file")
                     shutil.copyfileobj(source, target, 1 << 20)
         if _stamps(path) == before:
             return copy

@@ -276,3 +276,17 @@ def test_a_file_that_is_being_written_waits_for_the_next_look(
     home.write("a.md", "half of it and the rest\n")
     home.look(1)
     assert home.shown(1) == ["-1 one", "+0 half of it and the rest"]
+
+
+def test_a_pipe_in_the_place_of_a_file_stops_nothing(home: GuardedHome) -> None:
+    engram = home.engram()
+    home.write("a.md", "one\n")
+    home.look()
+    for path in (home.memory / "a.md", engram.with_name("engram.db-wal")):
+        path.unlink()
+        os.mkfifo(path)
+    assert sorted(one.why for one in home.look(1).troubles) == [
+        "a part of it is not a plain file",
+        "it is not a plain file",
+    ]
+    assert home.moments() == []
