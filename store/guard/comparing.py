@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from store.documents.paths import Unreadable, decoded
-from store.guard import versions
+from store.guard import files, versions
 from store.guard.database import KeptVersions
 from store.guard.files import Guarded
 from store.redaction import MARKER
@@ -83,7 +83,7 @@ def _without_secrets(text: str) -> list[str]:
 
 def _memories(file: Guarded, raw: bytes) -> Iterator[str]:
     """Yield the lines of the memories in a database, as the tool's reader reads them."""
-    folder = tempfile.mkdtemp(prefix="memoranda-guard-")
+    folder = tempfile.mkdtemp(prefix=files.SCRATCH)
     try:
         path = os.path.join(folder, os.path.basename(file.path))
         with open(path, "xb") as copy:

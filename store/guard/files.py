@@ -25,6 +25,8 @@ TITLES = {OWN: "your own folders"}
 DATABASES = (".db", ".sqlite")
 NOTES = ("markdown", "obsidian", "okf")  # whose places are a person's own
 SUFFIX = ".md"
+SCRATCH = "memoranda-guard-"  # what the name of a folder for a copy begins with
+SCRATCH_SECONDS = 3_600  # after which such a folder was left by a process that was killed
 LARGEST_DATABASE = 200 << 20  # bytes
 LARGEST_LINES = 50 << 20  # of a file of JSON lines
 
@@ -202,7 +204,7 @@ def present(file: Guarded) -> Present | None:
 
 def _image(path: str) -> bytes:
     """Return a database with its log folded in, from a copy. Raise NotNow."""
-    folder = tempfile.mkdtemp(prefix="memoranda-guard-")
+    folder = tempfile.mkdtemp(prefix=SCRATCH)
     try:
         copy = sqlite_copy.copied(path, folder, LARGEST_DATABASE)
         connection = apsw.Connection(copy)
@@ -220,3 +222,19 @@ def _image(path: str) -> bytes:
         raise NotNow(sqlite_copy.why(error)) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def tidy() -> None:
+    """Delete copies of databases that a killed process left behind."""
+    import time
+
+    base, uid, before = tempfile.gettempdir(), os.getuid(), time.time() - SCRATCH_SECONDS
+    try:
+        with os.scandir(base) as entries:
+            left = [entry for entry in entries if entry.name.startswith((SCRATCH, sqlite_copy.SCRATCH))]
+        for entry in left:
+            about = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(about.st_mode) and about.st_uid == uid and about.st_mtime < before:
+                shutil.rmtree(entry.path, ignore_errors=True)
+    except OSError:
+        pass  # another process deleted it

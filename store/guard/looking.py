@@ -17,7 +17,8 @@ GAP_MS = 600_000  # between two changes of one moment
 @dataclass(slots=True)
 class LookResult:
     """What a look found: whether it was the `first` one, how many `files` there are and of how many `tools`, the bytes
-    kept of them, the `moments` that are new, how many old ones were `dropped`, and what could not be read."""
+    kept of them, the `moments` that are new, how many old ones were `dropped`, and what could not be read, or, without
+    a path, what else a person should know."""
 
     first: bool = False
     files: int = 0
@@ -53,6 +54,7 @@ class Difference:
 def look(config: Config, machine: Machine, now: int, databases: bool = True) -> LookResult:
     """Look at every guarded file, at the moment `now` in milliseconds; without `databases` these are left for another
     time. Raise as `database.opened` does."""
+    files.tidy()
     with opened(config) as kept:
         settle(kept, now)
         return look_with(kept, config, machine, now, databases)
@@ -87,7 +89,7 @@ def look_with(kept: KeptVersions, config: Config, machine: Machine, now: int, da
         found.bytes = versions.size(kept)
     if found.bytes > config["guard.megabytes"] << 20:
         says = f"{found.bytes >> 20:,} MB are kept, more than guard.megabytes: the files of now and of the last day"
-        found.troubles.append(Trouble(kept.path, 0, says))
+        found.troubles.append(Trouble("", 0, says))
     present_now = [one for one in wanted.values() if one.path in here]
     found.files, found.tools = len(present_now), len({one.tool for one in present_now})
     return found

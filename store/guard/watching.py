@@ -39,8 +39,8 @@ def watched(config: Config, machine: Machine, stop: threading.Event) -> Iterator
                     if files.folders(machine, config["guard.paths"]) != places:
                         break
         except (OSError, RuntimeError, ValueError) as error:  # the system reports refusals as errors of several kinds
-            why = f"they cannot be watched, and are looked at every {EVERY_SECONDS:g} seconds ({type(error).__name__})"
-            yield LookResult(troubles=[Trouble(machine.home, 0, why)])
+            why = f"the files cannot be watched, and are looked at every {EVERY_SECONDS:g} s ({type(error).__name__})"
+            yield LookResult(troubles=[Trouble("", 0, why)])
             while not stop.wait(EVERY_SECONDS):
                 yield _look(config, machine)
 

@@ -16,7 +16,9 @@ SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
 
 
 def untouched(path: str, flags: int) -> int:
-    """Open a file to read it, without a trace of that in its times where the system allows it: only its owner may."""
+    """Open a file to read it, without a trace of that in its times where the system allows it: only its owner may. A
+    pipe is opened at once, and not when somebody writes to it."""
+    flags |= os.O_CLOEXEC | os.O_NONBLOCK
     try:
         return os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
@@ -26,7 +28,7 @@ def untouched(path: str, flags: int) -> int:
 def opened(path: str, troubles: list[Trouble], buffering: int = -1) -> BinaryIO | None:
     """Open a plain file; None, with a trouble, for anything else."""
     try:
-        handle = untouched(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        handle = untouched(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError as error:
         troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
         return None

@@ -3,6 +3,7 @@ its log is read and not folded in."""
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from store.sources.files import untouched
 from store.sources.source import Trouble
 
 PARTS = ("", "-wal", "-journal")
+SCRATCH = "memoranda-source-"  # what the name of a folder for a copy begins with
 TRIES = 3  # to copy a database that nobody writes meanwhile
 LARGEST = 8 << 30  # bytes
 
@@ -55,7 +57,7 @@ def _quoted(name: str) -> str:
 def opened(path: str, troubles: list[Trouble]) -> Iterator[CopiedDatabase | None]:
     """Open a copy of the database at a path; None, with a trouble, where that cannot be done. What goes wrong while it
     is read is a trouble too, and ends the reading."""
-    folder = tempfile.mkdtemp(prefix="memoranda-source-")
+    folder = tempfile.mkdtemp(prefix=SCRATCH)
     connection = None
     try:
         try:
@@ -110,6 +112,8 @@ def copied(path: str, folder: str, largest: int = LARGEST) -> str:
                 os.unlink(copy + part)
             if part in before:
                 with open(path + part, "rb", opener=untouched) as source, open(copy + part, "xb") as target:
+                    if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+                        raise UnreadableDatabase("a part of it is not a plain file")
                     shutil.copyfileobj(source, target, 1 << 20)
         if _stamps(path) == before:
             return copy

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,58 @@ def test_without_a_look_nothing_is_kept(home: GuardedHome) -> None:
     assert not database.there()
     with pytest.raises(NotFound, match="Nothing is kept yet"), database.opened():
         pass
+
+
+def test_a_copy_that_a_killed_process_left_is_deleted(
+    home: GuardedHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name, age in (("memoranda-guard-old", 7200), ("memoranda-source-old", 7200), ("memoranda-guard-new", 0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "copy.db").write_text("private")
+        moment = time.time() - age
+        os.utime(tmp_path / name, (moment, moment))
+    (tmp_path / "memoranda-guard-link").symlink_to(home.folder)
+    (tmp_path / "others").mkdir()
+    os.utime(tmp_path / "others", (1, 1))
+    home.engram()
+    home.look()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"memoranda-guard-new", "memoranda-guard-link", "others"} <= names
+    assert not {"memoranda-guard-old", "memoranda-source-old"} & names
+    assert len([name for name in names if name.startswith("memoranda-")]) == 2  # nor is one of its own left
+
+
+def test_a_file_that_is_being_written_waits_for_the_next_look(
+    home: GuardedHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = home.write("a.md", "one\n"), files.opened
+    home.look()
+
+    def opened(*words: object) -> object:
+        found = real(*words)  # type: ignore[arg-type]
+        path.write_text("half of it and th")
+        return found
+
+    home.write("a.md", "two\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "opened", opened)
+        assert [one.why for one in home.look(1).troubles] == ["it is being written"]
+    assert home.moments() == []
+    home.write("a.md", "half of it and the rest\n")
+    home.look(1)
+    assert home.shown(1) == ["-1 one", "+0 half of it and the rest"]
+
+
+def test_a_pipe_in_the_place_of_a_file_stops_nothing(home: GuardedHome) -> None:
+    engram = home.engram()
+    home.write("a.md", "one\n")
+    home.look()
+    for path in (home.memory / "a.md", engram.with_name("engram.db-wal")):
+        path.unlink()
+        os.mkfifo(path)
+    assert sorted(one.why for one in home.look(1).troubles) == [
+        "a part of it is not a plain file",
+        "it is not a plain file",
+    ]
+    assert home.moments() == []

@@ -73,6 +73,9 @@ def test_database_lock_and_key_are_private_and_apart(home: GuardedHome) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     assert place.parent not in key.parents and place.name == "guard.db"
+    place.chmod(0o644)
+    home.look(1)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
 def test_two_seals_of_one_text_differ_and_a_changed_byte_is_noticed() -> None:

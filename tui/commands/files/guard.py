@@ -109,7 +109,7 @@ def _watch(session: Session) -> Outcome:
 
 
 def _troubles(found: "GuardLook") -> list[str]:
-    return [f"Not kept: {visible(one.path)}: {one.why}" for one in found.troubles]
+    return [f"Not kept: {home_path(one.path)}: {one.why}" if one.path else f"Note: {one.why}" for one in found.troubles]
 
 
 def _first(found: "GuardLook") -> str:

@@ -136,7 +136,7 @@ def test_what_a_file_is_called_and_says_does_nothing_to_a_terminal(do: Do, home:
 
 def test_off_forgets_all(do: Do, home: GuardedHome) -> None:
     do("guard")
-    assert do("guard", "off").err.startswith("Needs confirmation; nothing was changed.")
+    assert "Needs confirmation; nothing was changed." in do("guard", "off").err
     assert do("guard", "off", "--yes").out.startswith("Forgot all kept versions, ")
     assert do("guard", "off", "--yes").err.startswith("Nothing is kept yet.")
     assert do("guard").out.startswith("Kept 4 files of 1 tool.")
@@ -158,12 +158,13 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
         "       1 About deploy.",
         "  -    2 Shorter. The key is [REDACTED:AWS_KEY].",
     ]
-    assert do("guard", "restore", "M1").err.startswith("Needs confirmation; nothing was changed.")
+    unasked = do("guard", "restore", "M1").err
+    assert "would be put back" in unasked and "Needs confirmation; nothing was changed." in unasked
     assert home.content() == before
 
     asked: list[str] = []
 
-    def answered(question: str, lines: object = ()) -> bool:
+    def answered(question: str, lines: object = (), **more: object) -> bool:
         asked.append(question)
         return False
 
