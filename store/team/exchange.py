@@ -362,7 +362,7 @@ def shares(memory: Memory) -> bool:
     if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
         return False
     with Team(memory) as team:
-        return bool(team.writer or team.choice)
+        return bool(team.choice or team.members())
 
 
 def git_name(folder: str) -> str:
