@@ -7,9 +7,8 @@ What one side alone changed is taken; what both changed is asked about, and what
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from store.base.models import Fact
 from store.database.values import clean
-from store.sync.file_facts import FileFacts
+from store.sync.file_facts import FileFact, FileFacts
 from store.sync.git_changes import GitChanges
 from store.sync.lines import SectionLine, shape
 
@@ -27,7 +26,7 @@ class LineChange:
 
     verb: str
     line: SectionLine | None
-    fact: Fact | None = None
+    fact: FileFact | None = None
     cited: int = 0
     why: str = ""
 
@@ -40,7 +39,7 @@ class MergePlan:
     another text than before."""
 
     changes: list[LineChange] = field(default_factory=list)
-    rows: list[Fact | SectionLine] = field(default_factory=list)
+    rows: list[FileFact | SectionLine] = field(default_factory=list)
     held: set[int] = field(default_factory=set)
     seen: dict[int, bytes] = field(default_factory=dict)
 
@@ -167,7 +166,7 @@ class LineMerge:
         else:
             self._changed("conflict", item, head, "It was changed here and in the file.")
 
-    def _keep(self, head: Fact, item: SectionLine) -> None:
+    def _keep(self, head: FileFact, item: SectionLine) -> None:
         """Keep a line whose text the memory has; under another heading it is moved."""
         if head.id in self._kept:
             return  # a copy of a line
@@ -177,7 +176,7 @@ class LineMerge:
             if item.domain and item.domain != head.domain and not self._came.any and not self._review:
                 self._plan.changes.append(LineChange("move", item, head, item.fact or 0))
 
-    def _changed(self, verb: str, item: SectionLine, head: Fact, why: str) -> None:
+    def _changed(self, verb: str, item: SectionLine, head: FileFact, why: str) -> None:
         """Take a line with another text, or keep it as it is until that is decided."""
         assert item.fact is not None
         text = self._facts.of_text(item.text)
@@ -250,7 +249,7 @@ class LineMerge:
                 why = f"{len(fresh):,} of {len(self._base):,} lines were deleted at once."
             self._plan.changes.append(LineChange("forget", None, head, number, why))
 
-    def _says(self, item: SectionLine, head: Fact) -> bool:
+    def _says(self, item: SectionLine, head: FileFact) -> bool:
         return self._facts.of_text(item.text) == self._facts.digest(head)
 
 
