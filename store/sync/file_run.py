@@ -264,6 +264,8 @@ class FileRun:
             now |= {number: base[number] for number in plan.held if number in base}
             if not same or now != base:
                 with self._database.write(FILE, "sync") as write:
+                    if not synced_files.stands(write, self._file):
+                        raise Changed  # another run wrote a version since
                     synced_files.note_version(write, self._file, version, now)
             if not same:
                 report.others = sum(bool(line.strip()) for line in content.others)

@@ -2,7 +2,7 @@
 nothing is lost on the way."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from store.config.files import put, user_path
 from store.context.acceptance import accepted
 from store.documents.paths import Unreadable
 from store.memory import Memory
+from store.sync import file_run, synced_files
 
 Remembered = Callable[[int], list[str]]
 
@@ -537,3 +538,25 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
         expected += [f"Learned meanwhile {number}" for number in range(1, stop + 1)]
         assert sorted(notebook.active()) == sorted(expected) == sorted(notebook.items)
         assert not [kind for kind, _ in notebook.waiting() if kind != "confirm"]
+
+
+def test_a_version_that_another_run_took_is_not_written_twice(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process noted what version 2 will say, and has not written the file yet."""
+    real = file_run.rendered
+    notebook.memory.facts.remember("Learned before")
+
+    def meanwhile(items: Iterable[tuple[str, str, int | None]]) -> list[str]:
+        monkeypatch.setattr(file_run, "rendered", real)
+        with Memory.open(notebook.memory.database.path, "app", notebook.memory.database.clock) as other:
+            [file] = other.sync.files()
+            with other.database.write(FILE, "sync") as write:
+                synced_files.note_version(write, file, 2, {1: b"another text"})
+        return real(items)
+
+    monkeypatch.setattr(file_run, "rendered", meanwhile)
+    notebook.sync()
+    [file] = notebook.memory.sync.files()
+    assert file.version == 3 and f" {file.version}: " in notebook.text
+    assert notebook.memory.sync.run().step is None and sorted(notebook.items) == sorted(notebook.active())
