@@ -83,7 +83,7 @@ class LineMerge:
         for item in lines:
             if item.fact is not None and (text := self._facts.of_text(item.text)) != self._base.get(item.fact):
                 self._plan.seen[item.fact] = text
-        deleted = self._delete(lines)
+        deleted = self._missing(lines) if self._deletes else []
         for item in lines:
             self._merge(item)
         self._forget(deleted)
@@ -122,8 +122,7 @@ class LineMerge:
 
     def _reworded(self, items: list[SectionLine]) -> list[SectionLine]:
         """Return the items, those that lost their citation with the one of the missing line that they resemble."""
-        there = {item.fact for item in items}
-        missing = [number for number in self._base if number not in there and self._facts.head(number) is not None]
+        missing = self._missing(items)
         bare = [at for at, item in enumerate(items) if item.fact is None and self._facts.same(item.text) is None]
         if not missing or not bare or len(missing) * len(bare) > 20_000:
             return items
@@ -216,15 +215,16 @@ class LineMerge:
 
     # what was deleted
 
-    def _delete(self, items: Iterable[SectionLine]) -> list[int]:
+    def _missing(self, items: Iterable[SectionLine]) -> list[int]:
+        """Return the lines of the file's version whose facts hold, and that no item cites or says."""
         there = {item.fact for item in items}
-        by_text = {fact.id for item in items if item.fact is None and (fact := self._facts.same(item.text))}
-        gone = []
-        for number in self._base if self._deletes else ():
-            head = self._facts.head(number)
-            if number not in there and head is not None and head.id not in by_text and head.id not in there:
-                gone.append(number)
-        return gone
+        said = {fact.id for item in items if item.fact is None and (fact := self._facts.same(item.text))}
+        heads = {number: head for number in self._base if (head := self._facts.head(number)) is not None}
+        return [
+            number
+            for number, head in heads.items()
+            if number not in there and head.id not in there and head.id not in said
+        ]
 
     def _forget(self, gone: Sequence[int]) -> None:
         fresh = [number for number in gone if self._pending.get((number, DELETED)) is None]

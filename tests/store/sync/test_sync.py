@@ -176,6 +176,12 @@ def test_a_line_that_lost_its_citation_is_still_that_fact(notebook: Notebook) ->
     assert "- The team is five [F#1]" in notebook.text
 
 
+def test_a_new_line_that_resembles_one_without_its_citation_is_a_new_fact(notebook: Notebook) -> None:
+    notebook.edit(("- The team is five [F#1]", "- The team is five\n- The team is fine"))
+    assert notebook.last.applied.corrected == [] and len(notebook.last.applied.added) == 1
+    assert {"The team is five", "The team is fine"} <= set(notebook.active())
+
+
 def test_a_fact_of_several_lines_is_one_item(notebook: Notebook) -> None:
     text = "How to release:\n\n```\nmake release\n```"
     notebook.memory.facts.remember(text)
