@@ -122,7 +122,7 @@ class LineMerge:
 
     def _reworded(self, items: list[SectionLine]) -> list[SectionLine]:
         """Return the items, those that lost their citation with the one of the missing line that they resemble."""
-        missing = self._missing(items)
+        missing = [number for number in self._missing(items) if not self._came.removed(number)]
         bare = [at for at, item in enumerate(items) if item.fact is None and self._facts.same(item.text) is None]
         if not missing or not bare or len(missing) * len(bare) > 20_000:
             return items
