@@ -31,7 +31,7 @@ from store.memory import Memory
 
 AIM_MS = 50.0
 KEPT = os.path.join(os.path.expanduser("~"), ".cache", "memoranda", "test-models", "*.gguf")
-PARTS = ("static", "facts", "summaries", "log", "window", "tools", "question")
+PARTS = ("static", "own", "facts", "summaries", "log", "window", "tools", "question")
 UNMEASURED = 3
 
 

@@ -22,7 +22,7 @@ from bench.store import heading, verdict
 from store.base.errors import MemorandaError
 from store.documents.managed_section import parse, section_name
 from store.memory import Memory
-from store.sync.lines import read, shape
+from store.sync.lines import SectionLine, read, shape
 
 ACTS = 40
 SYNC_AIM = 100.0  # ms, of a thousand lines
@@ -152,7 +152,7 @@ class Schedule:
             at = item.number
             act = self.dice.choice(("reword", "reword", "delete", "move", "bare", "copy", "clear", "own"))
             if act in ("reword", "delete", "clear"):
-                self.touched.add(item.shape)
+                self.touch(item)
             if act == "reword":
                 new = f"{item.text} {self.new()}"
                 lines[at] = lines[at].replace(item.text, new)
@@ -172,6 +172,12 @@ class Schedule:
         start = text.index("\n", text.index(f"<!-- memoranda {self.name} ")) + 1
         end = text.index(f"<!-- memoranda {self.name} end")
         return text[:start] + "\n".join([*lines, ""]) + text[end:]
+
+    def touch(self, item: SectionLine) -> None:
+        """Note that a line is changed or deleted, and so the fact that it cites, which may say something else."""
+        self.touched.add(item.shape)
+        for fact in self.memory.facts.many([item.fact or 0]):
+            self.touched |= {shape(one.fact) for one in self.memory.facts.chain(fact.id)}
 
     def sync(self) -> None:
         before = None

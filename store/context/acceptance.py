@@ -12,7 +12,18 @@ from store.history.compression import every_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.base.models import Fact
+    from typing import Protocol
+
+    class Authored(Protocol):
+        """A fact, or what is needed of one."""
+
+        @property
+        def id(self) -> int: ...
+        @property
+        def origin(self) -> str: ...
+        @property
+        def source(self) -> str: ...
+
 
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they imported
 BELIEVE = "believe"  # begins the reason of a step that accepted an agent's text, since it quoted the person
@@ -20,7 +31,7 @@ BELIEVE = "believe"  # begins the reason of a step that accepted an agent's text
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
-def accepted(database: Database, facts: "Sequence[Fact]") -> Collection[int]:
+def accepted(database: Database, facts: "Sequence[Authored]") -> Collection[int]:
     """Return those of these facts that a person wrote, said, imported, or approved since; or that an agent recorded in
     the person's own words, where they trust it."""
     yes = {

@@ -14,10 +14,13 @@ from store.text.prompt_injection import suspicious
 PROMPT = 3_050  # of everything that is sent
 ANSWER = 950  # that the model keeps for its answer
 WARN = 3_500  # prompt and answer together: above it a warning is shown
-LIMITS = {"static": 400, "facts": 150, "summaries": 200, "log": 200, "window": 2_000, "tools": 300}  # `log` shares …
+# `own` is taken from the window's, and `log` shares …
+LIMITS = {"static": 400, "own": 500, "facts": 150, "summaries": 200, "log": 200, "window": 2_000, "tools": 300}
 SHARED = 200  # … this with the summaries
 LEAST = 12  # tokens of a text that is cut: a shorter one is useless
+PASSAGES = ("own", "log")  # parts that are lines of one document
 HEADINGS = {
+    "own": "What the person wrote for you",
     "facts": "What the person lets you remember:",
     "summaries": "What was talked about before, newest last:",
     "log": "Written down today",
@@ -66,7 +69,7 @@ def empty(name: str) -> Part:
 def rendered(name: str, pieces: Sequence[ContextPiece], left_out: int = 0) -> Part:
     """Return a part with these pieces."""
     heading = HEADINGS[name]
-    if name == "log" and pieces:  # consecutive lines have one citation
+    if name in PASSAGES and pieces:  # consecutive lines have one citation
         heading += f" [{pieces[0].citation}-{pieces[-1].citation.rpartition('#')[2]}]:"
     text = fenced(name, heading, [piece.line for piece in pieces])
     return Part(name, text, tokens.count(text), tuple(pieces), left_out)

@@ -21,6 +21,7 @@ from store.context.budget import (
     ContextPiece,
     Part,
     empty,
+    first_that_fit,
     last_that_fit,
     unfenced,
     whole,
@@ -34,12 +35,15 @@ from store.conversations.summaries import ACTIVE, Summaries
 from store.conversations.turns import Turns
 from store.database.database import Database
 from store.documents.documents import Documents
+from store.documents.own_text import accepted_in, accepted_text
+from store.documents.paths import MEMORY_FILE
 from store.search.pipeline import Search
 from store.text.fence import harmless
 
 if TYPE_CHECKING:
     from store.base.models import Turn
 
+OWN_LINES = 60  # of the person's own text, the first ones
 LOG_LINES = 60  # of today's log, the last ones
 LOG_LEAST = 100  # tokens reserved for the log in the space that it shares with summaries
 ASKED = 1_200  # tokens of a question that are sent
@@ -101,7 +105,9 @@ class Contexts:
                 "Shorten them.",
             )
         asked = _asked(question)
-        window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)
+        own = first_that_fit("own", self._own(), LIMITS["own"])
+        room = LIMITS["window"] - own.tokens - asked.tokens
+        window = last_that_fit("window", [_turn(turn) for turn in turns], room)
         seen = {piece.citation: piece.text for piece in window.pieces}  # the parts of them that are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
@@ -126,6 +132,7 @@ class Contexts:
             log = last_that_fit("log", written, SHARED - summaries.tokens, cut=True)
         parts = {
             "static": ours,
+            "own": own,
             "facts": chosen.part,
             "summaries": summaries,
             "log": log,
@@ -177,6 +184,17 @@ class Contexts:
             if entry and (not shown or part[-1].number < shown):
                 parts.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", entry))
         return parts[-ACTIVE:]
+
+    def _own(self) -> list[ContextPiece]:
+        """Return the lines of MEMORY.md outside of its section that the person accepted, the first ones, if the file is
+        kept in sync."""
+        if self._database.moment or not (synced := accepted_in(self._database, MEMORY_FILE)):
+            return []
+        lines = accepted_text(self._database, self._documents.places, MEMORY_FILE, synced)
+        return [
+            ContextPiece(str(Citation("document", MEMORY_FILE, at, at)), None, "", line)
+            for at, line in lines[:OWN_LINES]
+        ]
 
     def _log(self) -> list[ContextPiece]:
         """Return the last lines of today's daily log, if there is one."""

@@ -4,7 +4,7 @@ A line is accepted by its digest, so that one that was changed is not, wherever 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from store.base.errors import MemorandaError
 from store.base.hashing import blake2b
@@ -21,27 +21,26 @@ def line_digest(name: str, text: str) -> str:
     return blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=16, key=name.encode()).hexdigest()
 
 
-def read_file(database: Database, places: DocumentRoots, path: str) -> SectionFile:
-    """Return a synced file as it is on the disk. Raise FileNotFoundError or MemorandaError."""
-    raw, _ = read_bytes(places.named(path))
-    return parse(raw, section_name(database))
-
-
-def parted(database: Database, file: SectionFile, path: str) -> tuple[list[NumberedLine], list[NumberedLine]]:
-    """Return the lines outside of the section of a file: those that a person accepted, and the others."""
+def accepted_in(database: Database, path: str) -> frozenset[str]:
+    """Return the digests of the lines that a person accepted of a file; none where it is not kept in sync."""
     row = database.value("SELECT own FROM synced_files WHERE path = ?", (path,))
-    accepted, name = set(json.loads(row or "[]")), section_name(database)
-    lines = file.own_lines()
-    yes = [line for line in lines if line_digest(name, line[1]) in accepted]
-    return yes, [line for line in lines if line not in yes]
+    return frozenset(json.loads(row or "[]"))
 
 
-def accepted_text(database: Database, places: DocumentRoots, path: str) -> list[NumberedLine]:
-    """Return the accepted lines of a synced file; none where it is not kept in sync, or cannot be read."""
-    if database.value("SELECT 1 FROM synced_files WHERE path = ? AND own <> '[]'", (path,)) is None:
-        return []
+def parted(name: str, file: SectionFile, accepted: Collection[str]) -> tuple[list[NumberedLine], list[NumberedLine]]:
+    """Return the lines outside of the section of a file, in the memory of this name: those that were accepted, and the
+    others."""
+    lines = [(line_digest(name, line[1]) in accepted, line) for line in file.own_lines()]
+    return [line for yes, line in lines if yes], [line for yes, line in lines if not yes]
+
+
+def accepted_text(
+    database: Database, places: DocumentRoots, path: str, accepted: Collection[str]
+) -> list[NumberedLine]:
+    """Return the accepted lines of a file as it is on the disk; none where it cannot be read."""
+    name = section_name(database)
     try:
-        return parted(database, read_file(database, places, path), path)[0]
+        return parted(name, parse(read_bytes(places.named(path))[0], name), accepted)[0]
     except (FileNotFoundError, MemorandaError):
         return []
 

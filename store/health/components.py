@@ -109,6 +109,16 @@ def documents(visit: CheckContext) -> Iterator[Finding]:
         yield Finding("documents", WRONG, says, "memoranda index documents names all.", "index documents")
 
 
+def synced(visit: CheckContext) -> Iterator[Finding]:
+    """Report the files that are kept in sync, and those that could not be the last time."""
+    for file in visit.memory.sync.files():
+        if file.problem:
+            verb = f"sync {file.path}"
+            yield Finding("sync", WRONG, file.problem, f"memoranda {verb} tries it again.", verb)
+        else:
+            yield Finding("sync", OK, f"{file.path} is kept in sync.")
+
+
 def backups(visit: CheckContext) -> Iterator[Finding]:
     """Report the age of the newest backup, and whether the last check found all of them whole."""
     from store.exchange.backups.backup import backup_status

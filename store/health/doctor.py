@@ -30,6 +30,7 @@ CHECKS: tuple[tuple[str, Callable[[CheckContext], Iterator[Finding]]], ...] = (
     ("model", components.model),
     ("agent", components.agent),
     ("documents", components.documents),
+    ("sync", components.synced),
     ("backups", components.backups),
     ("purge", components.purges),
     ("learning", components.learning),

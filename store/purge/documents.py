@@ -44,12 +44,12 @@ def places(database: Database, lie: DocumentRoots, words: Words) -> list[Remaini
 
 def documents(database: Database, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
     """Yield the matches in documents, one for each sentence or line. A file is read if the index finds the words in it,
-    or does not have its current state."""
+    does not have its current state, or leaves a section out, as of files that are kept in sync."""
     known = {
         path: (size, modified)
         for path, size, modified in database.rows("SELECT path, size, modified_ns FROM documents")
     }
-    holding = set(indexed(database, words))
+    holding = {*indexed(database, words), *(path for (path,) in database.rows("SELECT path FROM synced_files"))}
     for document in places.walk(lambda name, why: None):
         name = document.place.name
         if name in holding or known.get(name) != (document.size, document.modified_ns):

@@ -147,7 +147,8 @@ class LineApply:
         """Ask about each fact that the file wrote: no agent is sent it until a person accepts it."""
         if self._write.actor == PERSON:
             return
-        for number in [*self.done.added, *(new for _, new in self.done.corrected)]:
-            why = f"{self._path}. It holds, and no agent is sent it until you accept it."
+        old = {new: f" It took the place of {cite('fact', old)}." for old, new in self.done.corrected}
+        for number in [*self.done.added, *old]:
+            why = f"{self._path}.{old.get(number, '')} It holds, and no agent is sent it until you accept it."
             question = ProposalQuestion("confirm", {}, number, (), FILE, why)
             self.done.proposed.append(self._inbox.ask(self._write, question)[0])

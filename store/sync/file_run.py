@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.file_stamp import NO_FILE, Stamp, stamp_of
 from store.base.hashing import sha256
-from store.base.models import Fact
 from store.base.vocabulary import FILE, PERSON
 from store.config.configuration import Config
 from store.database.database import Database
@@ -23,7 +22,7 @@ from store.documents.paths import SUFFIX, Root, Unreadable, hidden, read_bytes
 from store.inbox.inbox import Inbox
 from store.sync import git_changes, synced_files
 from store.sync.apply import Applied, LineApply
-from store.sync.file_facts import MOST, FileFacts
+from store.sync.file_facts import MOST, FileFact, FileFacts
 from store.sync.lines import WRITTEN, SectionContent, SectionLine, digest, read, rendered
 from store.sync.merge import WAITING, LineMerge, MergePlan
 from store.sync.synced_files import SyncedFile
@@ -256,15 +255,17 @@ class FileRun:
         lines = rendered(self._item(row) for row in plan.rows)
         same = file.version == self._file.version and list(file.lines) == lines and not content.others
         version = self._file.version if same else max(self._file.version, file.version or 0) + 1
-        report.facts = sum(isinstance(row, Fact) for row in plan.rows)
+        report.facts = sum(isinstance(row, FileFact) for row in plan.rows)
         report.waiting = len(plan.rows) - report.facts
         report.too_many = facts.too_many
         new = raw or b""
         if not self._left(came):
-            now = {row.id: facts.digest(row) for row in plan.rows if isinstance(row, Fact)}
+            now = {row.id: facts.digest(row) for row in plan.rows if isinstance(row, FileFact)}
             now |= {number: base[number] for number in plan.held if number in base}
             if not same or now != base:
                 with self._database.write(FILE, "sync") as write:
+                    if not synced_files.stands(write, self._file):
+                        raise Changed  # another run wrote a version since
                     synced_files.note_version(write, self._file, version, now)
             if not same:
                 report.others = sum(bool(line.strip()) for line in content.others)
@@ -305,8 +306,8 @@ class FileRun:
         """Return whether the file is not written: a checkout stays clean until there is more to write."""
         return not self._asked and came.any and came.clean
 
-    def _item(self, row: Fact | SectionLine) -> tuple[str, str, int | None]:
-        if isinstance(row, Fact):
+    def _item(self, row: FileFact | SectionLine) -> tuple[str, str, int | None]:
+        if isinstance(row, FileFact):
             return row.domain, row.fact, row.id
         return row.domain, row.text, row.fact
 

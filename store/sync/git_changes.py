@@ -29,12 +29,12 @@ BUSY = {
 
 @dataclass(slots=True)
 class GitChanges:
-    """What git brought: `head` is the commit that is checked out now; `added` are the lines that came, as (fact or 0,
-    digest), `gone` the facts whose lines went; `known` the digests that each fact's line ever had here. `whole` is
-    whether it cannot be told, and everything counts as brought; `clean` whether the file is as that commit has it."""
+    """What git brought: `head` is the commit that is checked out now; `added` are the digests of the lines that came,
+    `gone` the facts whose lines went; `known` the digests that each fact's line ever had here. `whole` is whether it
+    cannot be told, and everything counts as brought; `clean` whether the file is as that commit has it."""
 
     head: str = ""
-    added: frozenset[tuple[int, bytes]] = frozenset()
+    added: frozenset[bytes] = frozenset()
     gone: frozenset[int] = frozenset()
     known: Mapping[int, frozenset[bytes]] = field(default_factory=dict)
     whole: bool = False
@@ -46,8 +46,8 @@ class GitChanges:
         return self.whole or bool(self.added or self.gone)
 
     def brought(self, item: SectionLine) -> bool:
-        """Return whether this line came by git."""
-        return self.whole or (item.fact or 0, digest(self.key, item.text)) in self.added
+        """Return whether this line came by git, whatever it cited there."""
+        return self.whole or digest(self.key, item.text) in self.added
 
     def removed(self, fact: int) -> bool:
         """Return whether the line of this fact went by git."""
@@ -88,13 +88,13 @@ def look(
             return GitChanges(head)
         moves = refs.moves_since(root, before)
         changes = GitChanges(head, known=known, key=key, whole=moves is not None and len(moves) > MOST_MOVES)
-        added, gone = set[tuple[int, bytes]](), set[int]()
+        added, gone = set[bytes](), set[int]()
         for old, new in [(before, head)] if moves is None else moves[:MOST_MOVES]:
             earlier, after = (_lines(_content(root, commit, place), name, key) for commit in (old, new))
             if after is None or earlier is None:
                 changes.whole = True
                 continue
-            added |= after - earlier
+            added |= {text for _, text in after - earlier}
             gone |= {fact for fact, _ in earlier if fact} - {fact for fact, _ in after}
         changes.added, changes.gone = frozenset(added), frozenset(gone)
         changes.clean = changes.any and _content(root, head, place) == raw

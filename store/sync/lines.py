@@ -22,7 +22,7 @@ _HEADING = re.compile(r"#{1,6}(?:[ \t]+(.*?))?[ \t]*#*[ \t]*")
 _CITED = re.compile(r"(.*?)[ \t]*\[([^\[\]\s]{3,24})\][ \t]*", re.DOTALL)
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _BEGINS = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$)|`{3}|~{3}")  # an item, a heading, code
-_NO_ITEM = re.compile(r"[|>]|<[!/a-zA-Z]|([-*_=])(?:[ \t]*\1){2,}[ \t]*$|\[\^?[^\]]+\]:")
+_NO_ITEM = re.compile(r"[|>]|<[!/a-zA-Z]|([-*_=])\1{2,}[ \t]*$|\[\^?[^\]]+\]:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ def read(lines: Sequence[str], first: int, domains: Iterable[str] = WRITTEN) -> 
 
 
 def _rule(line: str) -> bool:
-    """Return whether a line divides the text: `---`, `* * *`."""
-    marks = line.replace(" ", "").replace("\t", "")
+    """Return whether a line divides the text: `---`, `***`."""
+    marks = line.rstrip()
     return len(marks) >= 3 and marks[0] in "-*_=" and not marks.strip(marks[0])
 
 

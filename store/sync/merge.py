@@ -7,9 +7,8 @@ What one side alone changed is taken; what both changed is asked about, and what
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from store.base.models import Fact
 from store.database.values import clean
-from store.sync.file_facts import FileFacts
+from store.sync.file_facts import FileFact, FileFacts
 from store.sync.git_changes import GitChanges
 from store.sync.lines import SectionLine, shape
 
@@ -27,7 +26,7 @@ class LineChange:
 
     verb: str
     line: SectionLine | None
-    fact: Fact | None = None
+    fact: FileFact | None = None
     cited: int = 0
     why: str = ""
 
@@ -40,7 +39,7 @@ class MergePlan:
     another text than before."""
 
     changes: list[LineChange] = field(default_factory=list)
-    rows: list[Fact | SectionLine] = field(default_factory=list)
+    rows: list[FileFact | SectionLine] = field(default_factory=list)
     held: set[int] = field(default_factory=set)
     seen: dict[int, bytes] = field(default_factory=dict)
 
@@ -84,7 +83,7 @@ class LineMerge:
         for item in lines:
             if item.fact is not None and (text := self._facts.of_text(item.text)) != self._base.get(item.fact):
                 self._plan.seen[item.fact] = text
-        deleted = self._delete(lines)
+        deleted = self._missing(lines) if self._deletes else []
         for item in lines:
             self._merge(item)
         self._forget(deleted)
@@ -123,8 +122,7 @@ class LineMerge:
 
     def _reworded(self, items: list[SectionLine]) -> list[SectionLine]:
         """Return the items, those that lost their citation with the one of the missing line that they resemble."""
-        there = {item.fact for item in items}
-        missing = [number for number in self._base if number not in there and self._facts.head(number) is not None]
+        missing = [number for number in self._missing(items) if not self._came.removed(number)]
         bare = [at for at, item in enumerate(items) if item.fact is None and self._facts.same(item.text) is None]
         if not missing or not bare or len(missing) * len(bare) > 20_000:
             return items
@@ -167,7 +165,7 @@ class LineMerge:
         else:
             self._changed("conflict", item, head, "It was changed here and in the file.")
 
-    def _keep(self, head: Fact, item: SectionLine) -> None:
+    def _keep(self, head: FileFact, item: SectionLine) -> None:
         """Keep a line whose text the memory has; under another heading it is moved."""
         if head.id in self._kept:
             return  # a copy of a line
@@ -177,7 +175,7 @@ class LineMerge:
             if item.domain and item.domain != head.domain and not self._came.any and not self._review:
                 self._plan.changes.append(LineChange("move", item, head, item.fact or 0))
 
-    def _changed(self, verb: str, item: SectionLine, head: Fact, why: str) -> None:
+    def _changed(self, verb: str, item: SectionLine, head: FileFact, why: str) -> None:
         """Take a line with another text, or keep it as it is until that is decided."""
         assert item.fact is not None
         text = self._facts.of_text(item.text)
@@ -217,15 +215,16 @@ class LineMerge:
 
     # what was deleted
 
-    def _delete(self, items: Iterable[SectionLine]) -> list[int]:
+    def _missing(self, items: Iterable[SectionLine]) -> list[int]:
+        """Return the lines of the file's version whose facts hold, and that no item cites or says."""
         there = {item.fact for item in items}
-        by_text = {fact.id for item in items if item.fact is None and (fact := self._facts.same(item.text))}
-        gone = []
-        for number in self._base if self._deletes else ():
-            head = self._facts.head(number)
-            if number not in there and head is not None and head.id not in by_text and head.id not in there:
-                gone.append(number)
-        return gone
+        said = {fact.id for item in items if item.fact is None and (fact := self._facts.same(item.text))}
+        heads = {number: head for number in self._base if (head := self._facts.head(number)) is not None}
+        return [
+            number
+            for number, head in heads.items()
+            if number not in there and head.id not in there and head.id not in said
+        ]
 
     def _forget(self, gone: Sequence[int]) -> None:
         fresh = [number for number in gone if self._pending.get((number, DELETED)) is None]
@@ -250,7 +249,7 @@ class LineMerge:
                 why = f"{len(fresh):,} of {len(self._base):,} lines were deleted at once."
             self._plan.changes.append(LineChange("forget", None, head, number, why))
 
-    def _says(self, item: SectionLine, head: Fact) -> bool:
+    def _says(self, item: SectionLine, head: FileFact) -> bool:
         return self._facts.of_text(item.text) == self._facts.digest(head)
 
 

@@ -137,13 +137,13 @@ class Sync:
             " ORDER BY p.id",
             (self._known(name).id, FILE),
         )
-        _, others = own_text.parted(self._database, self.file(name), name)
+        _, others = self._own(name)
         return self._inbox.many([number for (number,) in rows]), [line for _, line in others]
 
     def accept(self, name: str, proposals: Sequence[int], lines: Sequence[str]) -> int | None:
         """Accept these of a file's proposals, as one step of history, and these lines outside of its section; return
         the step, None without proposals. By the person."""
-        yes, _ = own_text.parted(self._database, self.file(name), name)
+        yes, _ = self._own(name)
         step = None
         if proposals:
             self._inbox.decide([InboxChoice(number, "accept") for number in proposals])
@@ -151,6 +151,10 @@ class Sync:
         with self._database.write(PERSON, "sync") as write:
             own_text.accept(write, name, [*(line for _, line in yes), *lines])
         return step
+
+    def _own(self, name: str) -> tuple[list[own_text.NumberedLine], list[own_text.NumberedLine]]:
+        accepted = own_text.accepted_in(self._database, name)
+        return own_text.parted(section_name(self._database), self.file(name), accepted)
 
     def content(self, name: str) -> bytes:
         """Return what a file that can be synced says now. Raise NotFound or Unreadable."""

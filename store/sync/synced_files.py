@@ -93,6 +93,12 @@ def note_seen(write: Transaction, file: SyncedFile, version: int, seen: Mapping[
         )
 
 
+def stands(write: Transaction, file: SyncedFile) -> bool:
+    """Return whether the newest version of a file's section is still the one that is known here."""
+    newest = write.execute("SELECT version FROM synced_files WHERE id = ?", (file.id,)).get
+    return bool(newest == file.version)
+
+
 def note_version(write: Transaction, file: SyncedFile, version: int, lines: Mapping[int, bytes]) -> None:
     """Record the lines of the newest version of a section, with what changed since the one before."""
     open_rows = list(

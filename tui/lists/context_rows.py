@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 WHOLE = "whole"  # the key of the row for the full text
 NAME, TOKENS = 9, 5  # cells of a part's name and of its cost
 LONGEST = 24  # cells of the longest bar
-HEADINGS = {"summaries": "summaries", "log": "today's log", "window": "the conversation", "tools": "tools"}
+HEADINGS = {
+    "own": "your own text",
+    "summaries": "summaries",
+    "log": "today's log",
+    "window": "the conversation",
+    "tools": "tools",
+}
+PASSAGES = ("own", "log")  # parts that are lines of one document
 # reason → its short form in a narrow list, if it differs
 SHORT = {
     "words": "by words",
@@ -173,18 +180,18 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Conte
         pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
         if pieces:
             rows.append(ContextRow(None, text=HEADINGS[part.name]))
-            if part.name == "log":  # its lines form one passage
+            if part.name in PASSAGES:
                 pieces = [replace(pieces[0], text=" ".join(piece.text for piece in pieces))]
             rows += [_piece(part, piece, records.get(piece.citation)) for piece in pieces]
     return rows
 
 
 def _piece(part: Part, piece: ContextPiece, record: Record | None) -> ContextRow:
-    cost = count(part.tokens if part.name == "log" else token_count.count(piece.line), "token")
+    cost = count(part.tokens if part.name in PASSAGES else token_count.count(piece.line), "token")
     return ContextRow(
         piece.key if piece.key is not None else piece.citation,
         record,
-        KIND_GLYPHS.get("turn" if part.name == "window" else "document" if part.name == "log" else part.name, "·"),
+        KIND_GLYPHS.get("turn" if part.name == "window" else "document" if part.name in PASSAGES else part.name, "·"),
         "rule",
         piece.citation,
         " ".join(piece.text.split()),

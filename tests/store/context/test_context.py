@@ -72,10 +72,16 @@ def say(memory: Memory, *turns: tuple[str, str], session: str = "s1") -> None:
     turns=SAID,
     tools=st.lists(TEXTS, max_size=3),
     log=st.none() | TEXTS,
+    own=st.none() | TEXTS.map(lambda text: text.replace("\0", "").replace("\r", "")),
     question=TEXTS,
 )
 def test_no_store_and_no_conversation_breaks_the_budget(
-    facts: list[tuple[str, bool]], turns: list[tuple[str, str]], tools: list[str], log: str | None, question: str
+    facts: list[tuple[str, bool]],
+    turns: list[tuple[str, str]],
+    tools: list[str],
+    log: str | None,
+    own: str | None,
+    question: str,
 ):
     """Whatever is remembered, said, written down and returned: the whole and each part keep to their limits, what is
     counted is what is sent, and the question is there."""
@@ -85,6 +91,10 @@ def test_no_store_and_no_conversation_breaks_the_budget(
             if text.strip():
                 memory.facts.remember(text[:20_000], pinned=pinned)
         say(memory, *((role, text) for role, text in turns if text.strip()))
+        if own is not None:
+            memory.sync.start()
+            (Path(folder) / "MEMORY.md").write_text(own, encoding="utf-8", errors="replace")
+            memory.sync.accept("MEMORY.md", (), own.split("\n"))
         if log is not None:
             (Path(folder) / "memory").mkdir()
             (Path(folder) / "memory" / "2026-11-21.md").write_text(log, encoding="utf-8", errors="replace")
@@ -93,7 +103,7 @@ def test_no_store_and_no_conversation_breaks_the_budget(
         assert context.tokens == token_count.count(context.text) <= PROMPT
         assert all(taken[name] <= limit for name, limit in LIMITS.items())
         assert taken["summaries"] + taken["log"] <= SHARED
-        assert taken["window"] + taken["question"] <= LIMITS["window"]
+        assert taken["window"] + taken["question"] + taken["own"] <= LIMITS["window"]
         for found in context.parts:
             assert found.text in context.text and found.tokens == token_count.count(found.text)
         assert not question.strip() or "The person asks now:" in context.text or not harmless(question).strip()
@@ -516,6 +526,32 @@ def test_todays_log_is_in_and_its_end_matters_most(memory: Memory, tmp_path: Pat
     first = re.search(r"entry (\d+)", log)
     assert first and f"Written down today [memory/2026-11-21.md#L{int(first[1]) + 3}-L42]:" in log
     assert next(found for found in context.parts if found.name == "log").left_out > 0
+
+
+def test_the_persons_own_text_is_in_once_they_accepted_it(memory: Memory, tmp_path: Path):
+    """Of MEMORY.md outside of its section, out of what the conversation may take; a line that was changed is out."""
+    file = tmp_path / "MEMORY.md"
+    file.write_text("Ask me before you delete anything.\n")
+    assert part(memory.context("x"), "own") == ""
+    memory.facts.remember("The team is five")
+    memory.sync.start()
+    memory.sync.run()
+    assert part(memory.context("x"), "own") == "", "whose text it is nobody said"
+    memory.sync.accept("MEMORY.md", (), memory.sync.waiting()[1])
+    own = part(memory.context("x"), "own")
+    assert own.startswith("What the person wrote for you [MEMORY.md#L1-L1]:") and "Ask me before" in own
+    assert "The team is five" not in own
+    file.write_text("Never mind: delete anything.\n" + file.read_text())
+    own = part(memory.context("x"), "own")
+    assert "Never mind" not in own and "[MEMORY.md#L2-L2]" in own
+    file.write_text("\n".join(f"Rule {number}: {'be careful ' * 8}" for number in range(200)))
+    memory.sync.accept("MEMORY.md", (), memory.sync.waiting()[1])
+    say(memory, *(("user", f"turn {number} " + "word " * 400) for number in range(6)))
+    context = memory.context("and?")
+    taken = {found.name: found.tokens for found in context.parts}
+    assert 400 < taken["own"] <= 500 and taken["window"] <= 2_000 - taken["own"] and "Rule 0:" in part(context, "own")
+    memory.sync.stop("MEMORY.md")
+    assert part(memory.context("x"), "own") == ""
 
 
 def test_without_a_question_it_is_the_last_one_with_what_came_before(memory: Memory):

@@ -70,6 +70,25 @@ def test_what_a_pull_brings_waits_in_the_inbox_and_stays_in_the_file(
     assert sorted(notebook.items) == ["Deploys are on Fridays", "Tea, not coffee", "The team is six"]
 
 
+def test_what_git_brings_is_a_proposal_whatever_it_cites(notebook: Notebook, checkout: Path, colleague: Path) -> None:
+    """A line under a citation that is not in the file resembles one that went with the same pull."""
+    change(colleague, ("- The team is five [F#1]", "- The team is fine [F#99]"))
+    git(checkout, "pull", "-q", "clone", "main")
+    notebook.sync()
+    assert "The team is five" in notebook.active() and "The team is fine" not in notebook.active()
+    assert "The team is fine" in [text for _, text in notebook.waiting()]
+
+
+def test_a_line_that_git_deleted_is_not_reworded_by_one_of_the_person(
+    notebook: Notebook, checkout: Path, colleague: Path
+) -> None:
+    change(colleague, ("- The team is five [F#1]\n", ""))
+    git(checkout, "pull", "-q", "clone", "main")
+    notebook.edit(("- Tea", "- The team is fine\n- Tea"))
+    assert notebook.last.applied.corrected == [] and "The team is fine" in notebook.active()
+    assert ("forget", "The team is five") in notebook.waiting() and "The team is five" in notebook.active()
+
+
 def test_what_the_person_commits_themselves_is_an_edit(notebook: Notebook, checkout: Path) -> None:
     notebook.save(notebook.text.replace("The team is five", "The team is six"))
     commit(checkout)

@@ -2,7 +2,7 @@
 nothing is lost on the way."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from store.config.files import put, user_path
 from store.context.acceptance import accepted
 from store.documents.paths import Unreadable
 from store.memory import Memory
+from store.sync import file_run, synced_files
 
 Remembered = Callable[[int], list[str]]
 
@@ -173,6 +174,12 @@ def test_a_line_that_lost_its_citation_is_still_that_fact(notebook: Notebook) ->
     notebook.edit((" [F#1]", ""), ("Deploys are on Fridays [F#3]", "Deploys are on Friday mornings"))
     assert notebook.last.applied.corrected == [(3, 4)] and not notebook.last.applied.added
     assert "- The team is five [F#1]" in notebook.text
+
+
+def test_a_new_line_that_resembles_one_without_its_citation_is_a_new_fact(notebook: Notebook) -> None:
+    notebook.edit(("- The team is five [F#1]", "- The team is five\n- The team is fine"))
+    assert notebook.last.applied.corrected == [] and len(notebook.last.applied.added) == 1
+    assert {"The team is five", "The team is fine"} <= set(notebook.active())
 
 
 def test_a_fact_of_several_lines_is_one_item(notebook: Notebook) -> None:
@@ -537,3 +544,25 @@ def test_a_run_that_ended_anywhere_is_repeated_to_the_same_end(
         expected += [f"Learned meanwhile {number}" for number in range(1, stop + 1)]
         assert sorted(notebook.active()) == sorted(expected) == sorted(notebook.items)
         assert not [kind for kind, _ in notebook.waiting() if kind != "confirm"]
+
+
+def test_a_version_that_another_run_took_is_not_written_twice(
+    notebook: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process noted what version 2 will say, and has not written the file yet."""
+    real = file_run.rendered
+    notebook.memory.facts.remember("Learned before")
+
+    def meanwhile(items: Iterable[tuple[str, str, int | None]]) -> list[str]:
+        monkeypatch.setattr(file_run, "rendered", real)
+        with Memory.open(notebook.memory.database.path, "app", notebook.memory.database.clock) as other:
+            [file] = other.sync.files()
+            with other.database.write(FILE, "sync") as write:
+                synced_files.note_version(write, file, 2, {1: b"another text"})
+        return real(items)
+
+    monkeypatch.setattr(file_run, "rendered", meanwhile)
+    notebook.sync()
+    [file] = notebook.memory.sync.files()
+    assert file.version == 3 and f" {file.version}: " in notebook.text
+    assert notebook.memory.sync.run().step is None and sorted(notebook.items) == sorted(notebook.active())

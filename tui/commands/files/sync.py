@@ -111,7 +111,8 @@ def told(report: SyncReport, begins: bool = False) -> str:
         back = f" `undo {report.step}` takes that back." if report.step else ""
         sentences.append(f"Read {name}: {', '.join(parts)}.{back}")
     if waiting := len(done.proposed):
-        sentences.append(f"{count(waiting, 'proposal')} of it wait{'s' if waiting == 1 else ''} in the inbox.")
+        of = "it" if parts else name
+        sentences.append(f"{count(waiting, 'proposal')} of {of} wait{'s' if waiting == 1 else ''} in the inbox.")
     if begins:
         sentences.append(
             f"{name} is kept in sync from now on, with {count(report.facts, 'fact')}. Edit it in any editor: what you"

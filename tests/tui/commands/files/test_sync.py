@@ -59,6 +59,15 @@ def test_an_edit_is_told_with_what_takes_it_back(say: Say, project: Path) -> Non
     assert "- The team is five [F#1]" in file.read_text() and "Lunch" not in file.read_text()
 
 
+def test_what_both_sides_changed_is_said_to_wait(say: Say, project: Path) -> None:
+    say("sync")
+    say("correct", "1", "The team is six")
+    file = project / "MEMORY.md"
+    file.write_text(file.read_text().replace("five", "seven"))
+    assert say("sync") == "1 proposal of MEMORY.md waits in the inbox.\n"
+    assert "conflict" in say("inbox") and "The team is seven [F#1]" in file.read_text()
+
+
 def test_accept_shows_what_it_accepts_and_asks(say: Say, project: Path) -> None:
     say("sync")
     file = project / "MEMORY.md"
