@@ -297,6 +297,7 @@ from store.history.checkpoint_payload import (
     prompt as checkpoint_prompt,
 )
 from store.history.checkpoints import (
+    MANY as MANY_RECORDS,
     Recovered,
 )
 from store.history.compression import (
@@ -694,6 +695,7 @@ __all__ = [
     "Link",
     "Location",
     "LoggedCall",
+    "MANY_RECORDS",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",

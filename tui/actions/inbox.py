@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from store import MANY_RECORDS as MANY
 from store import Fact, MemorandaError, Proposal, cite
 from store import pack_key as pack
-from tui.actions.support import MANY, many, names_of, refuse, undoes, write
+from tui.actions.support import many, names_of, refuse, undoes, write
 from tui.input.key_table import INBOX
 from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count
@@ -82,7 +83,12 @@ def merge(screen: ActionHost) -> None:
             screen,
             f"Make one of {count(len(facts), 'fact')}?",
             len(facts),
-            lambda: write(screen, lambda memory: memory.inbox.join(facts[0], facts[1:]), said),
+            lambda: write(
+                screen,
+                lambda memory: memory.inbox.join(facts[0], facts[1:]),
+                said,
+                before=(f"merge {count(len(facts), 'fact')}", len(facts)),
+            ),
         )
     elif facts:
         screen.ask(
@@ -195,7 +201,13 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
 
     if len(choices) <= 2 * MANY:
         screen.hide_proposals([choice.number for choice in choices])
-    write(screen, work, said, back=pack("proposal", choices[0].number) if len(choices) == 1 else None)
+    write(
+        screen,
+        work,
+        said,
+        back=pack("proposal", choices[0].number) if len(choices) == 1 else None,
+        before=(f"decide {count(len(choices), 'proposal')}", len(choices)),
+    )
 
 
 def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> None:

@@ -96,7 +96,7 @@ async def test_the_count_stands_on_top_until_nothing_waits(asked: Story) -> None
 
 async def test_what_another_process_proposes_is_counted(story: Story) -> None:
     async with opened(story.folder) as person:
-        assert "6 Inbox   7 Context" in person.lines[0]
+        assert "6 Inbox  7 Context" in person.lines[0]
         with story.open(door="mcp") as memory:
             ask(memory, "Allergic to peanuts")
         await person.until(lambda: "6 Inbox 1" in person.lines[0])
@@ -227,7 +227,7 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         await person.press("ctrl+a", "f")
         assert person.sees("Reject 12 proposals? y/n")
         await person.press("y")
-        assert person.toasts[-1] == "Rejected 12 proposals, u to undo"
+        assert person.toasts[-1] == "Rejected 12 proposals, u to undo; K#3 is how it was"
         assert person.sees("Nothing to review from this source.")
         await person.press("escape")
         assert len(rows(person)) == 3
