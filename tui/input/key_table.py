@@ -79,7 +79,7 @@ KEYS = (
         "Replace a text, the old one stays; in the inbox, accept a proposal in your own words",
         verb="correct",
         panes=(*RECORDS, TASKS, INBOX),
-        words={INBOX: "edit, accept"},
+        words={INBOX: "edit"},
     ),
     Key(
         "record.confirm",
@@ -90,6 +90,15 @@ KEYS = (
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
+    ),
+    Key(
+        "search.next",
+        "n",
+        "hit(1)",
+        "",
+        "The next hit of the search; in the inbox, leave the proposal for later",
+        panes=(INBOX,),
+        words={INBOX: "later"},
     ),
     Key(
         "record.merge",
@@ -290,7 +299,6 @@ KEYS = (
         panes=(TIMELINE, HISTORY),
         looks=True,
     ),
-    Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
     Key("more.open", "0", "more", "", "More: agents, settings and other screens, one letter each", looks=True),

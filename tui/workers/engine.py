@@ -112,6 +112,7 @@ class Engine:
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # subjects of the visible steps of history
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
+        self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)

@@ -10,6 +10,7 @@ from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a f
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
+from store import pack_key as pack
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
@@ -214,6 +215,42 @@ async def test_what_a_key_cannot_do_it_says(asked: Story) -> None:
             await person.press(key)
             assert "Take them one by one" in person.toasts[-1]
         assert len(waiting(asked)) == 4
+
+
+async def test_all_are_gone_through_one_by_one_with_a_key_each(asked: Story) -> None:
+    """Keep, drop or later; the next one comes by itself, and what was left for later comes last."""
+    async with opened(asked.folder, NARROW) as person:
+        await at_inbox(person)
+        assert "n later" in person.lines[-1]
+        first = person.record
+        await person.press("n")
+        assert person.record != first and person.sees("Later 1  left for the end")
+        assert len(waiting(asked)) == 3 and "nothing was decided" in person.toasts[-1]
+        await person.press("f")
+        assert person.toasts[-1].startswith("Rejected P#")
+        await person.press("y")
+        assert person.toasts[-1].startswith("Accepted P#") and person.record == first, "the one that was left"
+        await person.press("u")
+        assert len(waiting(asked)) == 2
+        await person.press("G", "n", "f", "f")
+        assert waiting(asked) == []
+
+
+async def test_a_receipt_says_what_accepting_changed(asked: Story) -> None:
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        with asked.open() as memory:
+            about = next(one for one in memory.inbox.waiting() if one.target is not None)
+        await person.put_cursor(pack("proposal", about.id), "inbox")
+        await person.press("y")
+        with asked.open() as memory:
+            made = memory.inbox.get(about.id).made
+        assert person.toasts[-1] == f"Accepted P#{about.id}: F#{made} replaces F#{about.target}, u to undo"
+        with asked.open(now=EVENING) as memory:
+            ask(memory, "", kind="forget", target=made)
+        await person.until(lambda: any("forget" in row for row in rows(person)))
+        await person.press("g", "y")
+        assert person.toasts[-1].endswith(f": F#{made} is forgotten, u to undo")
 
 
 async def test_all_of_one_source_at_once(asked: Story) -> None:
