@@ -903,7 +903,6 @@ class TestFiles:
         for number in range(3):
             repositories.commit(folder, f"feat: number {number}", {"a.txt": str(number)})
         async with opened(folder) as person:
-            await person.until(lambda: any("Read 3 commits from git" in line for line in person.preview))
             await person.press("2")
             await person.until(lambda: any("number 2" in row for row in person.timeline))
             assert [row for row in person.timeline if "number" in row] and len(person.timeline) == 4

@@ -356,6 +356,7 @@ MOVES = (
 BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
+    "start.leave": "the first start", "start.undo": "the first start",
     "only.leave": "the menu of filters", "more.leave": "the menu of screens", "settings.close": "the settings",
     "guard.close": "the guard", "guard.restore": "the guard", "guard.undo": "the guard", "guard.yes": "the guard",
     "guard.no": "the guard", "guard.look": "the guard",

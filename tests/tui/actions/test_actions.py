@@ -558,22 +558,6 @@ class TestOtherMemories:
             await person.press("j", "k", "q")
             assert person.app.screen is person.main
 
-    async def test_the_first_start_says_what_it_found(self, tmp_path: Path) -> None:
-        folder = tmp_path / "fresh"
-        for number in range(3):
-            repositories.commit(folder, f"feat: number {number}", {"CLAUDE.md": "be\nkind\n"})
-        async with opened(folder) as person:
-            await person.until(lambda: person.preview)
-            text = " ".join(" ".join(person.preview).split())
-            assert text.startswith("A memory for fresh") and "Read 3 commits from git" in text
-            assert "Found CLAUDE.md, 2 lines; it was left as it is" in text and "memoranda demo" in text
-            assert person.at == "facts"
-            await person.press("a")
-            await answer(person, "the first one")
-            assert person.preview[1] == "the first one"
-        async with opened(folder) as person:
-            assert "A memory for fresh" not in " ".join(person.preview), "only once"
-
 
 async def _arrived(person: Person, name: str) -> None:
     await person.until(
