@@ -257,7 +257,7 @@ async def idle(min_sleep: float = 0, max_sleep: float = 1) -> None:
 async def opened(
     folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | None = None, settled: bool = True
 ) -> AsyncIterator[Person]:
-    """Run the app on the memory of `folder` until its lists are loaded; with `settled` until everything is idle, and the
+    """Run the app on the memory of `folder` until its lists are loaded; with `settled` until everything is idle and the
     ledger of a first start is left."""
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
