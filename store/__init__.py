@@ -238,7 +238,7 @@ FOR_THE_APPLICATION = {
         "store.services.maintenance": "maintenance=",
         "store.services.metrics": """
             ConversationCost ExtractionStats IndexMetrics RecoveryMetrics=Recoveries RequestMetrics=Requests
-            SearchMetrics=Searches
+            SearchMetrics=Searches TREND_DAYS
         """,
         "store.services.related_records": "related_records=related",
         "store.services.session_flush": "session_flush=",

@@ -536,6 +536,7 @@ from store.services.metrics import (
     Recoveries as RecoveryMetrics,
     Requests as RequestMetrics,
     Searches as SearchMetrics,
+    TREND_DAYS,
     measure,
 )
 from store.services.point_in_time import (
@@ -775,6 +776,7 @@ __all__ = [
     "TALK",
     "TASK_STATUSES",
     "TIMELINE_KINDS",
+    "TREND_DAYS",
     "Task",
     "Team",
     "Trust",

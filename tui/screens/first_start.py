@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tui.commands import Outcome
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
-    from tui.workers.first_start import Ledger, Offer
+    from tui.workers.first_start import Ledger, StartOffer
 
 
 class FirstStartScreen(ResponsiveScreen["str | None"]):
@@ -109,7 +109,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
             self._draw()
             self._run(offer, offer.lines, [], [])
 
-    def _run(self, offer: Offer, lines: Sequence[str], said: list[str], steps: list[int]) -> None:
+    def _run(self, offer: StartOffer, lines: Sequence[str], said: list[str], steps: list[int]) -> None:
         """Run the next line of an offer; after the last, show what all of them wrote."""
         if not lines:
             self._doing = ""

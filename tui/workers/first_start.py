@@ -22,7 +22,7 @@ MOST = 5_000  # records of a tool that are counted; more of them are “5,000 an
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class StartOffer:
     """Something worth doing: its key, and what it is. `lines` are run where it is offered; `action` is one of the main
     screen, to which it leads."""
 
@@ -39,7 +39,7 @@ class Ledger:
     name: str
     found: tuple[str, ...]
     did: tuple[str, ...]
-    offers: tuple[Offer, ...]
+    offers: tuple[StartOffer, ...]
 
 
 class _Enough(Exception):
@@ -66,14 +66,14 @@ def read(memory: Memory, cwd: str) -> Ledger:
         listed = ", ".join(f"{title} {number}" for _, title, number in memories)
         found.append(f"memories that other tools keep on this project: {listed}")
         lines = tuple(f"import {name}" for name, _, _ in memories)
-        offers.append(Offer("i", "bring them in; each waits in the inbox until you accept it", lines))
+        offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
     here = [(name, title) for name, (folder, title) in AGENTS.items() if os.path.isdir(_home(folder))]
     if here:
         name, title = here[0]
         found.append(f"{count(len(here), 'agent')} on this machine: {', '.join(title for _, title in here)}")
         says = f"connect {title}, so that it is sent what holds here; seen first"
-        offers.append(Offer("c", says, action=f"run('connect {name}')"))
-    offers.append(Offer(named("record.add"), "remember the first fact", action="ask_for('facts.add')"))
+        offers.append(StartOffer("c", says, action=f"run('connect {name}')"))
+    offers.append(StartOffer(named("record.add"), "remember the first fact", action="ask_for('facts.add')"))
     return Ledger(memory.location.name, tuple(found), tuple(did), tuple(offers))
 
 
