@@ -20,8 +20,8 @@ from store.base.clock import Clock as AnyClock
 from store.base.models import Record
 from tui.app import Memoranda
 from tui.main_screen.screen import MainScreen
-from tui.screens.first_start import FirstStartScreen
 from tui.screens.plans.plan import PlanScreen
+from tui.screens.start.first_start import FirstStartScreen
 from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList

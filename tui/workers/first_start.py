@@ -65,7 +65,7 @@ def read(memory: Memory, cwd: str) -> Ledger:
     if memories:
         listed = ", ".join(f"{title} {number}" for _, title, number in memories)
         found.append(f"memories that other tools keep on this project: {listed}")
-        lines = tuple(f"import {name}" for name, _, _ in memories)
+        lines = tuple(f"import {name} --yes" for name, _, _ in memories)
         offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
     here = [(name, title) for name, (folder, title) in AGENTS.items() if os.path.isdir(_home(folder))]
     if here:

@@ -175,7 +175,7 @@ class UpkeepController:
 
     def _welcome(self, engine: Engine, ledger: Ledger) -> None:
         """Show what the first start found and did, unless the person began already."""
-        from tui.screens.first_start import FirstStartScreen, words_of
+        from tui.screens.start.first_start import FirstStartScreen, words_of
 
         self._welcomed = True
         begun = self.host.counts.get("active") or self.host.pane.record is not None

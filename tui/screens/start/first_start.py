@@ -135,7 +135,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         found = find(shlex.split(lines[0]))
         assert found is not None
         verb, rest = found
-        self._engine.run(verb, parsed(verb.name, verb.arguments, rest), True, done)
+        self._engine.run(verb, parsed(verb.name, verb.arguments, rest), (), done)
 
     def action_undo(self) -> None:
         """Undo what was done last here, and offer it again."""

@@ -7,7 +7,7 @@ from support import repositories
 from support.screen import NARROW, WIDE, Person, opened, utc
 
 from store.memory import Memory
-from tui.screens.first_start import FirstStartScreen
+from tui.screens.start.first_start import FirstStartScreen
 from tui.widgets.preview import Preview
 
 __all__ = ["utc"]
