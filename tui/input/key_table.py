@@ -301,7 +301,7 @@ KEYS = (
     ),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
-    Key("more.open", "0", "more", "", "More: agents, settings and other screens, one letter each", looks=True),
+    Key("more.open", "0", "more", "", "Agents, settings and the like", looks=True),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
