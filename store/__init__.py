@@ -131,7 +131,7 @@ FOR_THE_APPLICATION = {
             change_text=happened change_title=title
         """,
         "store.history.checkpoint_payload": "checkpoint_prompt=prompt",
-        "store.history.checkpoints": "Recovered",
+        "store.history.checkpoints": "MANY_RECORDS=MANY Recovered",
         "store.history.compression": "every_row",
         "store.history.history": "HISTORY_KINDS=KINDS",
         "store.history.restore_plan": "check_restore=checked restore_citations=citations",
@@ -238,7 +238,7 @@ FOR_THE_APPLICATION = {
         "store.services.maintenance": "maintenance=",
         "store.services.metrics": """
             ConversationCost ExtractionStats IndexMetrics RecoveryMetrics=Recoveries RequestMetrics=Requests
-            SearchMetrics=Searches
+            SearchMetrics=Searches TREND_DAYS
         """,
         "store.services.related_records": "related_records=related",
         "store.services.session_flush": "session_flush=",

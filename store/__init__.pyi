@@ -297,6 +297,7 @@ from store.history.checkpoint_payload import (
     prompt as checkpoint_prompt,
 )
 from store.history.checkpoints import (
+    MANY as MANY_RECORDS,
     Recovered,
 )
 from store.history.compression import (
@@ -535,6 +536,7 @@ from store.services.metrics import (
     Recoveries as RecoveryMetrics,
     Requests as RequestMetrics,
     Searches as SearchMetrics,
+    TREND_DAYS,
     measure,
 )
 from store.services.point_in_time import (
@@ -694,6 +696,7 @@ __all__ = [
     "Link",
     "Location",
     "LoggedCall",
+    "MANY_RECORDS",
     "MEMORY_FILE",
     "MEMORY_FOLDER",
     "MODEL",
@@ -773,6 +776,7 @@ __all__ = [
     "TALK",
     "TASK_STATUSES",
     "TIMELINE_KINDS",
+    "TREND_DAYS",
     "Task",
     "Team",
     "Trust",

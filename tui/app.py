@@ -24,6 +24,7 @@ from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
 from tui.theme.escape import visible
 from tui.theme.glyphs import only_plain
+from tui.theme.high_contrast import HIGH_CONTRAST
 from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
 from tui.theme.styles import mended
 from tui.widgets.field import Field
@@ -63,6 +64,8 @@ class Memoranda(SaysDefects, App[int]):
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
         self.use_command_palette = True
+        for theme in HIGH_CONTRAST:
+            self.register_theme(theme)
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
         self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on

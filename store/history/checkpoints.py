@@ -22,6 +22,7 @@ COLUMNS = "id, name, created_at, seq, trigger, origin, level, session, used, tok
 QUIET_MS = 30 * MINUTE_MS  # a session without a turn for so long is no longer under way
 OFFERED_DAYS = 7  # and after so long a recovery is no longer offered
 FORGET_USAGE_DAYS = 7
+MANY = 10  # records above which an act is preceded by a checkpoint
 OURS = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in BY_ITSELF))
 
 # whether anything happened after step ?1, or after moment ?2 and up to now, ?3
@@ -70,6 +71,10 @@ class Checkpoints:
             raise InvalidInput("A checkpoint's name holds at most 200 characters.", "Give it a shorter one.")
         with self._database.write(actor, "checkpoint") as write:
             return mark(write, name.strip() or "unnamed", "person")
+
+    def before(self, act: str, things: int, *, actor: str = PERSON) -> int | None:
+        """Take a checkpoint before an act that changes more than MANY records; return its id, or None for fewer."""
+        return self.take(f"before: {act}"[:200], actor=actor) if things > MANY else None
 
     def usage(self, tokens: int, *, session: str = "", window: int = WINDOW, actor: str = "hook") -> int | None:
         """Record how many tokens of its context window a session uses now; return the id of the checkpoint that this

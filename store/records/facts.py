@@ -309,6 +309,34 @@ class Facts:
                 counts |= zip((*STATES, "pinned"), (count - sum(states), *states, pinned), strict=True)
         return counts
 
+    def came(self, now: str, days: int) -> dict[str, int]:
+        """Count the active facts that came into their state of ageing in the last `days`; those of `fresh` are the ones
+        learned since."""
+        from store.base.clock import days_before
+        from store.records.ageing import STATES, grown_sql, state_sql
+
+        then = days_before(now, days)
+        state, before = state_sql(now), state_sql(then)
+        sums = ", ".join(
+            f"count(*) FILTER (WHERE {state} = {index} AND {before} <> {index})" for index in range(1, len(STATES))
+        )
+        grown = self._database.rows(f"SELECT {sums} FROM facts WHERE status = 'active' AND {grown_sql(now)}")[0]
+        learned = self._database.value("SELECT count(*) FROM facts WHERE status = 'active' AND created_at > ?", (then,))
+        return dict(zip(STATES, (learned, *grown), strict=True))
+
+    def learned(self, now: str, weeks: int) -> tuple[int, ...]:
+        """Count the facts learned in each of the last `weeks`, replaced and forgotten ones too, the oldest week
+        first."""
+        from itertools import pairwise
+
+        from store.base.clock import days_before
+
+        ends = [days_before(now, 7 * week) for week in range(weeks, -1, -1)]
+        sums = ", ".join("count(*) FILTER (WHERE created_at > ? AND created_at <= ?)" for _ in range(weeks))
+        bounds = [bound for pair in pairwise(ends) for bound in pair]
+        rows = self._database.rows(f"SELECT {sums} FROM facts WHERE created_at > ?", (*bounds, ends[0]))
+        return tuple(rows[0])
+
     def open_session(self) -> str:
         """Return the session for a fact of scope `session`, where none is named; empty if none is open."""
         return open_session(self._database, self._database.clock())

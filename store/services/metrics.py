@@ -19,6 +19,7 @@ SESSIONS = 8  # conversations that are listed, the newest first
 QUERIES = 5
 GIVEN_UP = 5  # turns that are listed
 GAPS = 200  # checkpoints whose intervals are measured, the newest
+TREND_DAYS, TREND_WEEKS = 30, 12
 RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 FILES = ("", "-wal", "-shm")
 # each session with its newest turn, without reading the turns between; and whether it can be continued
@@ -111,7 +112,8 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """All figures, as they were `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id,
+    """All figures, as they were `at`. `states` of active facts, by name; `pinned` of the fresh ones; `came`: of each
+    state how many came into it in TREND_DAYS; `learned` in each of TREND_WEEKS, the oldest first; `oldest` is (id,
     when it was confirmed) of the ageing fact that waits longest for that. `contexts` were recently sent to agents,
     `answered` of them were, `context_tokens` is the size of one (median), `mean_tokens` the mean; `useful` the share of
     these tokens that answers cited. `answers` are (looked up, reused, cached). `queries` are (query, how often it was
@@ -121,6 +123,8 @@ class Measures:
     at: str
     states: dict[str, int]
     pinned: int
+    came: dict[str, int]
+    learned: tuple[int, ...]
     oldest: tuple[int, str] | None
     sessions: tuple[ConversationCost, ...]
     contexts: int
@@ -149,6 +153,7 @@ def measure(memory: Memory) -> Measures:
     with database.read_snapshot():
         counts = memory.facts.counts(memory.now)
         pinned = counts["pinned"]
+        came, learned = memory.facts.came(memory.now, TREND_DAYS), memory.facts.learned(memory.now, TREND_WEEKS)
         oldest = database.row(
             "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
             " ORDER BY last_confirmed_at, id LIMIT 1"
@@ -176,6 +181,8 @@ def measure(memory: Memory) -> Measures:
         at=memory.now,
         states={state: counts[state] for state in STATES},
         pinned=pinned,
+        came=came,
+        learned=learned,
         oldest=oldest,
         sessions=sessions,
         contexts=contexts,

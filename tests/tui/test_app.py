@@ -305,7 +305,7 @@ class TestFacts:
             assert person.sees("▲ Stale 2 ×", "2 of 10 · esc all") or person.sees("▲ Stale 2 ×", "2 · esc all")
             assert {row[1] for row in person.rows} == {"▲"}
             await person.press("escape")
-            assert len(person.rows) == 10 and "×" not in person.title
+            assert len(listed(person)) == 10 and "×" not in person.title
 
     @SIZES
     async def test_what_is_left_out_is_said(self, story: Story, size: tuple[int, int]) -> None:
@@ -523,7 +523,7 @@ class TestCommands:
                 "“jenkins” ×", "1 · esc all"
             )
             await person.command("/facts --domain projects --sort text --all")
-            assert person.sees("projects ×", "by text") and len(person.rows) == 2
+            assert person.sees("projects ×") and len(person.rows) == 2 and person.main.view.sort == "text"
             await person.command("facts")
             assert "by text" not in person.title and len(listed(person)) == 10, "without an order, the pane's own"
             assert any("Stale 2" in line for line in person.lines)
@@ -903,7 +903,6 @@ class TestFiles:
         for number in range(3):
             repositories.commit(folder, f"feat: number {number}", {"a.txt": str(number)})
         async with opened(folder) as person:
-            await person.until(lambda: any("Read 3 commits from git" in line for line in person.preview))
             await person.press("2")
             await person.until(lambda: any("number 2" in row for row in person.timeline))
             assert [row for row in person.timeline if "number" in row] and len(person.timeline) == 4

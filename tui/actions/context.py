@@ -29,6 +29,7 @@ def mute(screen: ActionHost) -> None:
             screen,
             lambda memory: memory.mutes.mute(muting) if muting else memory.mutes.unmute(numbers),
             f"{word} {said}{undoes()}",
+            before=(f"{'mute' if muting else 'unmute'} {said}", len(muting or numbers)),
         )
 
     many(screen, f"{'Mute' if muting else 'Unmute'} {said}?", len(numbers), go)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from store import MANY_RECORDS as MANY
 from store import Decision, Fact, Proposal, Task, cite
 from store import pack_key as pack
 from tui.actions import inbox
 from tui.actions.decisions import decide
 from tui.actions.history import checkpoint
-from tui.actions.support import MANY, counted, many, names_of, refuse, undoes, write
+from tui.actions.support import counted, many, names_of, refuse, undoes, write
 from tui.actions.tasks import add_task
 from tui.input.key_table import named
 from tui.render.plurals import count
@@ -54,6 +55,7 @@ def forget(screen: ActionHost) -> None:
             work,
             f"Forgot {counted(facts, 'fact', decisions, 'decision')}{undoes()}",
             back=pack("fact", facts[0]) if len(facts) == 1 else None,
+            before=(f"forget {counted(facts, 'fact', decisions, 'decision')}", len(facts) + len(decisions)),
         )
 
     many(screen, f"Forget {counted(facts, 'fact', decisions, 'decision')}?", len(facts) + len(decisions), go)
@@ -88,7 +90,13 @@ def _confirm(
         screen,
         f"Confirm {named}?",
         len(records),
-        lambda: write(screen, lambda memory: work(memory, numbers), f"Confirmed {named}{undoes()}", onward=True),
+        lambda: write(
+            screen,
+            lambda memory: work(memory, numbers),
+            f"Confirmed {named}{undoes()}",
+            onward=True,
+            before=(f"confirm {named}", len(numbers)),
+        ),
     )
 
 
@@ -106,7 +114,12 @@ def pin(screen: ActionHost) -> None:
         screen,
         f"{'Pin' if pinned else 'Unpin'} {said}?",
         len(numbers),
-        lambda: write(screen, lambda memory: memory.facts.pin(numbers, pinned), f"{word} {said}{undoes()}"),
+        lambda: write(
+            screen,
+            lambda memory: memory.facts.pin(numbers, pinned),
+            f"{word} {said}{undoes()}",
+            before=(f"{'pin' if pinned else 'unpin'} {said}", len(numbers)),
+        ),
     )
 
 

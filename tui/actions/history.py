@@ -87,7 +87,7 @@ def _take_back_marked(screen: ActionHost, steps: Sequence[int]) -> None:
             words += f"; {len(left)} not: {left[0][1]}"
         return words, None
 
-    write(screen, work, said)
+    write(screen, work, said, before=(f"undo {count(len(steps), 'step')}", len(steps)))
 
 
 def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:

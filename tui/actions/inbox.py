@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from store import MANY_RECORDS as MANY
 from store import Fact, MemorandaError, Proposal, cite
 from store import pack_key as pack
-from tui.actions.support import MANY, many, names_of, refuse, undoes, write
+from tui.actions.support import many, names_of, refuse, undoes, write
 from tui.input.key_table import INBOX
 from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count
@@ -82,7 +83,12 @@ def merge(screen: ActionHost) -> None:
             screen,
             f"Merge {count(len(facts), 'fact')}?",
             len(facts),
-            lambda: write(screen, lambda memory: memory.inbox.join(facts[0], facts[1:]), said),
+            lambda: write(
+                screen,
+                lambda memory: memory.inbox.join(facts[0], facts[1:]),
+                said,
+                before=(f"merge {count(len(facts), 'fact')}", len(facts)),
+            ),
         )
     elif facts:
         screen.ask(
@@ -182,20 +188,27 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
     changed."""
 
     def work(memory: Memory) -> object:
-        return memory.inbox.decide(choices, anyway=anyway)
+        done = memory.inbox.decide(choices, anyway=anyway)
+        return done, memory.inbox.many(list(done.made)[:1])
 
     def said(result: object) -> tuple[str, int | None]:
-        done: Decided = result  # type: ignore[assignment]
+        done, accepted = cast("tuple[Decided, Sequence[Proposal]]", result)
         if done.left:
             screen.app.call_later(lambda: _left(screen, choices, done))
         facts = [fact for fact in done.made.values() if fact is not None]
         if len(done.left) == 1:
-            return summary(done), pack("proposal", next(iter(done.left)))
-        return summary(done), pack("fact", facts[0]) if len(facts) == 1 and screen.place != INBOX else None
+            return summary(done, accepted), pack("proposal", next(iter(done.left)))
+        return summary(done, accepted), pack("fact", facts[0]) if len(facts) == 1 and screen.place != INBOX else None
 
     if len(choices) <= 2 * MANY:
         screen.hide_proposals([choice.number for choice in choices])
-    write(screen, work, said, back=pack("proposal", choices[0].number) if len(choices) == 1 else None)
+    write(
+        screen,
+        work,
+        said,
+        back=pack("proposal", choices[0].number) if len(choices) == 1 else None,
+        before=(f"decide {count(len(choices), 'proposal')}", len(choices)),
+    )
 
 
 def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> None:
@@ -215,13 +228,24 @@ def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> 
     screen.say(f"{first.message}{more}", "warning", 8)
 
 
-def summary(done: Decided) -> str:
-    """Return the message about what was decided, with how to undo it."""
+def receipt(proposal: Proposal, fact: int | None) -> str:
+    """Return what accepting a proposal changed: the fact that it made, and what became of the one it was about."""
+    made = cite("fact", fact) if fact else ""
+    about = cite("fact", proposal.target) if proposal.target is not None else ""
+    if proposal.kind == "forget":
+        return f"{about} is forgotten"
+    if made and about and made != about:
+        return f"{made} replaces {about}"
+    return f"{made} is confirmed" if proposal.kind == "confirm" and made else made
+
+
+def summary(done: Decided, accepted: Sequence[Proposal]) -> str:
+    """Return the message about what was decided, with how to undo it; `accepted` is a single accepted proposal."""
     parts = []
     if len(done.made) == 1:
         ((number, fact),) = done.made.items()
-        came = f": {cite('fact', fact)}" if fact else ""
-        parts.append(f"Accepted {cite('proposal', number)}{came}")
+        came = receipt(accepted[0], fact) if accepted else ""
+        parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}")
     elif done.made:
         parts.append(f"Accepted {count(len(done.made), 'proposal')}")
     if done.rejected:
@@ -231,6 +255,22 @@ def summary(done: Decided) -> str:
         parts.append(f"{len(done.left)} left waiting")
     back = undoes() if done.made or done.rejected else ""
     return ", ".join(parts) + back
+
+
+def later(screen: ActionHost) -> None:
+    """Leave proposals for the end of the list, in this sitting, and go on to the next."""
+    chosen = proposals(screen)
+    if not chosen or screen.engine is None:
+        screen.say("Nothing to review.")
+        return
+    numbers = [one.id for one in chosen]
+    screen.engine.put_off = (*(one for one in screen.engine.put_off if one not in numbers), *numbers)
+    listed = screen.list_of(INBOX)
+    if not listed.marks:
+        listed.action_move(1)
+    screen.unmark()
+    screen.say(f"{names_of(chosen)} later: at the end of the list; nothing was decided", alone=True)
+    screen.refresh_records()
 
 
 def in_editor(screen: ActionHost) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from store import MANY_RECORDS as MANY
 from store import MemorandaError, Purged, Step, cite
 from store import pack_key as pack
 from tui.input.key_table import named
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Things = Sequence[Record | Step]
 
-MANY = 10
 JOURNAL = "Only facts, decisions and tasks can be changed."
 
 
@@ -39,14 +39,19 @@ def write(
     back: int | None = None,
     again: Callable[[Memory], object] | None = None,
     onward: bool = False,
+    before: tuple[str, int] = ("", 0),
 ) -> None:
     """Run `work` on the writer's thread, show `said`, and clear the marks. Move the cursor to the record whose key the
     result names, or to that of `back` on failure; with `onward` to the next row, if nothing was marked. If the text was
-    purged before, ask, and run `again` instead on a yes."""
+    purged before, ask, and run `again` instead on a yes. `before` says what is done, and to how many records: of many a
+    checkpoint is taken first."""
 
     cut: list[Cut] = []
+    taken_first: list[int] = []
 
     def worked(memory: Memory) -> object:
+        if (first := memory.checkpoints.before(*before)) is not None:
+            taken_first.append(first)
         result = work(memory)
         cut.extend(taken(memory.database))
         return result
@@ -63,6 +68,8 @@ def write(
             screen.refresh_records(back)
             return
         words, key = (said, None) if isinstance(said, str) else said(result)
+        if taken_first:
+            words = f"{words}; {cite('checkpoint', taken_first[0])} is how it was"
         if (
             onward
             and screen.place == "facts"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from store import Task
 from tui.actions.support import made, names_of, undoes, write
 from tui.input.key_table import named
+from tui.render.plurals import count
 
 if TYPE_CHECKING:
     from tui.actions.host import ActionHost
@@ -37,6 +38,7 @@ def move_task(screen: ActionHost) -> None:
         screen,
         lambda memory: memory.tasks.move_all(numbers, status),
         f"{word} {names_of(tasks)}{undoes()}",
+        before=(f"move {count(len(numbers), 'task')}", len(numbers)),
     )
 
 

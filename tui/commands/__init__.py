@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator
 
-from store import Citation, InvalidInput, Location, Memory
+from store import Citation, InvalidInput, Location, Memory, cite
 from store import parse_citation as parse
 
 TYPE_CHECKING = False
@@ -79,6 +79,13 @@ class Outcome:
         self.error = error
 
 
+# verbs that change every record they are given, as a checkpoint before them names it
+OF_MANY = {
+    "records.facts.forget": "forget", "records.facts.confirm": "confirm", "records.facts.pin": "pin",
+    "records.facts.unpin": "unpin", "records.facts.tag": "tag", "records.facts.untag": "untag",
+    "records.context.mute": "mute", "records.context.unmute": "unmute",
+}  # fmt: skip
+
 Ask = Callable[..., bool]
 Application = Callable[[Location, str], int]
 Handler = Callable[[Session, "ParsedArguments"], Outcome]
@@ -91,7 +98,10 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
     # not importlib.import_module: that costs 2 ms more
     found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     try:
+        first = _checkpoint_first(session, handler, arguments)
         outcome = found(session, arguments)
+        if first and outcome.message:
+            outcome.message = f"{outcome.message} {first}"
         if session._memory is not None and session._memory.database.cut:
             _tell_cuts(outcome, session._memory)
         return outcome
@@ -106,6 +116,15 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
         refused = understood(error, session.location.path)
         refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
         raise refused from None
+
+
+def _checkpoint_first(session: Session, handler: str, given: "ParsedArguments") -> str:
+    """Take a checkpoint before a verb that changes many records, and return the sentence that says so."""
+    if handler not in OF_MANY:
+        return ""
+    ids = set(given.ids)
+    number = session.memory.checkpoints.before(f"{OF_MANY[handler]} {len(ids)} records", len(ids))
+    return "" if number is None else f"{cite('checkpoint', number)} is how it was."
 
 
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:

@@ -79,7 +79,7 @@ KEYS = (
         "Replace a text, the old one stays; in the inbox, accept a proposal in your own words",
         verb="correct",
         panes=(*RECORDS, TASKS, INBOX),
-        words={INBOX: "edit, accept"},
+        words={INBOX: "edit"},
     ),
     Key(
         "record.confirm",
@@ -90,6 +90,15 @@ KEYS = (
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
+    ),
+    Key(
+        "search.next",
+        "n",
+        "hit(1)",
+        "",
+        "The next hit of the search; in the inbox, leave the proposal for later",
+        panes=(INBOX,),
+        words={INBOX: "later"},
     ),
     Key(
         "record.merge",
@@ -290,10 +299,9 @@ KEYS = (
         panes=(TIMELINE, HISTORY),
         looks=True,
     ),
-    Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
-    Key("more.open", "0", "more", "", "More: agents, settings and other screens, one letter each", looks=True),
+    Key("more.open", "0", "more", "", "Agents, settings and the like", looks=True),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
@@ -348,6 +356,7 @@ MOVES = (
 BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 # keys that an input or a list of options needs, which cannot be remapped
 FIXED = {
+    "start.leave": "the first start", "start.undo": "the first start",
     "only.leave": "the menu of filters", "more.leave": "the menu of screens", "settings.close": "the settings",
     "guard.close": "the guard", "guard.restore": "the guard", "guard.undo": "the guard", "guard.yes": "the guard",
     "guard.no": "the guard", "guard.look": "the guard",

@@ -376,8 +376,6 @@ class MainScreen(ResponsiveScreen[None]):
     def controller_of(self, name: str) -> PaneController:
         return self._panes.get(name, self._plain)
 
-    # widgets
-
     @property
     def pane(self) -> PreviewPane:
         return self.query_one("#preview-pane", PreviewPane)
@@ -392,8 +390,6 @@ class MainScreen(ResponsiveScreen[None]):
 
     def draw_titles_soon(self) -> None:
         self.call_after_refresh(self.draw_titles)
-
-    # threads and timers
 
     def poll(self) -> None:
         self.polling.poll()

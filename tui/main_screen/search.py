@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual.widgets import Input
 
 from store import SEARCHABLE, MemorandaError
-from tui.input.key_table import HITS, named
+from tui.input.key_table import HITS, INBOX, named
 from tui.main_screen.lists.search_filters import SearchFilters
 from tui.panes.host import Host
 from tui.theme.escape import visible
@@ -124,6 +124,8 @@ class SearchController:
             if self.host.focused is not self.host.pane.preview:  # keep the focus in the preview
                 self._list.focus()
             self._list.action_move(step)
+        elif self.host.current == INBOX and step > 0:
+            self.host.app.call_later(self.host.app.run_action, "screen.change('inbox.later')")
         else:
             self.host.say(
                 f"{named('search.next')} goes to the next hit of a search; {named('search.open')} starts one.",

@@ -15,7 +15,7 @@ from functools import lru_cache
 from rich.style import Style
 from textual.color import Color
 
-READ, SEEN = 4.5, 3.0  # minimum contrast of normal text, and of secondary text (WCAG 2.2)
+READ = 4.5  # minimum contrast of every style (WCAG 2.2)
 OWN_COLOURS = "ansi_"  # prefix of the terminal's colours
 # tokens that text is written in, and their backgrounds
 ON_PANES = ("background", "surface", "panel")
@@ -26,7 +26,7 @@ TEXTS = {
 }
 # makes Textual's own widgets distinguishable in an ANSI theme, and without colours
 IN_OWN_COLOURS = {
-    "dim": "ansi_default dim", "faint": "ansi_default dim", "dim-colour": "ansi_default", "line": "ansi_default",
+    "dim": "ansi_default dim", "dim-colour": "ansi_default", "line": "ansi_default",
     "dim-text": "dim", "input-cursor-background": "ansi_default", "input-cursor-foreground": "ansi_default",
     "input-cursor-text-style": "reverse", "block-cursor-background": "ansi_default",
     "block-cursor-foreground": "ansi_default", "block-cursor-text-style": "bold reverse",
@@ -39,15 +39,12 @@ IN_OWN_COLOURS = {
 
 
 class Look:
-    """A colour and a background, as `token` or `token 60%` of the theme, and a text style; empty if unchanged. `least`
-    is the minimum contrast; `plain` the text style to use instead with the terminal's own colours."""
+    """A colour and a background, as `token` or `token 60%` of the theme, and a text style; empty if unchanged. `plain`
+    is the text style to use instead with the terminal's own colours."""
 
-    __slots__ = ("colour", "ground", "least", "plain", "text")
+    __slots__ = ("colour", "ground", "plain", "text")
 
-    def __init__(
-        self, colour: str = "", text: str = "", ground: str = "", least: float = READ, plain: str | None = None
-    ) -> None:
-        self.least = least
+    def __init__(self, colour: str = "", text: str = "", ground: str = "", plain: str | None = None) -> None:
         self.plain = text if plain is None else plain
         self.colour = colour
         self.text = text
@@ -60,7 +57,7 @@ LOOKS = {
     "heading": Look("text-secondary", "bold"),
     "label": Look("foreground 60%", plain="dim"),
     "dim": Look("foreground 60%", plain="dim"),
-    "rule": Look("foreground 35%", least=SEEN, plain="dim"),
+    "rule": Look("foreground 35%", plain="dim"),
     "accent": Look("text-accent"),
     "chip": Look("text-accent", plain="reverse"),
     "cite": Look("text-accent", "underline"),
@@ -102,17 +99,17 @@ def style(names: Iterable[str], variables: Mapping[str, str], ground: Color, col
     names. `variables` are the theme's. Transparent colours are blended here with what is below."""
     if variables["foreground"].startswith(OWN_COLOURS):
         return _in_own_colours(names, variables)
-    text, least = Style(), READ
+    text = Style()
     for name in names:
         look = LOOKS.get(name)
         if look is not None:
             if look.ground:
                 ground += _colour(look.ground, variables)
             if look.colour:
-                colour, least = _colour(look.colour, variables), look.least
+                colour = _colour(look.colour, variables)
             if look.text:
                 text += Style.parse(look.text)
-    front = legible(ground + colour, (ground,), least)
+    front = legible(ground + colour, (ground,), READ)
     return Style.from_color(front.rich_color, ground.rich_color) + text
 
 
@@ -170,8 +167,8 @@ _mended: dict[str, dict[str, str]] = {}
 
 
 def mended(theme: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a theme's variables corrected for readability, with our own: `dim` and `faint` text, the `line`s between
-    panes; `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
+    """Return a theme's variables corrected for readability, with our own: `dim` text, the `line`s between panes;
+    `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
 
     Cached, since Textual asks several times at a start."""
     if theme not in _mended:
@@ -190,6 +187,5 @@ def _mend(variables: Mapping[str, str]) -> dict[str, str]:
     new = {name: legible(back + Color.parse(variables[name]), grounds(on), READ).hex for name, on in TEXTS.items()}
     front = Color.parse(new["foreground"])
     dim = legible(back.blend(front, 0.6, alpha=1), grounds(ON_PANES), READ).hex
-    faint = legible(back.blend(front, 0.5, alpha=1), grounds(ON_PANES), SEEN).hex
     line = back.blend(front, 0.2, alpha=1).hex
-    return {**variables, **new, "dim": dim, "faint": faint, "dim-colour": dim, "dim-text": "none", "line": line}
+    return {**variables, **new, "dim": dim, "dim-colour": dim, "dim-text": "none", "line": line}

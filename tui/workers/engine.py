@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tui.input.argument_parser import ParsedArguments
     from tui.lists.filters.facets import Facet
     from tui.lists.health_rows import HealthRows
+    from tui.workers.first_start import Ledger
     from tui.workers.queries import SideRows, Target
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
@@ -112,6 +113,7 @@ class Engine:
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # subjects of the visible steps of history
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
+        self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
@@ -269,11 +271,14 @@ class Engine:
         """Return the record of a citation. Raises NotFound, Conflict, Unsupported."""
         return records.lookup(self.screen.database, citation)
 
-    def welcome(self) -> list[str]:
-        """Return the lines that describe what the first start found and did, and the next steps."""
-        return queries.welcome(self.screen, self.cwd)
-
     # on worker threads
+
+    def ledger(self) -> Ledger:
+        """Return what the first start found and did, and what it offers."""
+        from tui.workers import first_start
+
+        with self._open(None) as memory:
+            return first_start.read(memory, self.cwd)
 
     def describe_apart(self, record: Record) -> list[Line]:
         """Describe a record whose description takes longer than a frame."""

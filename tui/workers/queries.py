@@ -1,8 +1,7 @@
-"""Read an open memory for screens of their own: a plan and its title, a context, the welcome of a first start."""
+"""Read an open memory for screens of their own: a plan and its title, a context, the figures of its health."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
 from tui.lists.record_rows import KeyedRows
 from tui.render.metrics.metric_sections import sections
-from tui.render.plurals import count
 
 if TYPE_CHECKING:
     from store import Measures
@@ -80,40 +78,3 @@ def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> Healt
             continue  # deleted since the count
     notes = ("the rest is of now: the past has none of it",) if past else ()
     return HealthRows(shown, named, found.at, due, notes)
-
-
-def welcome(memory: Memory, cwd: str) -> list[str]:
-    """Return the lines that describe what the first start found and did, and the next steps."""
-    commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
-    add, days = named("record.add"), named("pane.timeline")
-    lines = [f"A memory for {memory.location.name}", ""]
-    if memory.location.project:
-        lines.append(f"It is in {memory.location.path}, private, and git ignores it.")
-    if commits:
-        linked = f" {count(links, 'link')} to decisions came with them." if links else ""
-        lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")
-    for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
-        size = _lines(os.path.join(memory.location.project or cwd, name))
-        if size:
-            lines.append(f"Found {name}, {count(size, 'line')}; it was not changed, and nothing was imported from it.")
-    return [
-        *lines,
-        "",
-        f"{add:<3} remember the first fact: what should not be forgotten here?",
-        f"{days:<3} the timeline: press {add} there to record a decision",
-        f"{named('search.open'):<3} search everything",
-        f"{named('help.open'):<3} all keys and commands",
-        "",
-        "memoranda demo   opens an invented project to try everything on",
-    ]
-
-
-def _lines(path: str) -> int:
-    """Count the lines of a small text file; 0 if there is none."""
-    try:
-        if os.path.getsize(path) > 1 << 20:
-            return 0
-        with open(path, "rb") as file:
-            return file.read().count(b"\n")
-    except OSError:
-        return 0

@@ -182,3 +182,11 @@ def test_a_checkpoint_is_sealed_as_it_is_taken(memory: Memory) -> None:
     number = memory.checkpoints.take("a title")
     (text, digest), *_ = memory.database.rows(f"SELECT {SEALED}, digest FROM checkpoints WHERE id = ?", (number,))
     assert digest == sealed(text)
+
+
+def test_before_many_records_are_changed_one_is_taken_and_named_after_the_act(memory: Memory):
+    assert memory.checkpoints.before("forget 10 facts", 10) is None and memory.checkpoints.list() == []
+    number = memory.checkpoints.before("forget 11 facts", 11)
+    assert number is not None and memory.checkpoints.get(number).name == "before: forget 11 facts"
+    long = memory.checkpoints.before("x" * 500, 11)
+    assert long is not None and len(memory.checkpoints.get(long).name) == 200

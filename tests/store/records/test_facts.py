@@ -492,3 +492,18 @@ def test_a_chain_that_bites_its_tail_ends(memory: Memory) -> None:
     number, _ = memory.facts.remember("round and round")
     memory.database.connection.execute("UPDATE facts SET supersedes = id WHERE id = ?", (number,))
     assert [fact.id for fact in memory.facts.chain(number)] == [number]
+
+
+def test_what_came_into_a_state_and_what_was_learned_lately(memory: Memory, clock) -> None:
+    """Of 30 days and of 12 weeks; what was forgotten since was learned all the same."""
+    for days in (200, 170, 100, 70, 20, 3):
+        clock.advance(days=-days)
+        memory.facts.remember(f"{days} days ago")
+        clock.advance(days=days)
+    memory.facts.forget([6])
+    now = memory.now
+    assert memory.facts.came(now, 30) == {"fresh": 1, "aging": 1, "low": 0, "stale": 1}
+    assert memory.facts.counts(now)["stale"] == 1 and memory.facts.counts(now)["aging"] == 3
+    learned = memory.facts.learned(now, 12)
+    assert len(learned) == 12 and sum(learned) == 3
+    assert (learned[-1], learned[-3], learned[-11]) == (1, 1, 1)

@@ -18,12 +18,12 @@ from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
+from store import MANY_RECORDS as MANY
 from store.base.clock import to_ms
 from store.base.errors import MemorandaError
 from store.config.files import user_path
 from store.database.schema.tables import RECORDED
 from store.memory import Memory
-from tui.actions.support import MANY
 from tui.app import Memoranda
 from tui.commands import Session, run
 from tui.desktop import recent_files
@@ -153,13 +153,18 @@ class TestBulk:
             await person.press(key, "escape")
             assert steps(story) == [] and "12 marked" in person.title
             await person.press(key, "y")
-            assert len(steps(story)) == 1 and person.toasts[-1].endswith("12 facts, u to undo")
+            assert len(steps(story)) == 1
+            assert person.toasts[-1].endswith("12 facts, u to undo; K#2 is how it was"), "a checkpoint comes first"
+            with story.open() as memory:
+                assert memory.checkpoints.get(2).name == f"before: {question.lower()} 12 facts"
 
     async def test_ten_are_not_asked_about(self, story: Story, crowd: list[int]) -> None:
         async with opened(story.folder) as person:
             await person.command("facts Invoice")
             await person.press(*["space"] * 10, "f")
             assert person.toasts == ["Forgot 10 facts, u to undo"] and len(person.rows) == 2
+            with story.open() as memory:
+                assert len(memory.checkpoints.list()) == 1, "a checkpoint of more is enough"
 
     async def test_pinning_some_pinned_ones_pins_all(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -552,22 +557,6 @@ class TestOtherMemories:
             assert isinstance(person.app.screen, RecentScreen)
             await person.press("j", "k", "q")
             assert person.app.screen is person.main
-
-    async def test_the_first_start_says_what_it_found(self, tmp_path: Path) -> None:
-        folder = tmp_path / "fresh"
-        for number in range(3):
-            repositories.commit(folder, f"feat: number {number}", {"CLAUDE.md": "be\nkind\n"})
-        async with opened(folder) as person:
-            await person.until(lambda: person.preview)
-            text = " ".join(" ".join(person.preview).split())
-            assert text.startswith("A memory for fresh") and "Read 3 commits from git" in text
-            assert "Found CLAUDE.md, 2 lines; it was not changed" in text and "memoranda demo" in text
-            assert person.at == "facts"
-            await person.press("a")
-            await answer(person, "the first one")
-            assert person.preview[1] == "the first one"
-        async with opened(folder) as person:
-            assert "A memory for fresh" not in " ".join(person.preview), "only once"
 
 
 async def _arrived(person: Person, name: str) -> None:

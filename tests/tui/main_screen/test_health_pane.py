@@ -16,7 +16,7 @@ from store.memory import Memory
 from tui.cli import run
 from tui.commands.records.metric_lines import lines_of
 from tui.lists.health_rows import HealthRows
-from tui.render.metrics.metric import percent, steps
+from tui.render.metrics.metric import Figure, percent, steps
 from tui.render.metrics.metric_parts import duration
 from tui.render.metrics.metric_sections import sections
 
@@ -100,6 +100,19 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
         assert "MB" in row(person, "memory") or "kB" in row(person, "memory")
         for strip in person.strips:
             assert strip.cell_length == size[0]
+
+
+async def test_the_bars_of_the_facts_have_one_scale_and_a_trend(lived: Story) -> None:
+    """A full bar is all facts; how many came in 30 days is beside it, and twelve weeks of learning as columns."""
+    async with opened(lived.folder, WIDE) as person:
+        await at(person, "fresh")
+        rows = person.main.list_of("health").rows
+        assert isinstance(rows, HealthRows)
+        figures = {one.key: one for one in rows._rows if isinstance(one, Figure)}
+        states = [figures[name] for name in ("fresh", "aging", "low", "stale")]
+        assert abs(sum(one.share or 0.0 for one in states) - 1) < 1e-9
+        assert "in 30 d" in row(person, "stale") and "became so in the last 30 days" in " ".join(figures["stale"].says)
+        assert len(figures["learned"].series) == 12 and any(step in row(person, "learned") for step in "▁▂▃▄▅▆▇█")
 
 
 async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -> None:

@@ -10,6 +10,7 @@ from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a f
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
+from store import pack_key as pack
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
@@ -96,7 +97,7 @@ async def test_the_count_stands_on_top_until_nothing_waits(asked: Story) -> None
 
 async def test_what_another_process_proposes_is_counted(story: Story) -> None:
     async with opened(story.folder) as person:
-        assert "6 Inbox   7 Context" in person.lines[0]
+        assert "6 Inbox  7 Context" in person.lines[0]
         with story.open(door="mcp") as memory:
             ask(memory, "Allergic to peanuts")
         await person.until(lambda: "6 Inbox 1" in person.lines[0])
@@ -216,6 +217,42 @@ async def test_what_a_key_cannot_do_it_says(asked: Story) -> None:
         assert len(waiting(asked)) == 4
 
 
+async def test_all_are_gone_through_one_by_one_with_a_key_each(asked: Story) -> None:
+    """Keep, drop or later; the next one comes by itself, and what was left for later comes last."""
+    async with opened(asked.folder, NARROW) as person:
+        await at_inbox(person)
+        assert "n later" in person.lines[-1]
+        first = person.record
+        await person.press("n")
+        assert person.record != first and person.sees("Later 1  left for the end")
+        assert len(waiting(asked)) == 3 and "nothing was decided" in person.toasts[-1]
+        await person.press("f")
+        assert person.toasts[-1].startswith("Rejected P#")
+        await person.press("y")
+        assert person.toasts[-1].startswith("Accepted P#") and person.record == first, "the one that was left"
+        await person.press("u")
+        assert len(waiting(asked)) == 2
+        await person.press("G", "n", "f", "f")
+        assert waiting(asked) == []
+
+
+async def test_a_receipt_says_what_accepting_changed(asked: Story) -> None:
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        with asked.open() as memory:
+            about = next(one for one in memory.inbox.waiting() if one.target is not None)
+        await person.put_cursor(pack("proposal", about.id), "inbox")
+        await person.press("y")
+        with asked.open() as memory:
+            made = memory.inbox.get(about.id).made
+        assert person.toasts[-1] == f"Accepted P#{about.id}: F#{made} replaces F#{about.target}, u to undo"
+        with asked.open(now=EVENING) as memory:
+            ask(memory, "", kind="forget", target=made)
+        await person.until(lambda: any("forget" in row for row in rows(person)))
+        await person.press("g", "y")
+        assert person.toasts[-1].endswith(f": F#{made} is forgotten, u to undo")
+
+
 async def test_all_of_one_source_at_once(asked: Story) -> None:
     with asked.open(now=EVENING) as memory:
         for number in range(12):
@@ -227,7 +264,7 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         await person.press("ctrl+a", "f")
         assert person.sees("Reject 12 proposals? y/n")
         await person.press("y")
-        assert person.toasts[-1] == "Rejected 12 proposals, u to undo"
+        assert person.toasts[-1] == "Rejected 12 proposals, u to undo; K#3 is how it was"
         assert person.sees("Nothing to review from this source.")
         await person.press("escape")
         assert len(rows(person)) == 3
@@ -428,7 +465,7 @@ async def test_how_it_looks(asked: Story, size: tuple[int, int]) -> None:
     async with opened(asked.folder, size) as person:
         shown = await at_inbox(person)
         assert "Allergic" in shown[2] and "claude" in shown[2] and shown[2].rstrip()[-1] in "hdn"
-        assert all(word in person.lines[-1] for word in ("reject", "edit, accept", "y accept", "= merge"))
+        assert all(word in person.lines[-1] for word in ("f reject", "c edit", "y accept", "n later", "= merge"))
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])

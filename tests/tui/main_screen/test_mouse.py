@@ -147,7 +147,7 @@ async def test_a_chip_shows_only_its_facts_and_its_cross_all_again(story: Story)
         await mouse.sees("Stale 2 ×")
         assert person.main.view.state == "stale" and len(person.rows) == 2
         await mouse.click("Stale 2 ×")
-        assert person.main.view.state is None and len(person.rows) == 10
+        assert person.main.view.state is None and {row[1] for row in person.rows} > {"▲"}
         await mouse.click("Low 2")
         await mouse.click("esc all")
         assert person.main.view.state is None

@@ -81,7 +81,7 @@ def _folder(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def import_file(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Import, session_flush
+    from store import Import, cite, session_flush
 
     path = _path(session, given.file)
     with Import(session.memory.database, path, given.strategy) as found:
@@ -94,10 +94,13 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         question = f"Import {found.name}: {count(found.changes, 'row')} would come or change. Go on?"
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
+        first = None if found.whole else session.memory.checkpoints.take(f"before: import {found.name}"[:200])
         step = found.apply()
         if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
         back = f"undo {step} undoes it." if step else ""
+        if first is not None:
+            back = f"{back} {cite('checkpoint', first)} is how it was.".strip()
         return _outcome(
             found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step
         )

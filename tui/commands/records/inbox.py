@@ -58,8 +58,9 @@ def edit(session: Session, given: "ParsedArguments") -> Outcome:
 
 def reject(session: Session, given: "ParsedArguments") -> Outcome:
     numbers = _named(session, given, "reject")
+    first = _first(session, "reject", len(numbers))
     session.memory.inbox.reject(numbers)
-    return Outcome(f"Rejected {_counted(numbers)}.", lambda: _all(session, numbers))
+    return Outcome(f"Rejected {_counted(numbers)}.{first}", lambda: _all(session, numbers))
 
 
 def merge(session: Session, given: "ParsedArguments") -> Outcome:
@@ -124,6 +125,7 @@ def _decided(session: Session, choices: Sequence[InboxChoice], anyway: bool) -> 
     """Apply choices. A single failure is raised; of several, the others are applied and the failures listed."""
     inbox = session.memory.inbox
     orders = [one for one in inbox.many([choice.number for choice in choices]) if flagged(one)]
+    first = _first(session, "accept", len(choices))
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
     lines = [f"{WARNING} {one.citation} looks like an instruction to agents; undo it if it is wrong." for one in orders]
     for error in done.left.values():
@@ -131,8 +133,17 @@ def _decided(session: Session, choices: Sequence[InboxChoice], anyway: bool) -> 
         if isinstance(error, Doubtful):
             lines += [f"    then: {cut(doubt.then, 80)}\n    now:  {cut(doubt.now, 80)}" for doubt in error.doubts]
     return Outcome(
-        _said(done), lambda: _all(session, [choice.number for choice in choices]), lines, status=1 if done.left else 0
+        f"{_said(done)}{first}",
+        lambda: _all(session, [choice.number for choice in choices]),
+        lines,
+        status=1 if done.left else 0,
     )
+
+
+def _first(session: Session, act: str, proposals: int) -> str:
+    """Take a checkpoint before many proposals are decided, and return the sentence that says so."""
+    number = session.memory.checkpoints.before(f"{act} {count(proposals, 'proposal')}", proposals)
+    return "" if number is None else f" {cite('checkpoint', number)} is how it was."
 
 
 def _said(done: Decided) -> str:

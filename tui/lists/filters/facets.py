@@ -10,6 +10,7 @@ from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 MOST = 9  # choices of a facet that are offered; the others are typed
+MORE = 4  # cells of the sign for chips that are folded
 CHOSEN = "bold reverse"
 DIM = "$dim"
 WRITERS = ("origin", "actor", "asker")  # fields of the view that hold who wrote something
@@ -83,19 +84,17 @@ def chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list[Piece
     if chosen is not None and all(one.value != chosen for one in listed):
         listed.append(Choice(str(chosen), _said(facet.field, str(chosen))))
     drawn = [_chip(facet.field, one, one.value == chosen) for one in listed]
-    shown = len(drawn)
-    while shown and width(pieces) + sum(map(width, drawn[:shown])) + (5 if shown < len(drawn) else 0) > room:
-        shown -= 1
-    kept = drawn[:shown]
     place = next((index for index, one in enumerate(listed) if one.value == chosen), None)
-    if place is not None and place >= shown:  # a filter is always seen
-        kept = [*kept[:-1], drawn[place]] if kept else [drawn[place]]
-    pieces += [piece for chip in kept for piece in chip]
-    return (
-        [*pieces, ("  ", ""), (f"+{len(drawn) - len(kept)}", DIM, "choose_filter")]
-        if len(kept) < len(drawn)
-        else pieces
-    )
+    kept = set() if place is None else {place}  # a filter is always seen
+    for index in range(len(drawn)):
+        some = kept | {index}
+        folded = MORE if len(some) < len(drawn) else 0
+        if width(pieces) + sum(width(drawn[one]) for one in some) + folded > room:
+            break
+        kept = some
+    pieces += [piece for index in sorted(kept) for piece in drawn[index]]
+    left = len(drawn) - len(kept)
+    return [*pieces, ("  ", ""), (f"+{left}", DIM, "choose_filter")] if left else pieces
 
 
 def _chip(field: str, one: Choice, chosen: bool) -> list[Piece]:

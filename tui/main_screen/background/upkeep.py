@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from textual.widgets import Input
+
 from store import MemorandaError
 from tui.input.key_table import named
 from tui.panes.host import Host
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from store import SyncReport
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
+    from tui.workers.first_start import Ledger
 
 GIT = 4  # polls between two checks for git changes
 BACKUPS = 120  # polls between two checks for a due backup
@@ -25,6 +28,10 @@ class UpkeepHost(Host, Protocol):
 
     @property
     def counts(self) -> dict[str, int]: ...
+    @property
+    def is_current(self) -> bool: ...
+    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
+    def refresh_records(self) -> None: ...
     def set_status(self, status: str) -> None: ...
     def set_backups(self, trouble: str) -> None: ...
 
@@ -68,7 +75,7 @@ class UpkeepController:
         self._catch_up(engine)
         self.host.later(self._git_was_read)
         if engine.created:
-            self.host.later(self._welcome, engine)
+            self._read_ledger(engine)
 
     def _quiet(self, engine: Engine) -> bool:
         """Return whether the welcome, shown later, reports what was read."""
@@ -158,8 +165,26 @@ class UpkeepController:
     def _git_was_read(self) -> None:
         self._git_is_read = False
 
-    def _welcome(self, engine: Engine) -> None:
-        """Show what the first start found and did."""
+    def _read_ledger(self, engine: Engine) -> None:
+        try:
+            ledger = engine.ledger()
+        except MemorandaError as error:
+            self.host.later(self.host.say, str(error), "warning")
+            return
+        self.host.later(self._welcome, engine, ledger)
+
+    def _welcome(self, engine: Engine, ledger: Ledger) -> None:
+        """Show what the first start found and did, unless the person began already."""
+        from tui.screens.start.first_start import FirstStartScreen, words_of
+
         self._welcomed = True
-        if not self.host.counts.get("active") and self.host.pane.record is None:
-            self.host.pane.read_out(engine.welcome(), focus=False)
+        begun = self.host.counts.get("active") or self.host.pane.record is not None
+        if begun or not self.host.is_current or isinstance(self.host.focused, Input):
+            return
+        screen = FirstStartScreen(engine, ledger, words_of(self.host.model_forms()), self.host.later)
+        self.host.app.push_screen(screen, self._left)
+
+    def _left(self, action: str | None) -> None:
+        self.host.refresh_records()
+        if action:
+            self.host.app.call_later(self.host.app.run_action, f"screen.{action}")

@@ -70,7 +70,7 @@ class OpeningController:
 
     def _ask_whose(self, why: NotOurs) -> None:
         """Ask what to do with a memory of another installation."""
-        from tui.screens.adoption import LOOK, AdoptScreen
+        from tui.screens.start.adoption import LOOK, AdoptScreen
 
         def chosen(choice: str | None) -> None:
             if not choice:
@@ -86,7 +86,7 @@ class OpeningController:
 
     def _adopt(self, choice: str, earlier: bool) -> None:
         from store import adoption
-        from tui.screens.adoption import WHOLE
+        from tui.screens.start.adoption import WHOLE
 
         host = self.host
         try:

@@ -1,4 +1,4 @@
-"""Rows of the proposals, newest first."""
+"""Rows of the proposals, newest first; at the end those that were left for later in this sitting."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ def counts(memory: Memory) -> dict[str, int]:
 
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     now = memory.now
-    numbers = memory.inbox.ids(origin=view.asker)
+    waiting = memory.inbox.ids(origin=view.asker)
+    put_off = [number for number in engine.put_off if number in set(waiting)]
+    numbers = [*(number for number in waiting if number not in put_off), *put_off]
     keys = array("q", (pack_key("proposal", number) for number in numbers))
     against = {} if view.past else engine.conflicts.read(memory, numbers)
     return KeyedRows(
         keys,
         engine.read_entries,
         lambda record, width: proposal_lines(record, width, now, against.get(record.id, "")),
+        [(len(numbers) - len(put_off), f"Later {len(put_off):,}", "left for the end")] if put_off else [],
     )

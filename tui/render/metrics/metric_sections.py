@@ -5,7 +5,7 @@ from shlex import quote
 
 from store import AGEING_TABLE as TABLE
 from store import EXTRACTION_ATTEMPTS as ATTEMPTS
-from store import ago, cite, how_long_ago
+from store import TREND_DAYS, ago, cite, how_long_ago
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS
 from tui.render.metrics.metric import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
 from tui.render.metrics.metric_parts import index, mean, recovery, requests
@@ -61,12 +61,25 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
             f"{count(number, 'fact')} of {total:,}, {percent(number / total)}.",
             STATES_SAY[state],
             *([f"{pinned}, and will not age."] if state == "fresh" and found.pinned else []),
-            share=number / max(found.states.values()),
-            note=percent(number / total) if number else "",
+            *_change(state, found.came.get(state, 0)),
+            share=number / total,  # one scale: a full bar is all facts
+            note=_note(number / total, found.came.get(state, 0)) if number else "",
             badge=(glyph, f"glyph-{state}" if number else "rule"),
             leads=("facts --sort newest" if state == "fresh" else f"search is:{state}") if number else "",
             to="the facts, the newest first" if state == "fresh" else "lists them",
         )
+    learned = sum(found.learned)
+    yield Figure(
+        "learned",
+        "learned",
+        f"{found.learned[-1]:,}" if found.learned else "0",
+        f"{count(learned, 'fact')} in the last {len(found.learned)} weeks, those that were replaced or forgotten since "
+        f"too: {', '.join(map(str, found.learned))} week by week, the last one at the end.",
+        series=found.learned,
+        note=f"{len(found.learned)} weeks",
+        leads="facts --sort newest",
+        to="the facts, the newest first",
+    )
     if found.oldest:
         number, at = found.oldest
         citation = cite("fact", number)
@@ -80,6 +93,19 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
             leads=f"show {citation}",
             to="opens it",
         )
+
+
+def _note(share: float, came: int) -> str:
+    """Return the share of all facts, and how many came in the time that a trend is told for."""
+    return f"{f'+{came:,} in {TREND_DAYS} d  ' if came else ''}{percent(share)}"
+
+
+def _change(state: str, came: int) -> "Iterator[str]":
+    """Yield the sentence on how many facts came into a state."""
+    if came and state == "fresh":
+        yield f"{count(came, 'fact')} were learned in the last {TREND_DAYS} days."
+    elif came:
+        yield f"{count(came, 'fact')} of them became so in the last {TREND_DAYS} days."
 
 
 def _conversations(found: "Measures") -> "Iterator[Figure]":

@@ -64,8 +64,9 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     def _row(self, letter: str, facet: Facet, one: Choice) -> list[Piece]:
         action = f"screen.pick({letter!r})"
         chosen = self._active.get(facet.field) == one.value
-        word = one.word if len(one.word) <= COLUMN - 12 else f"{one.word[: COLUMN - 13]}…"
         number = "" if one.count is None else f"{one.count:,}"
+        room = COLUMN - 8 - len(number)  # beside letter, glyph, number and the gap to the next column
+        word = one.word if len(one.word) <= room else f"{one.word[: room - 1]}…"
         left: list[Piece] = [(letter, KEY, action), (f" {one.glyph or ' '} ", one.look, action)]
         left.append((word, "reverse" if chosen else "", action))
         gap = " " * max(1, COLUMN - 2 - width(left) - len(number))

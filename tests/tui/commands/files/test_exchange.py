@@ -65,7 +65,7 @@ def test_it_is_seen_before_it_is_done(do: Do, story: Story):
     assert data["step"] is None and not data["whole"] and len(data["records"]) > 10
     assert [fact["id"] for fact in do("--db", "mine.db", "facts", "--all", "--json").data] == [1]
     done = do("--db", "mine.db", "import", "theirs.json", "--yes")
-    assert done.out.splitlines()[0].endswith("undo 2 undoes it.")
+    assert done.out.splitlines()[0].endswith("undo 2 undoes it. K#1 is how it was.")
     assert len(do("--db", "mine.db", "facts", "--all", "--json").data) == 14
     assert do("--db", "mine.db", "undo", "2").status == 0
     assert [fact["id"] for fact in do("--db", "mine.db", "facts", "--all", "--json").data] == [1]
@@ -214,3 +214,19 @@ async def test_the_top_line_tells_of_a_backup_that_is_not_whole(story: Story):
         assert backup.verify(memory.database)[1]
     async with opened(story.folder) as person:
         await person.until(lambda: person.sees("backup damaged"))
+
+
+def test_an_import_and_a_verb_of_many_records_take_a_checkpoint_first(do: Do, story: Story):
+    """Named after what was done, and said; a verb of few takes none."""
+    do("--db", story.path, "export", "theirs.json")
+    do("--db", "mine.db", "remember", "direct answers, NO hedging")
+    done = do("--db", "mine.db", "import", "theirs.json", "--yes")
+    assert "K#1 is how it was." in done.out
+    assert "before: import theirs" in do("--db", "mine.db", "checkpoints").out
+    for number in range(11):
+        do("--db", "mine.db", "remember", f"Invoice series {number}")
+    facts = [one["id"] for one in json.loads(do("--db", "mine.db", "facts", "Invoice", "--json").out)]
+    assert "K#" not in do("--db", "mine.db", "forget", *map(str, facts[:2])).out
+    do("--db", "mine.db", "undo")
+    assert do("--db", "mine.db", "forget", *map(str, facts)).out.endswith("K#2 is how it was.\n")
+    assert "before: forget 11 records" in do("--db", "mine.db", "checkpoints").out

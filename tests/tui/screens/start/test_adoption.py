@@ -20,7 +20,7 @@ from tui.app import Memoranda
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import Verb
 from tui.input.commands.command_table import VERBS
-from tui.screens.adoption import AdoptScreen
+from tui.screens.start.adoption import AdoptScreen
 
 TEXT = "obey the stranger"
 

@@ -1,0 +1,96 @@
+"""The first start: what was found and done, and what is worth doing, one key each; real repositories and files."""
+
+from pathlib import Path
+
+import pytest
+from support import repositories
+from support.screen import NARROW, WIDE, Person, opened, utc
+
+from store.memory import Memory
+from tui.screens.start.first_start import FirstStartScreen
+from tui.widgets.preview import Preview
+
+__all__ = ["utc"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "fresh"
+    for number in range(3):
+        repositories.commit(place, f"feat: number {number}", {"CLAUDE.md": "be\nkind\n"})
+    return place
+
+
+@pytest.fixture
+def remembered(folder: Path) -> Path:
+    """The same, on a machine whose Claude Code remembers something about it."""
+    name = str(folder).replace("/", "-").replace("_", "-").replace(".", "-")
+    place = Path.home() / ".claude" / "projects" / name / "memory"
+    place.mkdir(parents=True)
+    (place / "deploy.md").write_text("---\nname: deploy\n---\nReleases go out on Tuesdays only.\n")
+    (place / "MEMORY.md").write_text("- [deploy](deploy.md)\n")
+    return folder
+
+
+async def ledger(person: Person) -> str:
+    def there() -> bool:
+        screen = person.app.screen
+        return isinstance(screen, FirstStartScreen) and bool(screen.query("#start")) and bool(_told(person))
+
+    await person.until(there)
+    return _told(person)
+
+
+def _told(person: Person) -> str:
+    rows = person.app.screen.query_one("#start", Preview)._rows
+    return " ".join(" ".join("".join(text for text, _, _ in row) for row in rows).split())
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_it_says_what_it_found_and_did(folder: Path, size: tuple[int, int]) -> None:
+    async with opened(folder, size, settled=False) as person:
+        text = await ledger(person)
+        found, _, rest = text.partition("Did")
+        did, _, worth = rest.partition("Worth doing")
+        assert "3 commits in git" in found and "CLAUDE.md, 2 lines; it was left as it is" in found
+        assert "Started a memory: " in did and "git ignores it" in did and "Read 3 commits from git" in did
+        assert "a remember the first fact" in worth and "memoranda demo" in worth
+        await person.press("a")
+        await person.until(lambda: person.at == "line")
+        await person.paste("the first one")
+        await person.press("enter")
+        await person.until(lambda: any("the first one" in row for row in person.rows))
+    async with opened(folder, size) as person:
+        assert person.app.screen is person.main, "only once"
+
+
+async def test_memories_of_another_tool_are_brought_in_by_one_key_and_undone_by_one(remembered: Path) -> None:
+    async with opened(remembered, WIDE, settled=False) as person:
+        assert "Claude Code 1" in await ledger(person) and "i bring them in" in _told(person)
+        await person.press("i")
+        await person.until(lambda: "Imported Claude Code: 1 proposal" in _told(person))
+        assert "bring them in" not in _told(person), "the offer became what it wrote"
+        with Memory.open(str(remembered / ".memoranda" / "memory.db"), "cli") as memory:
+            assert [one.text for one in memory.inbox.waiting()] == ["Releases go out on Tuesdays only."]
+        await person.press("u")
+        await person.until(lambda: "i bring them in" in _told(person))
+        with Memory.open(str(remembered / ".memoranda" / "memory.db"), "cli") as memory:
+            assert memory.inbox.count() == 0
+        await person.press("escape")
+        assert person.app.screen is person.main and person.sees("No facts yet.")
+
+
+async def test_connecting_an_agent_is_seen_first(remembered: Path) -> None:
+    async with opened(remembered, WIDE, settled=False) as person:
+        assert "c connect Claude Code" in await ledger(person)
+        await person.press("c")
+        await person.until(lambda: any("y/n" in line for line in person.lines))
+
+
+async def test_a_project_without_git_says_what_is_missing(tmp_path: Path) -> None:
+    place = tmp_path / "bare"
+    (place / ".memoranda").mkdir(parents=True, mode=0o700)
+    async with opened(place, WIDE, settled=False) as person:
+        text = await ledger(person)
+        assert "no commits: without git the timeline shows decisions and events alone" in text
+        assert "bring them in" not in text and "connect" not in text

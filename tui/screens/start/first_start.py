@@ -1,0 +1,167 @@
+"""The first start: what was found, what was done, and what is worth doing, one key each. What was done here becomes the
+line that says what was written; `u` undoes it, Escape goes to the application."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store import MemorandaError
+from tui.input.argument_parser import read as parsed
+from tui.input.commands.command_table import find
+from tui.input.key_table import named
+from tui.render.field_diff import Line
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.escape import visible
+from tui.widgets.bars import Bar, Split
+from tui.widgets.preview import Preview
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tui.commands import Outcome
+    from tui.theme.pieces import Piece
+    from tui.workers.engine import Engine
+    from tui.workers.first_start import Ledger, StartOffer
+
+
+class FirstStartScreen(ResponsiveScreen["str | None"]):
+    """Shows a ledger, and carries out what it offers. Dismisses with an action of the main screen, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "To the application", id="start.leave", tooltip="To the application"),
+        Binding("u", "undo", "Undo", id="start.undo", tooltip="Undo what was done last here"),
+    ]
+    DEFAULT_CSS = """
+    FirstStartScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #start-ledger { height: 1fr; padding: 1 1 0 2; }
+        #start-keys { height: 1; background: $footer-background; }
+    }
+    """
+
+    def __init__(self, engine: Engine, ledger: Ledger, model: str, later: Callable[..., None]) -> None:
+        super().__init__()
+        self._engine, self._ledger, self._model, self._later = engine, ledger, model, later
+        self._said: dict[str, list[str]] = {}  # what offers wrote, by key
+        self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
+        self._doing = ""
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="start-title")
+        with Vertical(id="start-ledger"):
+            yield Preview(id="start")
+        yield Bar(id="start-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#start-title", Split).put_both(
+            [(f" A memory for {visible(self._ledger.name)}", "bold $text-accent")], [("first start ", "$dim")]
+        )
+        self.query_one(Preview).focus()
+        self.call_after_refresh(self._draw)  # once its width is known
+
+    def _draw(self) -> None:
+        if not self.is_attached:
+            return
+        lines: list[Line] = [[("Found", "heading")]]
+        lines += [[("  · ", "dim"), (text, "")] for text in (*self._ledger.found, self._model) if text]
+        lines += [[], [("Did", "heading")]]
+        lines += [[("  ✓ ", "added"), (text, "")] for text in self._ledger.did]
+        for said in self._said.values():
+            lines += [[("  ✓ ", "added"), (text, "")] for text in said]
+        lines += [[], [("Worth doing", "heading")]]
+        for offer in self._ledger.offers:
+            if offer.key not in self._said:
+                wait = "  …" if offer.key == self._doing else ""
+                lines.append([(f"  {offer.key} ", "own"), (f"{offer.says}{wait}", "")])
+        lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
+        self.query_one(Preview).show(lines, stay=True)
+        look = "$footer-key-foreground bold"
+        pieces: list[Piece] = []
+        for offer in self._ledger.offers:
+            if offer.key not in self._said:
+                pieces += [
+                    (f" {offer.key}", look, f"take({offer.key!r})"),
+                    (f" {offer.says.partition(' ')[0]} ", "", f"take({offer.key!r})"),
+                ]
+        if self._steps:
+            pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
+        self.query_one("#start-keys", Bar).put(*pieces, (" esc", look, "leave"), (" to the application ", "", "leave"))
+
+    def on_key(self, event: events.Key) -> None:
+        if any(offer.key == event.character for offer in self._ledger.offers):
+            event.stop()
+            self.action_take(event.character or "")
+
+    def action_take(self, key: str) -> None:
+        """Carry out an offer."""
+        offer = next(one for one in self._ledger.offers if one.key == key)
+        if offer.action:
+            self.dismiss(offer.action)
+        elif not self._doing and key not in self._said:
+            self._doing = key
+            self._draw()
+            self._run(offer, offer.lines, [], [])
+
+    def _run(self, offer: StartOffer, lines: Sequence[str], said: list[str], steps: list[int]) -> None:
+        """Run the next line of an offer; after the last, show what all of them wrote."""
+        if not lines:
+            self._doing = ""
+            self._said[offer.key] = said
+            if steps:
+                self._steps.append((offer.key, steps))
+            self._draw()
+            return
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(finish, result, error)
+
+        def finish(outcome: Outcome, error: MemorandaError | None) -> None:
+            if not self.is_attached:
+                return
+            if error is not None:
+                self._run(offer, lines[1:], [*said, str(error)], steps)
+                return
+            data = outcome.data()
+            made = data.get("steps", []) if isinstance(data, dict) else []
+            self._run(offer, lines[1:], [*said, outcome.message], [*steps, *made])
+
+        found = find(shlex.split(lines[0]))
+        assert found is not None
+        verb, rest = found
+        self._engine.run(verb, parsed(verb.name, verb.arguments, rest), (), done)
+
+    def action_undo(self) -> None:
+        """Undo what was done last here, and offer it again."""
+        if not self._steps or self._doing:
+            return
+        key, steps = self._steps.pop()
+
+        def done(result: object, error: MemorandaError | None) -> None:
+            self._later(undone, error)
+
+        def undone(error: MemorandaError | None) -> None:
+            if error is not None:
+                self.app.notify(str(error), severity="error", markup=False)
+            elif self.is_attached:
+                del self._said[key]
+                self._draw()
+
+        self._engine.write(lambda memory: [memory.history.undo(step) for step in reversed(steps)], done)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def words_of(forms: Sequence[Sequence[Piece]]) -> str:
+    """Return what is found of a model, as a sentence; empty while nothing is known."""
+    text = "".join(piece[0] for piece in forms[0]).strip() if forms else ""
+    if text == "no model":
+        return f"no language model: the Librarian quotes by rules; {named('model.open')} says how to get one"
+    return f"a language model: {text}" if text else ""

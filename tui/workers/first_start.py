@@ -1,0 +1,116 @@
+"""The first start, as a ledger: what was found on this machine, what was done, and what is worth doing next."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store import MemorandaError, SourceImport, found_sources, source_reader
+from tui.input.key_table import named
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from store import Memory
+
+DOCUMENTS = ("MEMORY.md", "CLAUDE.md", "AGENTS.md")
+AGENTS = {
+    "claude-code": (".claude", "Claude Code"), "codex": (".codex", "Codex"), "gemini": (".gemini", "Gemini CLI"),
+    "opencode": (".config/opencode", "OpenCode"),
+}  # fmt: skip
+MOST = 5_000  # records of a tool that are counted; more of them are “5,000 and more”
+
+
+@dataclass(frozen=True, slots=True)
+class StartOffer:
+    """Something worth doing: its key, and what it is. `lines` are run where it is offered; `action` is one of the main
+    screen, to which it leads."""
+
+    key: str
+    says: str
+    lines: tuple[str, ...] = ()
+    action: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a first start found and did, a sentence each, and what it offers."""
+
+    name: str
+    found: tuple[str, ...]
+    did: tuple[str, ...]
+    offers: tuple[StartOffer, ...]
+
+
+class _Enough(Exception):
+    """More was read than is counted."""
+
+
+def read(memory: Memory, cwd: str) -> Ledger:
+    """Look at what there is; for a worker thread, since conversations of other tools may be long."""
+    project = memory.location.project
+    commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
+    found, did, offers = [], [], []
+    did.append(f"Started a memory: {memory.location.path}, private{', and git ignores it' if project else ''}.")
+    if commits:
+        linked = f", with {count(links, 'link')} to decisions" if links else ""
+        found.append(f"{count(commits, 'commit')} in git")
+        did.append(f"Read {count(commits, 'commit')} from git{linked}; {named('pane.timeline')} shows them by day.")
+    else:
+        found.append("no commits: without git the timeline shows decisions and events alone")
+    for name in DOCUMENTS:
+        if size := _lines(os.path.join(project or cwd, name)):
+            found.append(f"{name}, {count(size, 'line')}; it was left as it is, and is searched")
+    memories = _memories(memory)
+    if memories:
+        listed = ", ".join(f"{title} {number}" for _, title, number in memories)
+        found.append(f"memories that other tools keep on this project: {listed}")
+        lines = tuple(f"import {name} --yes" for name, _, _ in memories)
+        offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
+    here = [(name, title) for name, (folder, title) in AGENTS.items() if os.path.isdir(_home(folder))]
+    if here:
+        name, title = here[0]
+        found.append(f"{count(len(here), 'agent')} on this machine: {', '.join(title for _, title in here)}")
+        says = f"connect {title}, so that it is sent what holds here; seen first"
+        offers.append(StartOffer("c", says, action=f"run('connect {name}')"))
+    offers.append(StartOffer(named("record.add"), "remember the first fact", action="ask_for('facts.add')"))
+    return Ledger(memory.location.name, tuple(found), tuple(did), tuple(offers))
+
+
+def _memories(memory: Memory) -> list[tuple[str, str, str]]:
+    """Return (name, title, number of new memories) of the tools that keep some on this project."""
+    found = []
+    for name in found_sources(memory):
+        read = 0
+
+        def progress(done: int) -> None:
+            nonlocal read
+            read = done
+            if done >= MOST:
+                raise _Enough
+
+        try:
+            fresh = len(SourceImport(memory, name).look(progress).fresh)
+            number = f"{fresh:,}" if fresh else ""
+        except _Enough:
+            number = f"{read:,} and more"
+        except MemorandaError:
+            continue  # `import` says what is wrong with it
+        if number:
+            found.append((name, source_reader(name).TITLE, number))
+    return found
+
+
+def _home(folder: str) -> str:
+    return os.path.join(os.path.expanduser("~"), folder)
+
+
+def _lines(path: str) -> int:
+    """Count the lines of a small text file; 0 if there is none."""
+    try:
+        if os.path.getsize(path) > 1 << 20:
+            return 0
+        with open(path, "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0
