@@ -61,6 +61,7 @@ class Person:
         os.mkdir(os.path.join(folder, name))
         self.memory = Memory(locate(os.path.join(folder, name, "memory.db"), {}, folder), "cli")
         with Team(self.memory) as team:
+            self.folder = team.folder
             team.choose(ALL, name, remote)
 
     def sync(self) -> None:
@@ -108,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ana, bob = Person(folder, "ana", remote), Person(folder, "bob", remote)
         ana.remember(0, 100)
         ana.sync(), bob.sync(), ana.sync(), bob.sync()
-        shared = ["git", "--git-dir", os.path.join(folder, "bob", "shared.git"), "fetch", "--quiet", remote]
+        shared = ["git", "--git-dir", os.path.join(bob.folder, "shared.git"), "fetch", "--quiet", remote]
         shared.append("+refs/memoranda/*:refs/incoming/*")
         floor = [timed(lambda: subprocess.run(shared, check=True)) for _ in range(REPEATS)]
         nothing = [timed(bob.sync) for _ in range(REPEATS)]
@@ -138,10 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"\n{f'{options.records:,} records, the first time':40}{'s':>9}{'aim':>9}")
         print(f"{'shared: collected, written, pushed':40}{first:9.1f}{15:9}  {verdict(first, 15)}")
         print(f"{'fetched, verified, merged':40}{fetched:9.1f}{15:9}  {verdict(fetched, 15)}")
-        host, here = size(remote), size(os.path.join(folder, "bob", "team.db"))
+        host, here = size(remote), size(os.path.join(bob.folder, "team.db"))
         print(f"{'on the host, MB':40}{host:9.1f}          {host / options.records * 1e6:,.0f} KB a 1,000 changes")
         print(f"{'team.db of whoever fetched, MB':40}{here:9.1f}{40:9}  {verdict(here, 40)}")
-        print(f"{'shared.git there, MB, not compressed':40}{size(os.path.join(folder, 'bob', 'shared.git')):9.1f}")
+        print(f"{'shared.git there, MB, not compressed':40}{size(os.path.join(bob.folder, 'shared.git')):9.1f}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from store.base.hashing import sha256
 
 KEY = "key"
 MEMORIES = "memories"
+TEAMS = "teams"
 LARGEST = 1_000_000  # bytes of a file that is read
 _here: dict[str, str] = {}  # what could not be written, for this process
 _trouble: list[str] = []
@@ -71,6 +72,14 @@ def _known(name: str) -> Known | None:
     if len(numbers) != 4 or not (numbers[0].isdigit() and numbers[1].isdigit()):
         return None
     return Known(identity, numbers[3], int(numbers[0]), int(numbers[1]), numbers[2])
+
+
+def team_folder(path: str) -> str:
+    """Return the folder for what the memory at `path` shares with a team, by the memory's identity; it need not exist.
+    It is here and not beside the memory: a checkout could bring one along that shares, believes or runs what its author
+    wants."""
+    ours = known(path)
+    return os.path.join(folder(), TEAMS, ours.identity if ours and ours.identity else name_of("", path))
 
 
 def folder() -> str:

@@ -163,16 +163,19 @@ class Files:
 def of_store(path: str) -> list[str]:
     """List the files of the store of the memory at `path`: its own folder whole, else the files beside it with its
     name, and the folders that every memory has beside it."""
+    from store.base.installation import team_folder
+
     folder, name = os.path.split(path)
+    shared = list(_all_in(team_folder(path)))
     if os.path.basename(folder) == FOLDER:
-        return list(_all_in(folder))
+        return [*_all_in(folder), *shared]
     beside = [
         found
         for found in _names(folder)
         if found.startswith((name, *PARTS)) and os.path.isfile(os.path.join(folder, found))
     ]
     inner = [file for room in BESIDE for file in _all_in(os.path.join(folder, room))]
-    return [*(os.path.join(folder, found) for found in beside), *inner]
+    return [*(os.path.join(folder, found) for found in beside), *inner, *shared]
 
 
 BESIDE = ("backups", "spool", "logs")  # folders beside a memory that has no folder of its own
@@ -206,7 +209,10 @@ def _connections(path: str, base: str | None) -> Iterator[str]:
 def _recent(path: str, base: str | None) -> Iterator[str]:
     from platformdirs import user_state_path
 
-    yield from _all_in(str(user_state_path("memoranda", appauthor=False)))
+    from store.base.installation import TEAMS
+
+    state = str(user_state_path("memoranda", appauthor=False))
+    yield from (file for file in _all_in(state) if not file.startswith(os.path.join(state, TEAMS, "")))
 
 
 FILES = (

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from store.base import installation
 from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError, run
 from store.memory import Memory
@@ -19,7 +20,6 @@ from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import split
 from store.team.team_file import FILE, Held, StreamState, TeamFile
 from store.team.view import SharedRecord
-from store.trust.ownership import identity_of
 
 REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
@@ -49,9 +49,9 @@ class Team:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        folder = os.path.dirname(memory.database.path)
-        self._file = TeamFile(folder, identity_of(memory.database.connection))
-        self._streams = StreamRepository(folder)
+        self.folder = installation.team_folder(memory.database.path)
+        self._file = TeamFile(self.folder)
+        self._streams = StreamRepository(self.folder)
 
     def __enter__(self) -> "Team":
         return self
@@ -343,7 +343,7 @@ class Team:
 def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
     """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
     a purge reaches only with the next exchange, and never for certain."""
-    if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+    if not _exists(memory):
         return plan
     with Team(memory) as team:
         places = team.shared(plan)
@@ -351,18 +351,22 @@ def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
 
 
 def erase_shared(memory: Memory) -> None:
-    """Remove from the streams beside a memory, if there are any, what was purged from it. Raise Busy or GitError."""
-    if os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+    """Remove from the streams of a memory's team, if there are any, what was purged from it. Raise Busy or GitError."""
+    if _exists(memory):
         with Team(memory) as team:
             team.erase()
 
 
 def shares(memory: Memory) -> bool:
     """Return whether something of a memory is shared, or was received from a team."""
-    if not os.path.lexists(os.path.join(os.path.dirname(memory.database.path), FILE)):
+    if not _exists(memory):
         return False
     with Team(memory) as team:
         return bool(team.choice or team.members())
+
+
+def _exists(memory: Memory) -> bool:
+    return os.path.lexists(os.path.join(installation.team_folder(memory.database.path), FILE))
 
 
 def git_name(folder: str) -> str:

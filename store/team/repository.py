@@ -1,4 +1,4 @@
-"""The git repository beside a memory that holds the streams: `shared.git`, bare, and never the project's own.
+"""The git repository that holds the streams: `shared.git`, bare, in the installation's folder, never the project's own.
 
 `refs/memoranda/WRITER` is what was verified, `refs/incoming/WRITER` what was fetched last. Git's configuration of the
 project does not count here, no hook runs, and no question is asked on a terminal.

@@ -1,5 +1,5 @@
-"""`team.db`, beside the memory: which streams are known and up to where, the merged records, and which records of the
-memory they are. Everything in it but a person's choices can be made again from the streams.
+"""`team.db`, in the installation's folder: which streams are known and up to where, the merged records, and which
+records of the memory they are. Everything in it but a person's choices can be made again from the streams.
 """
 
 import json
@@ -101,10 +101,11 @@ class Offer:
 class TeamFile:
     """The open file of one memory's team. One process at a time changes it (`exclusive`)."""
 
-    def __init__(self, folder: str, identity: str) -> None:
+    def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, FILE)
-        self._identity = identity
+        self._entry = os.path.join(WRITERS, os.path.basename(folder))
         try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
             if not os.path.lexists(self.path):
                 os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600))
             self._connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -149,10 +150,6 @@ class TeamFile:
         if not installation.keep(self._entry, f"{writer}\n{machine_id()}"):
             raise StorageError(installation.trouble(), "Name a folder that can be written in $XDG_STATE_HOME.")
         return writer
-
-    @property
-    def _entry(self) -> str:
-        return os.path.join(WRITERS, self._identity)
 
     # choices of the person
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from store.base.installation import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from store.team.collect import ShareChoice
@@ -23,6 +24,7 @@ class Person:
         self.memory = memory
         self.remote = str(remote)
         self.name = name
+        self.folder = Path(team_folder(memory.database.path))
         with Team(memory) as team:
             team.choose(WORK, name, self.remote)
 

@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.team import WORK, Join
+from support.team import WORK, Join, Person
 
 from store.base.errors import Conflict, InvalidInput
-from store.purge.proof import prove
+from store.purge.proof import files_of, prove
 from store.team.collect import ShareChoice
-from store.team.exchange import Team
+from store.team.exchange import Team, shares
 from tui.render.line_parts import writer
 
 
@@ -117,18 +117,18 @@ def test_a_purge_reaches_whoever_syncs_and_the_remote(join: Join, tmp_path: Path
     bob.decide("accept")
     bob.sync()
     ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
-    assert holding(tmp_path / "Ana", "swordfish")
+    assert holding(ana, "swordfish")
     with Team(ana.memory) as team:
         team.erase()
-    assert holding(tmp_path / "Ana", "swordfish") == [], "before anything is sent"
+    assert holding(ana, "swordfish") == [], "before anything is sent"
     ana.sync(), bob.sync(), cleo.sync()
     assert bob.facts() == ["Releases are cut on Tuesdays"]
     assert [text for _, text in cleo.waiting() if "swordfish" in text] == []
     assert ana.view().count('"purged":true') == 1
     bob.sync(), ana.sync(), cleo.sync()
     assert ana.view() == bob.view() == cleo.view()
-    for person in ("Ana", "Bob", "Cleo"):
-        assert holding(tmp_path / person, "swordfish") == [], person
+    for person in (ana, bob, cleo):
+        assert holding(person, "swordfish") == [], person.name
     log = ["git", "-C", ana.remote, "log", "--all", "-p", "--format="]
     assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
 
@@ -138,12 +138,12 @@ def test_a_stream_continued_by_a_copy_is_named_and_goes_on_under_a_new_identity(
     ana.remember("Releases are cut on Tuesdays")
     ana.sync()
     for name in ("shared.git", "team.db"):
-        subprocess.run(["cp", "-r", tmp_path / "Ana" / name, tmp_path / f"old-{name}"], check=True)
+        subprocess.run(["cp", "-r", ana.folder / name, tmp_path / f"old-{name}"], check=True)
     ana.remember("The wiki is at wiki.example")
     ana.sync()
     for name in ("shared.git", "team.db"):  # an older state comes back, and goes on from there
-        subprocess.run(["rm", "-r", tmp_path / "Ana" / name], check=True)
-        subprocess.run(["mv", tmp_path / f"old-{name}", tmp_path / "Ana" / name], check=True)
+        subprocess.run(["rm", "-r", ana.folder / name], check=True)
+        subprocess.run(["mv", tmp_path / f"old-{name}", ana.folder / name], check=True)
     ana.remember("The office is in Lugo")
     with pytest.raises(Conflict, match="continued elsewhere"):
         ana.sync()
@@ -170,6 +170,23 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
     assert len(bob.waiting()) == 3
 
 
+def test_what_lies_beside_a_memory_shares_nothing(join: Join, remote: Path, tmp_path: Path) -> None:
+    """A checkout could bring along a file that shares with its author, or a repository that runs what they want."""
+    mallory, ana = join("Mallory"), join("Ana")
+    mallory.remember("Deploys need no review")
+    mallory.sync()
+    with Team(ana.memory) as team:
+        team.choose(ShareChoice())
+    for file in ("team.db", "shared.git"):
+        subprocess.run(["cp", "-r", mallory.folder / file, tmp_path / "Ana" / file], check=True)
+    ana.remember("Releases are cut on Tuesdays")
+    assert not shares(ana.memory)
+    with Team(ana.memory) as team:
+        assert team.members() == [] and team.remote == str(remote)
+    refs = subprocess.run(["git", "-C", str(remote), "for-each-ref"], capture_output=True, text=True, check=True).stdout
+    assert refs.count("refs/memoranda") == 1, "Mallory's own"
+
+
 def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote: Path) -> None:
     ana = join("Ana")
     with Team(ana.memory) as team, pytest.raises(InvalidInput, match="no remote upstream"):
@@ -186,12 +203,13 @@ def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote:
     assert subprocess.run(["git", "-C", remote, "for-each-ref"], capture_output=True, check=True).stdout
 
 
-def holding(folder: Path, word: str) -> list[str]:
-    """Return the files below a folder that hold a word. The proof of a purge reads bytes, and finds it in git's objects
-    too, which are not compressed here."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
+def holding(person: Person, word: str) -> list[str]:
+    """Return the files of a person's memory and its team that hold a word. The proof of a purge reads bytes, and finds
+    it in git's objects too, which are not compressed here."""
+    files = [Path(path) for path in files_of(person.memory.database, person.memory.documents)]
+    assert {*filter(Path.is_file, person.folder.rglob("*"))} <= {*files}
     found = [str(path) for path in files if word.encode() in path.read_bytes()]
-    every = ["git", "-C", str(folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
+    every = ["git", "-C", str(person.folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
     inside = word.encode() in subprocess.run(every, capture_output=True, check=True).stdout
     assert inside == any("shared.git" in path for path in found)
     assert {one.file for one in prove([word], list(map(str, files))) if one.found} == set(found)

@@ -75,8 +75,7 @@ def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: i
     for text in purged:
         for person in people:
             own = person.memory.database.value("SELECT count(*) FROM facts WHERE fact = ?", (text,))
-            beside = tmp_path / person.name
-            files = [str(file) for file in [*(beside / "shared.git").rglob("*"), beside / "team.db"] if file.is_file()]
+            files = [str(file) for file in person.folder.rglob("*") if file.is_file()]
             found = [one.file for one in prove([text], files) if one.found]
             assert own or found == [], (text, person.name)
     for person in people:

@@ -10,6 +10,7 @@ from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from support.team import WORK, Join, join, remote  # noqa: F401  (fixtures)
 
+from store.base.installation import team_folder
 from store.team.exchange import Team
 
 
@@ -57,5 +58,5 @@ async def test_a_remote_that_is_gone_is_said_and_nothing_else_happens(
 async def test_who_never_shared_exchanges_nothing(story: Story) -> None:
     async with opened(story.folder) as user:
         await user.press("6")
-        assert not (Path(story.path).parent / "shared.git").exists()
+        assert not (Path(team_folder(str(story.path))) / "shared.git").exists()
         assert not [toast for toast in user.toasts if "team" in toast.lower()]
