@@ -132,6 +132,8 @@ class Schedule:
     # the editor
 
     def open(self) -> None:
+        """Show the file, as it is after a sync: what a person opens and saves of a pull before that is their own."""
+        self.sync()
         self.buffer = self.text
 
     def save(self) -> None:
