@@ -14,6 +14,7 @@ from store.base.hashing import sha256
 KEY = "key"
 MEMORIES = "memories"
 TEAMS = "teams"
+TEAM_PATH = "path"  # in the folder of a team: the memory that it is of
 LARGEST = 1_000_000  # bytes of a file that is read
 _here: dict[str, str] = {}  # what could not be written, for this process
 _trouble: list[str] = []
@@ -75,11 +76,25 @@ def _known(name: str) -> Known | None:
 
 
 def team_folder(path: str) -> str:
-    """Return the folder for what the memory at `path` shares with a team, by the memory's identity; it need not exist.
+    """Return the folder for what the memory at `path` shares with a team; it need not exist. A memory that was moved
+    keeps its folder, a copy gets one of its own.
+
     It is here and not beside the memory: a checkout could bring one along that shares, believes or runs what its author
     wants."""
-    ours = known(path)
-    return os.path.join(folder(), TEAMS, ours.identity if ours and ours.identity else name_of("", path))
+    real = os.path.realpath(path)
+    place, ours = _name("", real), known(path)
+    if ours is None or not ours.identity:
+        return os.path.join(folder(), TEAMS, place)
+    before = read(os.path.join(TEAMS, ours.identity, TEAM_PATH))
+    copied = before not in ("", real) and os.path.lexists(before)
+    return os.path.join(folder(), TEAMS, f"{ours.identity}-{place[:8]}" if copied else ours.identity)
+
+
+def know_team(path: str) -> None:
+    """Store whose the team's folder of the memory at `path` is."""
+    name = os.path.join(TEAMS, os.path.basename(team_folder(path)), TEAM_PATH)
+    if read(name) != (real := os.path.realpath(path)):
+        keep(name, real)
 
 
 def folder() -> str:

@@ -23,6 +23,7 @@ from store.team.view import SharedRecord
 
 REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
+STEP = "step"  # the newest step of history at the last exchange, with its digest
 PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one that a rewritten stream replaces there
 
 
@@ -51,6 +52,7 @@ class Team:
         self._memory = memory
         self.folder = installation.team_folder(memory.database.path)
         self._file = TeamFile(self.folder)
+        installation.know_team(memory.database.path)
         self._streams = StreamRepository(self.folder)
 
     def __enter__(self) -> "Team":
@@ -72,6 +74,7 @@ class Team:
     def choose(self, choice: ShareChoice, name: str = "", remote: str = "") -> None:
         """Store what a person wants to share from now on, under which name and through which remote. What was shared
         before stays shared. Raise InvalidInput."""
+        self._memory.database.refuse_unwritable()  # of somebody else's memory nothing is shared
         if name and (len(name) > NAME_CHARACTERS or not name.isprintable()):
             raise InvalidInput(f"A name has at most {NAME_CHARACTERS} characters on one line.")
         if remote:
@@ -154,6 +157,7 @@ class Team:
         """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
         stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, nothing is half done.
         """
+        self._memory.database.refuse_unwritable()
         address = self._address(self.remote)
         done = Exchanged()
         with self._file:
@@ -163,6 +167,7 @@ class Team:
             self._streams.fetch(address)
             merge = StreamMerge(self._file, self._streams, self._memory.now)
             if writer:
+                self._check_memory(writer)
                 self._check_own(writer)
                 for one in merge.own(writer):
                     fold(self._file, one)
@@ -224,6 +229,7 @@ class Team:
         writer = self._file.writer
         if writer and self._streams.exists():
             with self._file:
+                self._check_memory(writer)
                 self._write(writer, self.choice, StreamMerge(self._file, self._streams, self._memory.now))
 
     def start_anew(self) -> str:
@@ -238,7 +244,8 @@ class Team:
             for id in [one for one in self._file.held() if one.endswith(f"@{old}")]:
                 self._file.drop_held(id)
             self._file.forget_records()
-            self._file.put(SEEN, "")
+            for key in (SEEN, STEP, PUSHED, REPLACED):
+                self._file.put(key, "")
             writer = self._file.become()
             StreamMerge(self._file, self._streams, self._memory.now).again(writer)
             return writer
@@ -255,6 +262,7 @@ class Team:
             seq = state.seq + len(operations)
             operations += Collector(self._memory, self._file, writer, seq, self._memory.now).collect(choice)
             self._file.put(SEEN, newest)
+            self._file.put(STEP, self._step("ORDER BY seq DESC LIMIT 1"))
         erased = {one.id for one in operations if one.op == "purge"}
         if erased:
             self._rewrite(writer, state, operations, erased, merge)
@@ -293,6 +301,21 @@ class Team:
                 self._file.put(REPLACED, "")
                 self._streams.point({writer: head}, INCOMING)
                 self._streams.prune()
+
+    def _step(self, which: str) -> str:
+        """Return a step of history with its digest; empty where there is none."""
+        row = self._memory.database.row(f"SELECT seq, digest FROM history {which}")
+        return f"{row[0]} {bytes(row[1]).hex()}" if row else ""
+
+    def _check_memory(self, writer: str) -> None:
+        """Raise Conflict for an older state of the memory that shared last, or one that went on from another: what it
+        lacks was not purged, and its numbers mean other records."""
+        step = self._file.get(STEP)
+        if step and self._step(f"WHERE seq = {int(step.split()[0])}") != step:
+            raise Conflict(
+                f"This memory is an older state, or another copy, of the one that shares as {writer}.",
+                "Nothing was sent. `memoranda team new` goes on here under a new identity.",
+            )
 
     def _check_own(self, writer: str) -> None:
         """Raise Conflict where the remote has something of this writer that this machine has not."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import apsw
 import pytest
 from support.team import WORK, Join, Person
 
@@ -168,6 +169,30 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
     assert bob.facts() == ["The wiki is at wiki.example"]
     assert not bob.memory.facts.get(bob.memory.facts.ids(bob.memory.now)[0]).pinned
     assert len(bob.waiting()) == 3
+
+
+def test_an_older_state_of_a_memory_purges_and_changes_nothing(join: Join, tmp_path: Path) -> None:
+    """What it lacks was never purged, and its next fact has the number of another."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.sync()
+    older = tmp_path / "older.db"
+    ana.memory.database.connection.execute("VACUUM INTO ?", (str(older),))
+    ana.remember("The wiki is at wiki.example")
+    ana.sync(), bob.sync()
+    known = bob.view()
+    connection = ana.memory.database.connection
+    with connection.backup("main", apsw.Connection(str(older)), "main") as copying:
+        copying.step()
+    ana.remember("The office is in Lugo")
+    with pytest.raises(Conflict, match="older state, or another copy"):
+        ana.sync()
+    bob.sync()
+    assert bob.view() == known
+    with Team(ana.memory) as team:
+        team.start_anew()
+    ana.sync(), bob.sync()
+    assert "The office is in Lugo" in [text for _, text in bob.waiting()]
 
 
 def test_what_lies_beside_a_memory_shares_nothing(join: Join, remote: Path, tmp_path: Path) -> None:

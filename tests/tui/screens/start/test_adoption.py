@@ -88,8 +88,9 @@ def test_what_can_be_looked_at(do: Do) -> None:
     for line in (("facts",), ("search", "stranger"), ("show", "F#1")):
         said = do("--look", *line)
         assert said.status == 0 and "stranger" in said.out and "You are looking at" in said.err
-    said = do("--look", "remember", "mine")
-    assert said.status == 1 and "only looked at" in said.err and "memoranda adopt" in said.err
+    for line in (("remember", "mine"), ("share", "work", "--yes"), ("team", "sync")):
+        said = do("--look", *line)
+        assert said.status == 1 and "only looked at" in said.err and "memoranda adopt" in said.err, line
 
 
 def test_where_and_doctor_say_whose_it_is(do: Do) -> None:
