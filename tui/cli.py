@@ -7,7 +7,6 @@ folders and checkpoints, which may be untrusted."""
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
@@ -74,13 +73,17 @@ def _run(arguments: list[str]) -> int:
     if found is None:
         raise _unknown(rest[0])
     verb, typed = found
+
+    def ask(question: str, lines: Sequence[str] = ()) -> bool:
+        return _ask(question, lines, as_json)
+
     if any(word in HELP[:2] for word in _before_dashes(typed)):
         out(plain(_help(verb)))
         return 0
     given = read(verb.name, verb.arguments, typed)
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
-        outcome = _execute(verb, Session(place, None, cwd, partial(_ask, as_json=as_json), as_json, application), given)
+        outcome = _execute(verb, Session(place, None, cwd, ask, as_json, application), given)
         print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
@@ -88,7 +91,7 @@ def _run(arguments: list[str]) -> int:
     with _open(place, verb) as memory:
         _announce(memory)
         lines = tell if sys.stdout.isatty() and not as_json else None
-        session = Session(place, memory, cwd, partial(_ask, as_json=as_json), as_json, tell=lines, wait=Waiting())
+        session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:
             late = _catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):

@@ -62,7 +62,7 @@ class TeamRows(NumberedRows):
         name = visible(one.state.name or one.state.writer) + (" (you)" if one.own else "")
         about = visible(f"{count(len(one.records), 'record')} · {ago(self._now, one.state.at)}")
         if one.state.said:
-            return row([("✗ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
+            return row([("⚠ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
         return row([("● ", "added")], name, "bold", [(about, "dim")], width)
 
 

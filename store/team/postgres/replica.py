@@ -52,6 +52,10 @@ class Replica:
             raise InvalidInput(
                 "PostgreSQL needs one more package.", "Install it: pip install 'memoranda[postgres]'."
             ) from None
+        try:
+            address.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("That address is not UTF-8.", "Write it as postgresql://user@host/name.") from None
         self._error = psycopg.Error
         self.team = team
         try:

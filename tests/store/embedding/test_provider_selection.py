@@ -226,9 +226,9 @@ def test_headers_and_input_types_are_sent(
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ('headers = ["no colon"]', "is no header that can be sent"),
-        ('headers = ["Host: elsewhere"]', "is no header that can be sent"),
-        ('headers = ["X Y: z"]', "is no header that can be sent"),
+        ('headers = ["no colon"]', "is not a header that can be sent"),
+        ('headers = ["Host: elsewhere"]', "is not a header that can be sent"),
+        ('headers = ["X Y: z"]', "is not a header that can be sent"),
         ('headers = ["X-Token: $NOWHERE_SET"]', "The environment variable NOWHERE_SET is empty"),
         ('headers = ["X-Token: café"]', "cannot be sent"),
         ('input_types = ["query"]', "takes two names"),

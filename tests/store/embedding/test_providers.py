@@ -163,8 +163,8 @@ class Raw:
         ([[0, 0, 0]], "nothing but zeros"),
         ([[1, float("nan"), 0]], "not finite"),
         ([[1, float("inf"), 0]], "not finite"),
-        ([["a", "b", "c"]], "no list of numbers"),
-        ([[1, None, {}]], "no list of numbers"),
+        ([["a", "b", "c"]], "not a list of numbers"),
+        ([[1, None, {}]], "not a list of numbers"),
     ],
 )
 def test_what_is_no_vector_is_refused(rows: list[Any], said: str) -> None:

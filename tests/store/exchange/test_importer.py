@@ -456,9 +456,9 @@ def changed(**values: object) -> Callable[[dict[str, Any]], object]:
 HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a number that is none": (
         lambda rows: rows["facts"].__setitem__(0, json.dumps(rows["facts"][0]).replace("0.5", "NaN")),
-        "facts, row 1: NaN is no number",
+        "facts, row 1: NaN is not a number",
     ),
-    "infinity": (changed(importance=1e999), "facts, row 2: Infinity is no number"),
+    "infinity": (changed(importance=1e999), "facts, row 2: Infinity is not a number"),
     "an exponent without end": (
         lambda rows: rows["facts"].__setitem__(1, json.dumps(rows["facts"][1]).replace("0.5", "1e999")),
         "facts, row 2: importance is a number that cannot be there",
@@ -466,7 +466,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "2^63": (changed(id=2**63), "facts, row 2: id is a number that cannot be there"),
     "thousands of digits": (
         lambda rows: rows["facts"].__setitem__(1, json.dumps(rows["facts"][1]).replace("0.5", "9" * 5000)),
-        "facts, row 2 is no JSON",
+        "facts, row 2 is not JSON",
     ),
     "an id of zero": (changed(id=0), "facts, row 2: id is a number that cannot be there"),
     "an id that is text": (changed(id="2"), "facts, row 2: id is not a whole number"),
@@ -485,7 +485,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a day that is not": (changed(created_at="2026-02-31T00:00:00.000Z"), "facts, row 2: created_at is a time that"),
     "tags that are no list": (changed(tags='{"a": 1}'), "facts, row 2: tags is not a list"),
     "tags that are no texts": (changed(tags="[1]"), "facts, row 2: tags is not a list of texts"),
-    "tags that are no JSON": (changed(tags="[NaN]"), "facts, row 2: tags is no JSON"),
+    "tags that are no JSON": (changed(tags="[NaN]"), "facts, row 2: tags is not JSON"),
     "a column too many": (changed(more=1), "facts, row 2: it has a column that is not known"),
     "a column too few": (lambda rows: rows["facts"][1].pop("fact"), "facts, row 2: fact is missing"),
     "a row that is a list": (lambda rows: rows["facts"].__setitem__(1, [["id", 1]]), "facts, row 2 is not an object"),
@@ -646,12 +646,12 @@ def test_a_newer_document_is_refused_in_a_sentence(project, other, field):
     "content, says",
     [
         (b"", "it ends after its first line"),
-        (b"{}\n", "no export of Memoranda"),
-        (b"[1, 2]\n", "no export of Memoranda"),
+        (b"{}\n", "not an export of Memoranda"),
+        (b"[1, 2]\n", "not an export of Memoranda"),
         (b"\x1f\x8bnot gzip at all", "the gzip file"),
         (b"SQLite format 3\0" + b"x" * 5000, "damaged"),
         (b'{"format": "memoranda-export", "version": "2", "schema": 2,\n', "names no version"),
-        (b"# Notes\n", "no export of Memoranda"),
+        (b"# Notes\n", "not an export of Memoranda"),
     ],
 )
 def test_what_is_no_document_is_said_so(other, tmp_path, content, says):

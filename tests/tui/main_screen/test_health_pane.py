@@ -122,7 +122,7 @@ async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -
             ("cited", "no answer was rated yet"),
             ("read", "no turn was read yet"),
             ("takes", "nothing was searched yet"),
-            ("at hand", "no answer was looked for yet"),
+            ("reused", "no answer was looked for yet"),
             ("sessions", "none yet"),
             ("sent", "none was sent yet"),
             ("backups", "none yet"),
@@ -142,7 +142,7 @@ async def test_the_preview_says_what_it_means_from_how_much_it_is_known_and_what
         assert "of 10" in told(person) and "no agent is sent them" in told(person)
         assert told(person).endswith("enter lists them")
         await at(person, "useful")
-        assert "tokens of 1 context with an answer" in told(person) and "Mute what comes in" in told(person)
+        assert "tokens of 1 context with an answer" in told(person) and "Mute what is sent again" in told(person)
         await at(person, "success")
         assert "2 of 8 tries to read a turn came to an end" in told(person)
         await at(person, "session monday")

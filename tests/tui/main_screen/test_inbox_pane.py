@@ -110,7 +110,7 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) ->
         assert "⚠ looks like an instruction to agents" in " ".join(person.preview)
         await person.press("j")
         text = "\n".join(person.preview)
-        assert "place of F#" in text and "Somebody joined" in text
+        assert "would replace F#" in text and "Somebody joined" in text
         assert "  − " in text and "+ The team is six" in text, "what differs, one below the other"
         await person.press("j")
         text = "\n".join(person.preview)

@@ -75,7 +75,7 @@ async def test_something_like_what_is_known_is_written_and_asked_about(story: St
         await person.press("enter")
         assert any("Direct answer, no hedging" in row for row in person.rows)
         await person.until(lambda: person.sees("6 Inbox 1"))
-        assert any("like what you remembered is known: a question waits" in toast for toast in person.toasts)
+        assert any("Similar facts are known already: a question waits" in toast for toast in person.toasts)
         await person.press("6")
         told = " ".join(" ".join(person.preview).split())
         assert "say the same" in told or "look like the same" in told

@@ -68,4 +68,4 @@ async def test_a_stream_with_something_wrong_stands_out(story: Story, join: Join
     async with opened(story.folder) as user:
         await user.command("team")
         await user.press("s")
-        await user.until(lambda: user.sees("✗ Ana", "its stream is gone from the remote"))
+        await user.until(lambda: user.sees("⚠ Ana", "its stream is gone from the remote"))

@@ -256,7 +256,7 @@ def test_a_strangers_backup_is_no_way_back(full, tmp_path):
         other.facts.remember("theirs")
         backup.save(other.database, str(tmp_path / "theirs.db"))
     for name in ("theirs.db", "other.db"):
-        with pytest.raises(Conflict, match="no backup of this memory"):
+        with pytest.raises(Conflict, match="not a backup of this memory"):
             backup.step_of(full.database, str(tmp_path / name))
     with pytest.raises(NotFound):
         backup.step_of(full.database, full.location.path)
