@@ -350,7 +350,7 @@ def test_what_is_proved_gone_is_gone(copy: Copy) -> None:
     if proved["status"] == 0 or verified["status"] == 0:
         assert not traces, (traces, proved, verified)
     else:
-        assert traces, (proved, verified)
+        assert traces, "\n\n".join(f"{one['words']} {one['status']}\n{one['out']}\n{one['err']}" for one in given[4:])
 
 
 def _holds(data: bytes, word: str) -> bool:
