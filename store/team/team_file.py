@@ -4,6 +4,7 @@ records of the memory they are. Everything in it but a person's choices can be m
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,8 @@ class TeamFile:
             self._connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
             self._connection.set_busy_timeout(BUSY_MS)
             self._connection.pragma("secure_delete", 1)
-            self._connection.execute(SCHEMA)
+            # without its comments, which SQLite would store: their words would be found after a purge
+            self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
         except (OSError, apsw.Error) as error:
             raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
 
