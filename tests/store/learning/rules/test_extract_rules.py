@@ -291,7 +291,7 @@ def test_what_a_person_passes_on_is_not_their_word(carrier: str, order: str) -> 
 
 @given(st.sampled_from(CARRIERS), st.sampled_from(ORDERS), st.sampled_from(CARRIERS), st.sampled_from(ORDERS))
 def test_nor_is_it_in_two_wrappings(outer: str, first: str, inner: str, second: str) -> None:
-    assume((outer, inner).count("```\n{}") < 2)  # the second of these closes the first
+    assume(outer != "```\n{}" or not inner.startswith("```"))  # what opens the second closes the first
     assert said(f"{outer.format(first)}\n\n{inner.format(second)}") == []
 
 
