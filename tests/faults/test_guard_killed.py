@@ -11,46 +11,14 @@ from pathlib import Path
 
 import pytest
 from support.guarded import SETTINGS, GuardedHome
+from support.killing import COUNTER
 
 ROOT = Path(__file__).parents[2]
-CHILD = """
-import json, os, signal, sys
-import apsw
-
+CHILD = f"""
+import json, sys
+{COUNTER}
 folder, number, now, settings = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
-left, counting = number, False
-
-
-def count():
-    global left
-    if counting:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-class File(apsw.VFSFile):
-    def __init__(self, filename, flags):
-        super().__init__(base, filename, flags)
-
-    def xWrite(self, data, offset):
-        count()
-        super().xWrite(data, offset)
-
-    def xSync(self, flags):
-        count()
-        super().xSync(flags)
-
-
-class Killing(apsw.VFS):
-    def __init__(self):
-        super().__init__("killing", base)
-
-    def xOpen(self, name, flags):
-        return File(name, flags)
-
-
-base = apsw.vfs_names()[0]
+left = number
 vfs = Killing()
 apsw.set_default_vfs("killing")
 for name in ("rename", "link", "unlink", "fsync"):

@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import pytest
+
+from tui import cli
+
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 
 
@@ -23,3 +27,13 @@ class Said(NamedTuple):
 
 
 Do = Callable[..., Said]
+
+
+def runner(capsys: pytest.CaptureFixture[str]) -> Do:
+    """Return a function that runs one command in this process."""
+
+    def do(*words: str | os.PathLike[str]) -> Said:
+        capsys.readouterr()
+        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
+
+    return do

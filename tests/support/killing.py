@@ -11,12 +11,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-CHILD = """
-import importlib, os, signal, sys
+# counts the writes and syncs of SQLite's files while `counting`, and kills its process at the last of `left`
+COUNTER = """
+import os, signal
 import apsw
 
-path, kind, number, *words = sys.argv[1:]
-number = left = int(number)
 counting = False
 base = apsw.vfs_names()[0]
 
@@ -48,7 +47,13 @@ class Killing(apsw.VFS):
 
     def xOpen(self, name, flags):
         return File(name, flags)
+"""
 
+CHILD = f"""
+import importlib, os, sys
+{COUNTER}
+path, kind, number, *words = sys.argv[1:]
+number = left = int(number)
 
 from store.memory import Memory
 

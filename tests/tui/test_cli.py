@@ -23,7 +23,7 @@ import apsw
 import pexpect
 import pytest
 from support import repositories, secrets
-from support.commands import COMMAND, Do, Said
+from support.commands import COMMAND, Do, Said, runner
 from support.ours import ours
 
 from store.base import models
@@ -65,11 +65,7 @@ def checkout(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
     """Runs one command here."""
 
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run(words), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 @pytest.fixture(scope="module")

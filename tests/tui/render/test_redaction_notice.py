@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 from support import repositories, secrets
-from support.commands import Do, Said
+from support.commands import Do, runner
 from support.screen import NARROW, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
-
-from tui import cli
 
 TOKEN = "ghp" + "_" + secrets.word(36)
 OTHER = "sk" + "_live_" + secrets.word(24)
@@ -24,11 +22,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(project)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run(words), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from support import stories
-from support.commands import Do, Said
+from support.commands import Do, runner
 from support.stories import NOON, Story, copy
 
 import store
 import tui
 from store.base.clock import DAY_MS, from_ms, how_long_ago, to_ms
 from store.exchange.backups import backup
-from tui import cli
 
 # a short word of `ago` inside a sentence that was made for a number and a unit
 WRONG = re.compile(
@@ -49,11 +48,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
 def do(story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
     monkeypatch.chdir(story.folder)
 
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run(words), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 @pytest.mark.parametrize("late", [-2_000 * DAY_MS, 0, 800 * DAY_MS])

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from support.commands import COMMAND, Do, Said
+from support.commands import COMMAND, Do, runner
 from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy, noon
 
 from store.base.clock import from_ms, to_ms
 from store.exchange.backups import backup
-from tui import cli
 
 
 @pytest.fixture
@@ -30,11 +29,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
-    def do(*words: str | Path) -> Said:
-        capsys.readouterr()
-        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 def test_a_project_moves_to_another_machine(do: Do, story: Story, tmp_path: Path):

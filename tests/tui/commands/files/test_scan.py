@@ -1,15 +1,12 @@
 """`scan` on the command line: no set-up, no memory of ours, nothing written."""
 
 import io
-import os
 import shutil
 from pathlib import Path
 
 import pytest
-from support.commands import Do, Said
+from support.commands import Do, runner
 from support.samples import copied, state
-
-from tui import cli
 
 
 @pytest.fixture
@@ -28,11 +25,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(here)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
-    def do(*words: str | Path) -> Said:
-        capsys.readouterr()
-        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 def test_it_needs_no_set_up_and_writes_nothing(do: Do, tmp_path: Path) -> None:

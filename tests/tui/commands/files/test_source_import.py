@@ -1,14 +1,11 @@
 """`import SOURCE [PATH]` on the command line."""
 
 import io
-import os
 from pathlib import Path
 
 import pytest
-from support.commands import Do, Said
+from support.commands import Do, runner
 from support.samples import copied
-
-from tui import cli
 
 
 @pytest.fixture
@@ -22,11 +19,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(project)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
-    def do(*words: str | Path) -> Said:
-        capsys.readouterr()
-        return Said(cli.run([os.fspath(word) for word in words]), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 def test_it_is_seen_first_and_asked(do: Do, tmp_path: Path) -> None:

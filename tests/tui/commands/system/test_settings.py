@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from support import repositories
-from support.commands import Do, Said
+from support.commands import Do, runner
 
 from store.config.files import user_path
 from store.config.settings import SETTINGS
-from tui import cli
 
 
 @pytest.fixture
@@ -28,11 +27,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run(words), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 def project_file(checkout: Path, text: str = "") -> Path:

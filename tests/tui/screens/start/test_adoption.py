@@ -8,14 +8,13 @@ from pathlib import Path
 import apsw
 import pytest
 from support import repositories
-from support.commands import Do, Said
+from support.commands import Do, runner
 from support.screen import Person, location
 from support.stories import Clock
 
 from store.base import installation
 from store.base.errors import DamagedFile
 from store.memory import Memory
-from tui import cli
 from tui.app import Memoranda
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import Verb
@@ -42,11 +41,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
-    def do(*words: str) -> Said:
-        capsys.readouterr()
-        return Said(cli.run(words), *capsys.readouterr())
-
-    return do
+    return runner(capsys)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
