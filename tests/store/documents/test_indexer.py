@@ -608,6 +608,12 @@ def test_what_is_kept_is_private(memory: Memory, root: Path) -> None:
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077
 
 
+def quiet(changed: threading.Event) -> None:
+    """Wait until nothing is noticed any more, as after new folders, of which each is watched from when it is seen."""
+    while changed.wait(1):
+        changed.clear()
+
+
 def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Path) -> None:
     """Real notices: a file, a folder that comes with files in it, a rename over a file; then silence."""
     changed = threading.Event()
@@ -624,12 +630,10 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
             lambda: os.replace(put(root, "memory/z/part", "x"), root / "memory" / "z" / "b" / "c.md"),
             lambda: (root / "MEMORY.md").unlink(),
         ):
-            time.sleep(1)  # until the watching of new folders is under way
-            changed.clear()
+            quiet(changed)
             act()
             assert changed.wait(5)
-        time.sleep(1.2)
-        changed.clear()
+        quiet(changed)
         memory.facts.remember("x")
         put(root, "memory/state.json", "{}")
         put(root, "README.md", "x")
