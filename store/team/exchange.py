@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from store.base import installation
 from store.base.errors import Conflict, InvalidInput
-from store.git.process import GitError, run
+from store.git.process import GitError, never, run
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
@@ -21,18 +21,15 @@ from store.team.stream import split
 from store.team.team_file import FILE, Held, StreamState, TeamFile
 from store.team.view import SharedRecord
 
+if TYPE_CHECKING:
+    from store.embedding.provider import Provider
+    from store.team.postgres.replica import Replica, Replicated
+
 REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
 STEP = "step"  # the newest step of history at the last exchange, with its digest
 PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one that a rewritten stream replaces there
-
-
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
-
-
-if TYPE_CHECKING:
-    from store.embedding.provider import Provider
-    from store.team.postgres.replica import Replica, Replicated
 
 
 @dataclass(slots=True)
@@ -347,15 +344,8 @@ class Team:
     def _address(self, remote: str) -> str:
         """Return the address of a remote of the project, or the path or address itself. Raise InvalidInput."""
         project = self._memory.location.project
-        if project is not None:
-            try:
-                with run(project, "remote", "get-url", "--", remote) as child:
-                    found = b"".join(child.chunks(lambda: False)).decode("utf-8", "replace").strip()
-                    child.check()
-            except GitError:
-                found = ""
-            if found:
-                return found
+        if project is not None and (found := _git(project, "remote", "get-url", "--", remote)):
+            return found
         if "://" in remote or os.path.isabs(remote) or ("@" in remote and ":" in remote):
             return remote
         raise InvalidInput(
@@ -394,10 +384,16 @@ def _exists(memory: Memory) -> bool:
 
 def git_name(folder: str) -> str:
     """Return the name that git has for the person in a folder; empty without one."""
+    name = _git(folder, "config", "--get", "user.name")
+    return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()
+
+
+def _git(folder: str, *arguments: str) -> str:
+    """Return what git prints in a folder; empty where it fails."""
     try:
-        with run(folder, "config", "--get", "user.name") as child:
-            name = b"".join(child.chunks(lambda: False)).decode("utf-8", "replace").strip()
+        with run(folder, *arguments) as child:
+            found = b"".join(child.chunks(never)).decode("utf-8", "replace").strip()
             child.check()
     except GitError:
         return ""
-    return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()
+    return found
