@@ -50,7 +50,10 @@ if TYPE_CHECKING:
     from store.search.results import Answer as Found
 
 TASK = "answer"  # name in the statistics of use
-ALIKE = 0.6  # share of the first record's score from which others are quoted beside it
+BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
+ALIKE = (
+    0.45  # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
+)
 ALL = 500  # most records of a list that are read and sorted
 LONG = 260  # characters of a field from which a model chooses the sentence
 SENTENCES = 12  # most sentences that it chooses among
@@ -169,11 +172,11 @@ class Librarian:
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked.nouns)
-        parts = compose(asked, _quotable(matches[:SHOWN], found), memory.now)
+        quoted, exact = _quotable(matches, found)
+        parts = compose(asked, quoted, memory.now)
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
-            exact = found.verdict == EXACT
             if not exact and (done := self._done(about, matches)):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
@@ -296,15 +299,17 @@ class Librarian:
             usage_stats.fell_back(database, TASK)
 
 
-def _quotable(matches: Sequence[Source], found: "Found") -> list[Source]:
-    """Return the sources that are quoted without a model: only the exact ones if some are, and none that scores much
-    less than the first."""
-    if not found.hits:
-        return list(matches)
-    exact = found.verdict == EXACT
-    least = ALIKE * found.hits[0].score
-    kept = {hit.citation for hit in found.hits if hit.score >= least and (not exact or hit.level == EXACT)}
-    return [source for source in matches if source.citation in kept]
+def _quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
+    """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
+    and none that scores much less than the best of these."""
+    hits = {hit.citation: hit for hit in found.hits}
+    known = [hits[source.citation] for source in matches if source.citation in hits]
+    exact = [hit for hit in known if hit.level == EXACT]
+    known = exact or known
+    least = ALIKE * max((hit.score for hit in known), default=0.0)
+    kept = {hit.citation for hit in known if hit.score >= least}
+    quoted = [source for source in matches if source.citation in kept] or list(matches)
+    return quoted[:SHOWN], bool(exact)
 
 
 def _subject(question: str, acts: frozenset[str] = frozenset()) -> str:
@@ -318,10 +323,11 @@ def _subject(question: str, acts: frozenset[str] = frozenset()) -> str:
 
 
 def _does(source: Source, asked: set[str]) -> bool:
-    """Return whether no word of a record says that something else was done than what is asked."""
+    """Return whether a record says that what is asked was done; a commit that says of nothing what was done with it is
+    taken for the one that brought it."""
     acts = templates.named("acts")
     done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
-    return not done or not asked.isdisjoint(done)
+    return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
 
 
 def _headed(

@@ -1,0 +1,43 @@
+"""What is quoted without a model, and whether it is said to be only near."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from store.librarian.librarian import Librarian, _quotable
+from store.memory import Memory
+from store.search.results import EXACT, NEAR
+
+
+class Found:
+    """What a search found, of which the Librarian looks at the hits alone."""
+
+    def __init__(self, *hits: tuple[str, float, str]) -> None:
+        self.hits = [SimpleNamespace(citation=citation, score=score, level=level) for citation, score, level in hits]
+
+
+@pytest.mark.parametrize(
+    ("hits", "quoted", "exact"),
+    [
+        ([("F#1", 2.0, EXACT), ("F#2", 1.9, NEAR), ("F#3", 0.8, EXACT)], ["F#1"], True),
+        ([("F#1", 2.0, NEAR), ("F#2", 1.9, NEAR), ("F#3", 0.8, NEAR)], ["F#1", "F#2"], False),
+        ([("K#9", 9.0, EXACT), ("F#1", 2.0, NEAR), ("F#2", 0.8, NEAR)], ["F#1"], False),
+        ([("F#1", 2.0, NEAR), ("F#3", 1.0, EXACT)], ["F#3"], True),
+        ([("K#9", 9.0, EXACT)], ["F#1", "F#2", "F#3"], False),
+        ([], ["F#1", "F#2", "F#3"], False),
+    ],
+)
+def test_what_is_quoted_is_of_what_is_looked_at(
+    hits: list[tuple[str, float, str]], quoted: list[str], exact: bool
+) -> None:
+    """A better hit that is not looked at leaves no answer empty, and makes no near one exact."""
+    sources = [SimpleNamespace(citation=f"F#{number}") for number in (1, 2, 3)]
+    found, are = _quotable(sources, Found(*hits))  # type: ignore[arg-type]
+    assert ([one.citation for one in found], are) == (quoted, exact)
+
+
+def test_a_verb_that_no_record_says_is_left_out_for_the_commit_that_brought_a_thing_alone(memory: Memory) -> None:
+    """What is there was not dropped by being there."""
+    memory.facts.remember("the cache is in Redis again")
+    answer = Librarian(memory).ask("why was Redis dropped?")
+    assert answer.parts[0].text.startswith("No record says just that")
