@@ -12,6 +12,9 @@ from store.base.errors import InvalidInput
 Clock = Callable[[], str]
 
 DAY_MS = 86_400_000
+READ = 1_024  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
+
+_READ: dict[str, int] = {}
 
 
 def utc_now() -> str:
@@ -24,9 +27,14 @@ def utc_now() -> str:
 
 def to_ms(moment: str) -> int:
     """Return the milliseconds since 1970 of a timestamp."""
-    from datetime import datetime
+    known = _READ.get(moment)
+    if known is None:
+        from datetime import datetime
 
-    return round(datetime.fromisoformat(moment).timestamp() * 1000)
+        if len(_READ) >= READ:
+            _READ.clear()
+        known = _READ[moment] = round(datetime.fromisoformat(moment).timestamp() * 1000)
+    return known
 
 
 def from_ms(milliseconds: int) -> str:

@@ -15,9 +15,15 @@ else:
             from _sha256 import sha256  # Python 3.11
         except ImportError:
             from hashlib import sha256
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
+
+    def __getattr__(name: str) -> object:
+        if name != "blake2b":
+            raise AttributeError(name)
+        try:
+            from _blake2 import blake2b
+        except ImportError:
+            from hashlib import blake2b
+        return blake2b
+
 
 __all__ = ["blake2b", "sha256"]

@@ -6,7 +6,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 
 import apsw
 
@@ -23,6 +22,7 @@ from store.redaction import MARKER
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
+    from types import TracebackType
     from typing import Any, Protocol, TypeVar
 
     from store.database.redaction_log import Place
@@ -73,7 +73,7 @@ class Database:
     """
 
     __slots__ = (
-        *("_file", "_relief", "_turn", "_writing", "clock", "connection", "cut", "door", "last_step", "look"),
+        *("_file", "_relief", "_turn", "_writing", "caches", "clock", "connection", "cut", "door", "last_step", "look"),
         *("moment", "path", "patience", "read_only", "warnings"),
     )
 
@@ -92,6 +92,7 @@ class Database:
         self.clock = clock
         self._writing = False
         self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is reported
+        self.caches: dict[str, Any] = {}  # what the readers of this connection keep between calls, by name
         self.last_step: int | None = None  # the newest step of history of this connection
         self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
@@ -310,7 +311,7 @@ class Transaction:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: "TracebackType | None"
     ) -> None:
         try:
             if error is None and not self._discards:

@@ -421,4 +421,5 @@ def _fact(row: "tuple[Any, ...]") -> "Fact":
     from store.base.models import Fact
 
     *columns, pinned, origin, evidence, tags, session = row
-    return Fact(*(*columns, bool(pinned), origin, tuple(json.loads(evidence)), tuple(json.loads(tags)), session))
+    lists = [() if text == "[]" else tuple(json.loads(text)) for text in (evidence, tags)]
+    return Fact(*(*columns, bool(pinned), origin, *lists, session))

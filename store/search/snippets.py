@@ -51,16 +51,23 @@ class Marker:
         if not self._stems:
             return []
         raw = text[:MAX_BYTES].encode("utf-8", "replace")
+        spans = [(start, end) for start, end, *stems in self._tokens(raw) if self._matches(stems)]
+        if len(raw) == len(text):
+            return spans  # one byte a character
         found = []
         done_bytes = done_characters = 0
-        for start, end, *stems in self._tokens(raw):
-            if any(stem in self._stems or (self._prefix and stem.startswith(self._prefix)) for stem in stems):
-                done_characters += len(raw[done_bytes:start].decode("utf-8", "replace"))
-                width = len(raw[start:end].decode("utf-8", "replace"))
-                found.append((done_characters, done_characters + width))
-                done_characters += width
-                done_bytes = end
+        for start, end in spans:
+            done_characters += len(raw[done_bytes:start].decode("utf-8", "replace"))
+            width = len(raw[start:end].decode("utf-8", "replace"))
+            found.append((done_characters, done_characters + width))
+            done_characters += width
+            done_bytes = end
         return found
+
+    def _matches(self, stems: "list[str]") -> bool:
+        return not self._stems.isdisjoint(stems) or (
+            bool(self._prefix) and any(stem.startswith(self._prefix) for stem in stems)
+        )
 
     def _tokens(self, raw: bytes) -> "list[tuple[Any, ...]]":
         """Return (start byte, end byte, stem, …) of every word."""

@@ -91,7 +91,6 @@ def test_remember_imports_next_to_nothing(checkout: Path, words):
 REMEMBERS = {
     "tui.input.commands",
     "tui.input.commands.agents",
-    "tui.input.commands.doors",
     "tui.cli",
     "tui.cli_output",
     "tui.commands",

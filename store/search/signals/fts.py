@@ -30,6 +30,7 @@ BEGINNING = 5  # least letters of an unknown word for which longer words with th
 LONGER = 4  # at most so many of them
 EXACT = 200  # passages with the question word for word, or with all its words
 PHRASE = 64  # words of the longest question that is searched word for word
+COUNTED = 4_096  # stems whose counts are kept until the index changes
 
 
 class FullTextResult:
@@ -93,11 +94,25 @@ class QueryTerms:
         return self.kept == [self.prefix] and len(self.kept[0]) == 1
 
 
+class _Counted:
+    """The numbers of passages by stem, for as long as the index is in one `state`."""
+
+    __slots__ = ("by_stem", "state")
+
+    def __init__(self) -> None:
+        self.by_stem: dict[str, int] = {}
+        self.state: list[tuple[bytes]] = []
+
+
 class FullTextIndex:
     """The keyword index of one memory."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._gone: list[
+            str
+        ] = []  # the words of GONE that occur at all: each costs time, though a young memory has none
+        self._counted: _Counted = database.caches.setdefault("fts", _Counted())
 
     @property
     def tokenizer(self) -> apsw.FTS5Tokenizer:
@@ -107,6 +122,7 @@ class FullTextIndex:
     def words(self, asked: Query) -> QueryTerms:
         """Return the words of a query that are searched for: without stop words and without words that too many
         passages contain."""
+        self._refresh()
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
         last = words[-1] if words and asked.typing else None
         kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
@@ -129,16 +145,33 @@ class FullTextIndex:
 
     def counts(self, words: QueryTerms) -> dict[str, int]:
         """Return the number of passages that contain each of these words."""
+        self._refresh()
         return {word: self._count(word, words.counts) for word in words.kept}
 
     def _count(self, word: str, counts: dict[str, int]) -> int:
         if word not in counts:
-            found = [
-                self._database.value("SELECT doc FROM corpus_words WHERE term = ?", (stem,)) or 0
-                for stem in self.stems(word)
-            ]
-            counts[word] = min(found, default=0)
+            counts[word] = min(map(self._passages, self.stems(word)), default=0)
         return counts[word]
+
+    def _passages(self, stem: str) -> int:
+        """Return the number of passages with a stem. It takes as long as the list of these is, and whoever types asks
+        for the same words again at each letter."""
+        known = self._counted.by_stem
+        if stem not in known:
+            number = int(self._database.value("SELECT doc FROM corpus_words WHERE term = ?", (stem,)) or 0)
+            if len(known) >= COUNTED or not self._counted.state:
+                return number
+            known[stem] = number
+        return known[stem]
+
+    def _refresh(self) -> None:
+        """Forget the counts if the index changed: FTS5 rewrites its records of averages and of structure at each
+        write. Keep none while this connection writes: FTS5 has not written them yet."""
+        state = self._database.rows("SELECT block FROM corpus_fts_data WHERE id IN (1, 10)")
+        writing = self._database.connection.txn_state() == apsw.SQLITE_TXN_WRITE
+        if writing or state != self._counted.state:
+            self._counted.by_stem.clear()
+            self._counted.state = [] if writing else state
 
     def total(self) -> int:
         """Return the number of passages in the index, from FTS5's own averages record: its first varint, seven bits a
@@ -170,13 +203,15 @@ class FullTextIndex:
             return self._newest(filters, limit) if filters else FullTextResult({}, 0, 0)
         forced = [_quoted(phrase) for phrase in words.phrases]
         any_of = f"{{title text context}} : ({' OR '.join(_terms(words.kept, words.prefix))})"
-        total = self._count_of(any_of, forced, filters, filters.status)
-        gone = f"({' OR '.join(GONE)})"
-        left_out = 0 if filters.status or filters.any else self._count_of(any_of, forced, filters, gone)
+        self._gone = [word for word in GONE if self._count(word, {})]
+        left_out = 0
+        if self._gone and not (filters.status or filters.any):
+            left_out = self._count_of(any_of, forced, filters, f"({' OR '.join(self._gone)})")
         if words.single:
             # half of all words begin with the letter, so bm25 says nothing: return the newest, at half the cost
             sql, parameters = self._select("corpus_fts.rowid", any_of, forced, filters, filters.status, True)
             rows = self._database.rows(f"{sql} ORDER BY c.at DESC, c.id DESC, 1 LIMIT {limit}", parameters)
+            total = self._count_of(any_of, forced, filters, filters.status)
             return FullTextResult({key: 0.0 for (key,) in rows}, total, left_out)
         sql, parameters = self._select(
             f"corpus_fts.rowid AS id, bm25(corpus_fts, {WEIGHTS}) AS rank", any_of, forced, filters, filters.status
@@ -187,6 +222,8 @@ class FullTextIndex:
             parameters,
         )
         scores = dict(rows)
+        every = len(rows) < limit
+        total = len({key & ROW for key in scores}) if every else self._count_of(any_of, forced, filters, filters.status)
         all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
         whole = self._exactly(all_of, forced, filters, scores)
         exact = len({key & ROW for key in whole})
@@ -202,7 +239,12 @@ class FullTextIndex:
     def _exactly(
         self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]
     ) -> frozenset[int]:
-        """Return the EXACT best passages that an expression matches, and add them to `scores`."""
+        """Return the EXACT best passages that an expression matches, and add them to `scores`. Where they are few and
+        in `scores` already, bm25 is not computed: it would read the list of every word once more."""
+        sql, parameters = self._select("corpus_fts.rowid", expression, forced, filters, filters.status)
+        keys = frozenset(key for (key,) in self._database.rows(f"{sql} LIMIT {EXACT + 1}", parameters))
+        if len(keys) <= EXACT and keys <= scores.keys():
+            return keys
         sql, parameters = self._select(
             f"corpus_fts.rowid, -bm25(corpus_fts, {WEIGHTS})", expression, forced, filters, filters.status
         )
@@ -217,9 +259,8 @@ class FullTextIndex:
         count: int = self._database.value(sql, parameters)
         return count
 
-    @staticmethod
     def _select(
-        what: str, expression: str, forced: list[str], filters: Filters, status: str, joined: bool = False
+        self, what: str, expression: str, forced: list[str], filters: Filters, status: str, joined: bool = False
     ) -> tuple[str, dict[str, object]]:
         """Return (SQL, its parameters) for the passages that match, contain all `forced` phrases, and pass the
         filters."""
@@ -228,8 +269,8 @@ class FullTextIndex:
         parts = [f"({expression})", *(f"({{title text}} : {phrase})" for phrase in forced)]
         parts += ["status : code"] if filters.code else []
         parts += [f"status : {status}"] if status else []
-        gone = "forgotten" if filters.any else " OR ".join(GONE)
-        match = " AND ".join(parts) + ("" if status else f" NOT status : ({gone})")
+        gone = [word for word in self._gone if word == "forgotten" or not filters.any]
+        match = " AND ".join(parts) + (f" NOT status : ({' OR '.join(gone)})" if gone and not status else "")
         where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
         where = where if join else where.replace("c.id", f"(corpus_fts.rowid & {ROW})")
         return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}

@@ -1,16 +1,15 @@
 """The single table of verbs, from which command line, `:` bar, slash commands, keys, footer and help are made. Its rows
-are in `records.py`, `reading.py`, `files.py`, `agents.py` and `doors.py` beside it.
+are in `records.py`, `reading.py`, `files.py` and `agents.py` beside it.
 
 Handlers are named, not imported: a command imports only its own."""
 
 from tui.input.commands.agents import AGENT_COMMANDS
 from tui.input.commands.command import Verb
-from tui.input.commands.doors import DOOR_COMMANDS
 from tui.input.commands.files import FILE_COMMANDS
 from tui.input.commands.reading import READING_COMMANDS
 from tui.input.commands.records import RECORD_COMMANDS
 
-VERBS = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS, *DOOR_COMMANDS)
+VERBS = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS)
 BY_NAME = {verb.name: verb for verb in VERBS}
 SLASH = {slash: verb for verb in VERBS for slash in verb.slash}
 
