@@ -29,6 +29,7 @@ POOL = 64  # passages read beyond `limit`, so that the newest of equal score com
 BEGINNING = 5  # least letters of an unknown word for which longer words with that beginning are searched too
 LONGER = 4  # at most so many of them
 EXACT = 200  # passages with the question word for word, or with all its words
+READ = 2_048  # such passages that are read before they are counted by the index
 PHRASE = 64  # words of the longest question that is searched word for word
 COUNTED = 4_096  # stems whose counts are kept until the index changes
 
@@ -225,33 +226,37 @@ class FullTextIndex:
         every = len(rows) < limit
         total = len({key & ROW for key in scores}) if every else self._count_of(any_of, forced, filters, filters.status)
         all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
-        whole = self._exactly(all_of, forced, filters, scores)
-        exact = len({key & ROW for key in whole})
-        if len(whole) == EXACT:
-            exact = self._count_of(all_of, forced, filters, filters.status)
+        whole, exact = self._exactly(all_of, forced, filters, scores)
         verbatim: frozenset[int] = frozenset()
         if whole and words.ordered:
-            verbatim = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)
+            verbatim, _ = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)
         elif whole and forced:
             verbatim = whole
         return FullTextResult(scores, max(total, exact), left_out, verbatim, whole | verbatim, exact)
 
     def _exactly(
         self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]
-    ) -> frozenset[int]:
-        """Return the EXACT best passages that an expression matches, and add them to `scores`. Where they are few and
-        in `scores` already, bm25 is not computed: it would read the list of every word once more."""
+    ) -> tuple[frozenset[int], int]:
+        """Return (the EXACT best passages that an expression matches, the number of their records), and add them to
+        `scores`. Where `scores` has enough of them, bm25 is not computed: it would read the list of every word once
+        more."""
         sql, parameters = self._select("corpus_fts.rowid", expression, forced, filters, filters.status)
-        keys = frozenset(key for (key,) in self._database.rows(f"{sql} LIMIT {EXACT + 1}", parameters))
-        if len(keys) <= EXACT and keys <= scores.keys():
-            return keys
+        keys = [key for (key,) in self._database.rows(f"{sql} LIMIT {READ}", parameters)]
+        records = len({key & ROW for key in keys})
+        if len(keys) == READ:
+            records = self._count_of(expression, forced, filters, filters.status)
+        known = [key for key in keys if key in scores]
+        if len(known) == len(keys) <= EXACT:
+            return frozenset(keys), records
+        if len(known) >= EXACT:
+            return frozenset(sorted(known, key=lambda key: (-scores[key], -key))[:EXACT]), records
         sql, parameters = self._select(
             f"corpus_fts.rowid, -bm25(corpus_fts, {WEIGHTS})", expression, forced, filters, filters.status
         )
         rows = self._database.rows(f"{sql} ORDER BY 2 DESC LIMIT {EXACT}", parameters)
         for key, score in rows:
             scores.setdefault(key, score)
-        return frozenset(key for key, _ in rows)
+        return frozenset(key for key, _ in rows), records
 
     def _count_of(self, expression: str, forced: list[str], filters: Filters, status: str) -> int:
         """Return the number of records that an expression matches."""
