@@ -67,6 +67,7 @@ API = {
     },
     "export, import, backup": {
         "store.exchange.backups.backup": "Backup backups",
+        "store.exchange.backups.due": "backup_folder=folder_of",
         "store.exchange.importer": "Import",
     },
     "the doctor, salvage, upkeep": {
@@ -175,6 +176,7 @@ FOR_THE_APPLICATION = {
         "store.documents.watcher": "DocumentWatch=Watch",
         "store.sync.advice": "large_file=large MovablePart movable_parts=movable",
         "store.sync.file_run": "SyncReport",
+        "store.sync.synced_files": "synced_files=listed",
         "store.embedding.indexer": "EmbeddingRun=Indexed",
         "store.embedding.provider_selection": "embedding_provider=",
         "store.embedding.providers.fastembed": "fastembed=",
@@ -206,6 +208,7 @@ FOR_THE_APPLICATION = {
     },
     "export, import, backup": {
         "store.exchange.backups.backup": "backup= backup_status",
+        "store.exchange.backups.due": "backup_folder=folder_of",
         "store.exchange.exporter": "exporter=",
         "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",

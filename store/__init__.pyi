@@ -235,6 +235,9 @@ from store.exchange.backups.backup import (
     backup_status,
     backups,
 )
+from store.exchange.backups.due import (
+    folder_of as backup_folder,
+)
 from store.exchange.importer import (
     Import,
 )
@@ -564,6 +567,9 @@ from store.sync.advice import (
 from store.sync.file_run import (
     SyncReport,
 )
+from store.sync.synced_files import (
+    listed as synced_files,
+)
 from store.team.collect import (
     Local as SharedLocal,
     SHAREABLE as SHAREABLE_DOMAINS,
@@ -799,6 +805,7 @@ __all__ = [
     "automatic_checkpoints",
     "background_embedding",
     "backup",
+    "backup_folder",
     "backup_status",
     "backups",
     "change_sign",
@@ -924,6 +931,7 @@ __all__ = [
     "spellings",
     "summarizers",
     "suspicious",
+    "synced_files",
     "tell_guard_moments",
     "this_machine",
     "to_ms",

@@ -287,6 +287,8 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
     """Compare new facts with the existing ones, some 2 ms for each."""
     from store import new_fact_check
 
+    if not new_fact_check.due(memory.database):
+        return
     try:
         new_fact_check.compare(memory.database, memory.facts, memory.inbox, late)
     except MemorandaError as error:
@@ -295,6 +297,10 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _sync_files(memory: Memory, late: Callable[[], bool]) -> None:
     """Sync the files that a person keeps so, if they or the memory changed; without any this reads one row."""
+    from store import synced_files
+
+    if not synced_files(memory.database):
+        return
     try:
         reports = memory.sync.run_due(late)
     except MemorandaError as error:
@@ -326,9 +332,13 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
     if late() or without("model"):
         return
-    from store import Vectors, background_embedding
+    from store import Vectors
 
-    if Vectors(memory.database).serving is None or not background_embedding.waiting(memory):
+    if Vectors(memory.database).serving is None:
+        return
+    from store import background_embedding
+
+    if not background_embedding.waiting(memory):
         return
     trouble: list[str] = []
     try:

@@ -13,18 +13,13 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.base.installation import sign, signed
-from store.conversations.turns import NewTurn, Turns
+from store.base.record import record
 from store.database.database import Database
 from store.database.values import clean_tree
-from store.records.decisions import Decisions
-from store.records.facts import Facts
-from store.records.timeline.events import Events
-from store.redaction.redactor import markers
 
 FOLDER = "spool"
 WAITING, BROKEN, LOCK, PART = ".jsonl", ".broken", ".lock", ".part"
@@ -33,7 +28,7 @@ PRIVATE = os.O_NOFOLLOW | os.O_CLOEXEC
 SEAL = b"\t"  # separates a line from its signature: JSON writes none of its own
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Drained:
     """Result of a drain: `done` lines imported, `refused` because their text was purged, `broken` ones set aside;
     `trouble` is why the rest still waits, if it does."""
@@ -83,6 +78,8 @@ def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, 
         raise StorageError(
             f"The spool beside {path} cannot be written: {error.strerror}.", "Look at its folder, and at the disk."
         ) from None
+    from store.redaction.redactor import markers
+
     before = markers(json.dumps(entry, ensure_ascii=True))
     found = {rule: number - before.get(rule, 0) for rule, number in markers(body).items()}
     return {rule: number for rule, number in found.items() if number > 0}
@@ -206,18 +203,26 @@ def _perform(database: Database, act: str, arguments: Mapping[str, Any], actor: 
 
 
 def _remember(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
+    from store.records.facts import Facts
+
     return [Facts(database).remember(actor=actor, key=key, **arguments)[0]]
 
 
 def _decide(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
+    from store.records.decisions import Decisions
+
     return [Decisions(database).decide(actor=actor, key=key, **arguments)]
 
 
 def _event(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
+    from store.records.timeline.events import Events
+
     return [Events(database).log(actor=actor, key=key, **arguments)]
 
 
 def _turns(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
+    from store.conversations.turns import NewTurn, Turns
+
     turns = [NewTurn(**turn) for turn in arguments["turns"]]
     return Turns(database).add(arguments["session"], turns, actor, key=key)
 

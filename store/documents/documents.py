@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from store.base.cancelling import Cancelled, never
 from store.base.errors import InvalidInput, NotFound
 from store.database.database import Database
 
@@ -34,10 +35,6 @@ def _quiet(done: int, total: int) -> None:
     """Report no progress."""
 
 
-def _never() -> bool:
-    return False
-
-
 class Documents:
     """The documents of one memory; without `places` only those in the index."""
 
@@ -52,7 +49,7 @@ class Documents:
             raise RuntimeError("these documents were opened without their places")
         return self._find_places()
 
-    def scan(self, progress: "Callable[[int, int], None]" = _quiet, cancelled: "Callable[[], bool]" = _never) -> "Scan":
+    def scan(self, progress: "Callable[[int, int], None]" = _quiet, cancelled: Cancelled = never) -> "Scan":
         """Read the documents that changed since the last scan, and remove those that were deleted.
 
         `progress` is called with (done, total) files after each batch; what was read when it is cancelled is kept. A

@@ -16,8 +16,6 @@ from store.database.values import Value, Verbatim, clean
 from store.documents.chunking import Piece, chunks, lines_of
 from store.documents.managed_section import section_name, without_section
 from store.documents.paths import LARGEST_FILE, DocumentRoots, OpenedFile, Unreadable, decoded, read_bytes, reason, shut
-from store.redaction.allowlist import allowed
-from store.redaction.redactor import findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,6 +219,9 @@ def _read(found: OpenedFile, before: _Known | None, section: str) -> _Read:
 def redacted(text: str) -> str:
     """Return the text without its secrets, with unchanged line numbers: a chunk may begin in the middle of a private
     key, where it would not be recognised."""
+    from store.redaction.allowlist import allowed
+    from store.redaction.redactor import findings  # 3 ms, and usually no file changed
+
     cuts = [cut for cut in findings(text) if not allowed(cut.label, text[cut.start : cut.end])]
     if not cuts:
         return text

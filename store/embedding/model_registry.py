@@ -1,7 +1,6 @@
 """The models whose vectors a memory has: one that serves, and at most one that is being built to replace it."""
 
-from dataclasses import dataclass
-
+from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
@@ -17,7 +16,7 @@ STAMP = "embedding.stamp"
 SWEEP = 5_000  # rows deleted in one transaction of some 30 ms
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class EmbeddingModel:
     """A model as registered in the memory. `zero` and `one` are for `calibrated`; `mean` is little-endian 32-bit
     floats."""

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from store.base.cancelling import Cancelled, never
+from store.base.record import record
 from store.database.database import Database, Transaction
 from store.database.integer_list import integers
 from store.embedding import binary_index, model_registry, vector_backends
@@ -20,7 +21,7 @@ ROUGH = 1e-5  # upper bound of the error of a cosine computed with 32-bit floats
 OPEN = 3  # memories whose signs are cached at once
 
 
-@dataclass(frozen=True)
+@record(frozen=True, slots=True)
 class Status:
     """The state of the vectors. `serving` and `building` are fingerprints, "" for none; `left` of `total` passages
     wait; `refused` is the number that could not be embedded; `error` is the last error of the background work, "" after
@@ -45,10 +46,6 @@ class Status:
 
 def _quiet(*arguments: object) -> None:
     """Ignore the arguments."""
-
-
-def _never() -> bool:
-    return False
 
 
 # cache of signs, shared by all threads: (device, inode) of the file → (fingerprint, change number, matrix)
@@ -211,7 +208,7 @@ class Vectors:
         self,
         provider: Provider,
         progress: Callable[[int, int], None] = _quiet,
-        cancelled: Callable[[], bool] = _never,
+        cancelled: Cancelled = never,
         trouble: Callable[[str], None] = _quiet,
         by: str = vector_backends.NUMPY,
     ) -> "Indexed | None":

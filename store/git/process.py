@@ -9,12 +9,13 @@ import re
 import selectors
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import IO
 
+from store.base.cancelling import Cancelled
 from store.base.errors import MemorandaError
+from store.base.record import record
 
 CANCEL_POLL_SECONDS = 0.1
 PIPE_BYTES = 65_536
@@ -45,13 +46,6 @@ _OWN_VARIABLES = {
     "LC_ALL": "C",  # git's messages are matched below; records are requested in UTF-8 by name
 }
 
-Cancelled = Callable[[], bool]
-
-
-def never() -> bool:
-    """Return False: not cancelled."""
-    return False
-
 
 class GitError(MemorandaError):
     """git is missing, refuses the folder, or does not have the object."""
@@ -63,7 +57,7 @@ class NeverFetched(GitError):
     """The object is one that a partial clone left on the server."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Child:
     """A running git, and its output."""
 

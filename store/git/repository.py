@@ -9,11 +9,12 @@ import heapq
 import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from store.base.cancelling import Cancelled, never
+from store.base.record import record
 from store.git import refs
-from store.git.process import Cancelled, Child, GitError, NeverFetched, never, run
+from store.git.process import Child, GitError, NeverFetched, run
 
 __all__ = ["CommitInfo", "Diff", "GitError", "Repository"]
 
@@ -35,7 +36,7 @@ _DIFF_OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CommitInfo:
     """A commit and its size, a merge measured against its first parent and a root commit against nothing.
 
@@ -54,7 +55,7 @@ class CommitInfo:
     measured: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Diff:
     """A commit's summary of files and its patch. `truncated` means that more follows.
 

@@ -15,6 +15,7 @@ from io import BytesIO
 from itertools import groupby
 from typing import BinaryIO
 
+from store.base.cancelling import Cancelled, never
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
@@ -43,7 +44,6 @@ SETTLED = 60  # seconds without a change of the file, after which its last line 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Progress = Callable[[int, int], None]
-Cancelled = Callable[[], bool]
 
 
 @dataclass(slots=True)
@@ -69,10 +69,6 @@ class IngestReport:
     sessions: set[str] = field(default_factory=set)
 
 
-def _never() -> bool:
-    return False
-
-
 def _quiet(done: int, total: int) -> None:
     """Report no progress."""
 
@@ -86,7 +82,7 @@ def ingest(
     origin: str = ORIGIN,
     report: IngestReport | None = None,
     progress: Progress = _quiet,
-    cancelled: Cancelled = _never,
+    cancelled: Cancelled = never,
 ) -> IngestReport:
     """Import a file or a stream; return the result, added to `report` if given.
 
@@ -110,7 +106,7 @@ def ingest_lines(
     origin: str,
     project: str = "",
     report: IngestReport | None = None,
-    cancelled: Cancelled = _never,
+    cancelled: Cancelled = never,
 ) -> IngestReport:
     """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
     reliable. Raise StorageError."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from store.base.cancelling import Cancelled, never
 from store.base.errors import ModelFailed
 from store.base.feature_flags import VARIABLE as WITHOUT
 from store.base.feature_flags import without
@@ -40,10 +41,6 @@ class SelectionStep:
     next: str = ""
 
 
-def _never() -> bool:
-    return False
-
-
 def _quietly() -> None:
     """Report nothing."""
 
@@ -51,7 +48,7 @@ def _quietly() -> None:
 def found(
     config: "Config",
     *,
-    cancelled: Callable[[], bool] = _never,
+    cancelled: Cancelled = never,
     loading: Callable[[], None] | None = _quietly,
     seconds: float = inf,
 ) -> "ChatClient | None":
@@ -86,7 +83,7 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
     from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
 
-    where, call = endpoint.of(config), Call(_never)
+    where, call = endpoint.of(config), Call(never)
     chosen, steps = choose(config, server_info.models(where, call))
     if not (name or chosen):
         raise ModelFailed("missing", steps[-1].reason, steps[-1].next)

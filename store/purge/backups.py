@@ -15,7 +15,8 @@ import apsw
 from store.base.errors import DiskFull, MemorandaError, StorageError
 from store.database.database import Database
 from store.database.values import Verbatim
-from store.exchange.backups.backup import FOLDER, PAGES, tidy
+from store.exchange.backups.backup import PAGES
+from store.exchange.backups.due import FOLDER, tidy
 from store.exchange.backups.manifest import seal
 from store.exchange.exporter import put
 from store.exchange.scratch_dir import Scratch

@@ -6,7 +6,6 @@ from store.base.vocabulary import CHECKPOINT_LEVELS
 from store.conversations.sessions import end
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Verbatim
-from store.history.checkpoint_payload import mark
 from store.history.checkpoints import OFFERED_DAYS
 from store.memory import Memory
 
@@ -88,6 +87,8 @@ def sweep(memory: Memory) -> int:
         for session in over:
             end(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may(memory):
+                from store.history.checkpoint_payload import mark
+
                 mark(write, "", "session_end", "macro", session.id)
     return len(over)
 

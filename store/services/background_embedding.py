@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from store.base.cancelling import Cancelled, never
 from store.database.values import Verbatim
 from store.embedding import mean_removal, model_registry, provider_selection, turn_stats
 from store.embedding.indexer import Indexed
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
 def _quiet(*arguments: object) -> None:
     """Report nothing."""
-
-
-def _never() -> bool:
-    return False
 
 
 def open_provider(memory: Memory, patient: bool = False) -> "ProviderChoice":
@@ -68,7 +65,7 @@ def other_provider(memory: Memory) -> bool:
 def embed(
     memory: Memory,
     progress: Callable[[int, int], None] = _quiet,
-    cancelled: Callable[[], bool] = _never,
+    cancelled: Cancelled = never,
     trouble: Callable[[str], None] = _quiet,
 ) -> Indexed | None:
     """Embed what waits, with the provider that the configuration names; return what was done, None if another process

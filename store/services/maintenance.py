@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from store.base.cancelling import Cancelled, never
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.location import checkout_root
@@ -15,13 +16,10 @@ from store.database.lease import Lease, LeaseLost
 from store.database.values import Verbatim
 from store.database.writing import disk_reserve
 from store.git import refs
-from store.git.process import Cancelled, GitError, never
-from store.git.repository import CommitInfo, Repository
 from store.history import compression
 from store.ingest import discard
 from store.llm import call_log
 from store.memory import Memory
-from store.purge import purge
 from store.records import decision_mentions
 from store.records.timeline import commits
 from store.services import automatic_checkpoints
@@ -29,6 +27,7 @@ from store.services import automatic_checkpoints
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.exchange.backups.backup import Backup
+    from store.git.repository import CommitInfo, Repository
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
@@ -80,11 +79,11 @@ def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
     """Finish what other processes left: import the spool, finish a purge, delete a partial backup expired answers and
     calls of the model, restore the ballast. `trouble` is called with what could not be done."""
     from store.conversations import session_snapshot
-    from store.exchange.backups import backup
+    from store.exchange.backups import due
 
     database = memory.database
     disk_reserve.keep(database.path)
-    backup.tidy(database)
+    due.tidy(database)
     session_snapshot.tidy(database.path)
     brought = hook_spool.drain(database)
     if brought.trouble:
@@ -106,6 +105,8 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
     not."""
     if database.read_only or not purge_state.pending(database):
         return
+    from store.purge import purge
+
     done = purge.finish(database)
     if done.pending:
         trouble(f"Erasing is not finished: {done.pending}")
@@ -135,7 +136,7 @@ def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
     return now if now and now != before else None
 
 
-def read_from(memory: Memory, cwd: str) -> Repository | None:
+def read_from(memory: Memory, cwd: str) -> "Repository | None":
     """Return the repository that `start` reads; None where there is none, it may not be read, or nothing can be
     written."""
     if memory.database.read_only or not captures(memory.config, "commits"):
@@ -143,7 +144,7 @@ def read_from(memory: Memory, cwd: str) -> Repository | None:
     return repository(memory, cwd)
 
 
-def repository(memory: Memory, cwd: str) -> Repository | None:
+def repository(memory: Memory, cwd: str) -> "Repository | None":
     """Return the git repository for this memory's timeline, or None.
 
     A project's memory belongs to the checkout it is in. One named by --db or $MEMORANDA_DB is bound to the checkout it
@@ -151,11 +152,17 @@ def repository(memory: Memory, cwd: str) -> Repository | None:
     """
     location = memory.location
     if location.project:
-        root = checkout_root(location.project)
-        return Repository(root) if root else None
-    here = checkout_root(cwd)
-    if location.kind == "personal" or here is None:
+        here = checkout_root(location.project)
+    elif location.kind == "personal":
+        here = None
+    else:
+        here = checkout_root(cwd)
+    if here is None:
         return None
+    from store.git.repository import Repository  # a project without git loads nothing of it
+
+    if location.project:
+        return Repository(here)
     bound = memory.database.value("SELECT value FROM meta WHERE key = ?", (BOUND,))
     if bound and os.path.isdir(bound) and not os.path.samefile(bound, here):
         return None
@@ -164,7 +171,7 @@ def repository(memory: Memory, cwd: str) -> Repository | None:
 
 def catch_up(
     memory: Memory,
-    source: Repository,
+    source: "Repository",
     progress: Progress = _quiet,
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
@@ -263,10 +270,10 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
     """Make the backup that is due, if the configuration wants it, and remove those no longer needed; return None when
     there was nothing to do, another process is doing it, or it was cancelled. `most`: skip a file that is larger, in
     bytes. Raise StorageError."""
-    from store.exchange.backups import backup
+    from store.exchange.backups.due import due
 
     database = memory.database
-    if database.read_only or not memory.config["backup.daily"] or not backup.due(database):
+    if database.read_only or not memory.config["backup.daily"] or not due(database):
         return None
     if most and database.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") > most:
         return None
@@ -284,8 +291,10 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
         return cancelled()
 
     try:
-        if not backup.due(database):  # it was made while the lease was waited for
+        if not due(database):  # it was made while the lease was waited for
             return None
+        from store.exchange.backups import backup
+
         return backup.make(database, scheduled=True, cancelled=ends)
     except LeaseLost:
         return None
@@ -305,8 +314,10 @@ class _Compared:
         self.broken = broken
 
 
-def _compare(source: Repository, tips: list[str], seen: list[str], cancelled: Cancelled) -> _Compared:
+def _compare(source: "Repository", tips: list[str], seen: list[str], cancelled: Cancelled) -> _Compared:
     """Compare without walking all of history where branches only moved on or back."""
+    from store.git.process import GitError
+
     if seen:
         try:
             return _Compared(source.missing(seen, tips, cancelled), source.lost(seen, tips, cancelled))
@@ -346,7 +357,7 @@ def _remember(write: Transaction, key: str, value: str) -> None:
     )
 
 
-def _batches(infos: Iterable[CommitInfo]) -> Iterator[list[CommitInfo]]:
+def _batches(infos: "Iterable[CommitInfo]") -> "Iterator[list[CommitInfo]]":
     """Yield the commits in lists of BATCH, or of what a slow repository returned within RENEW_SECONDS."""
     batch: list[CommitInfo] = []
     started = time.monotonic()

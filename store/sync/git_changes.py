@@ -9,10 +9,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from store.base.cancelling import never
 from store.base.location import checkout_root
 from store.documents.managed_section import parse
 from store.git import refs
-from store.git.process import GitError, never, run
+from store.git.process import GitError, run
 from store.sync.lines import SectionLine, digest, read
 
 MOST_MOVES = 12  # of HEAD that are looked at; after more everything counts as brought

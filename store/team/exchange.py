@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from store.base import installation
+from store.base.cancelling import never
 from store.base.errors import Conflict, InvalidInput
-from store.git.process import GitError, never, run
+from store.git.process import GitError, run
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES

@@ -138,7 +138,8 @@ def tracked(path: str) -> bool | None:
     root = checkout_root(os.path.dirname(os.path.abspath(path)))
     if root is None:
         return False
-    from store.git.process import GitError, never, run
+    from store.base.cancelling import never
+    from store.git.process import GitError, run
 
     try:
         with run(root, "ls-files", "-z", "--", os.path.realpath(path)) as child:

@@ -117,6 +117,28 @@ def test_no_command_imports_the_application(checkout: Path, words):
     assert not {name for name in found if name.partition(".")[0] in (*MODELS, "asyncio", "pygments", "rich", "textual")}
 
 
+NOT_DUE = (
+    *(
+        "dataclasses",
+        "rapidfuzz",
+        "store.embedding.indexer",
+        "store.exchange.importer",
+        "store.history.checkpoint_payload",
+    ),
+    *("store.inbox.inbox", "store.purge.purge", "store.sync.sync"),
+)
+
+
+@pytest.mark.parametrize("words", [("timeline",), ("search", "team")])
+def test_a_command_that_reads_loads_nothing_of_what_is_not_due(checkout: Path, words):
+    """What is brought up to date before reading is asked first whether there is anything to do."""
+    imported(verb("remember", "The team meets on Monday."), checkout)
+    assert "store.inbox.inbox" in imported(verb(*words), checkout), "the new fact was not compared"
+    found = imported(verb(*words), checkout)
+    assert "store.services.maintenance" in found, "nothing was brought up to date"
+    assert sorted(found & set(NOT_DUE)) == []
+
+
 def test_the_application_starts_light(tmp_path: Path):
     """Up to first paint: Textual and what it needs, none of the models, nor the highlighter of diffs."""
     found = imported("import tui.app, tui.main_screen.screen, tui.workers.engine", tmp_path)

@@ -7,10 +7,10 @@ detect changes. Only SQLite opens the memory file: closing another handle would 
 
 import json
 import os
-from collections.abc import Callable
 
 import apsw
 
+from store.base.cancelling import Cancelled, never
 from store.base.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.base.installation import unknow
@@ -19,8 +19,8 @@ from store.database.database import Database
 from store.database.files import plain_name
 from store.database.schema.version import APPLICATION_ID
 from store.database.values import Verbatim
-from store.exchange import scratch_dir
 from store.exchange.backups import export_check
+from store.exchange.backups.due import folder_of, tidy
 from store.exchange.backups.manifest import contents
 from store.exchange.backups.retention import kept
 from store.exchange.export_reader import is_document
@@ -29,16 +29,9 @@ from store.exchange.exporter import moment, put, section_of
 from store.exchange.scratch_dir import Scratch
 from store.trust.ownership import made_of
 
-FOLDER = "backups"
 LATE_DAYS = 3  # from which on a warning is shown
 PAGES = 512  # that are copied before other connections continue
 COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
-
-Asked = Callable[[], bool]
-
-
-def _never() -> bool:
-    return False
 
 
 class Backup:
@@ -64,10 +57,6 @@ class Backup:
         return {name: getattr(self, name) for name in names}
 
 
-def folder_of(database: Database) -> str:
-    return os.path.join(os.path.dirname(os.path.abspath(database.path)), FOLDER)
-
-
 def backups(database: Database) -> list[Backup]:
     """List the backups of this memory, newest first. Names in the memory that lead out of the folder are ignored:
     Memoranda did not write them."""
@@ -78,7 +67,7 @@ def backups(database: Database) -> list[Backup]:
 # make
 
 
-def make(database: Database, scheduled: bool = False, cancelled: Asked = _never) -> Backup | None:
+def make(database: Database, scheduled: bool = False, cancelled: Cancelled = never) -> Backup | None:
     """Make and verify a backup; return None if it was `cancelled`, and then leave nothing behind. Raise StorageError or
     UnsafeFile."""
     database.refuse_unwritable()
@@ -115,11 +104,11 @@ def save(database: Database, path: str, replace: bool = False) -> int:
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "Name another file.")
-    _copy(database, os.path.abspath(path), replace, _never)
+    _copy(database, os.path.abspath(path), replace, never)
     return _size(path) or 0
 
 
-def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
+def _copy(database: Database, path: str, replace: bool, cancelled: Cancelled) -> int | None:
     """Copy the memory as it is at one moment to `path`, verify the copy, and give it its name; return the newest step
     in it."""
     connection, *_ = connect(database.path, create=False)
@@ -157,7 +146,7 @@ def _private(path: str) -> None:
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
 
 
-def _pages(source: apsw.Connection, path: str, cancelled: Asked = _never) -> bool:
+def _pages(source: apsw.Connection, path: str, cancelled: Cancelled = never) -> bool:
     """Copy all pages of a database into an empty file; return False if it was cancelled."""
     target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -304,13 +293,6 @@ def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
 # scheduled
 
 
-def due(database: Database) -> bool:
-    """Return whether a day has passed since the last backup, or since the memory was created."""
-    last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
-    since = last or database.value("SELECT value FROM meta WHERE key = 'created_at'")
-    return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock may be set back
-
-
 def backup_status(database: Database, now: str) -> tuple[str, str, str]:
     """Return the state of the backups: (ok, note or wrong; a sentence; three words, empty if all is well)."""
     found = backups(database)
@@ -348,12 +330,6 @@ def expire(database: Database) -> int:
             for one in gone:
                 write.execute("DELETE FROM backups WHERE name = ?", (Verbatim(one.name),))
     return len(gone)
-
-
-def tidy(database: Database) -> None:
-    """Remove what a killed process left unfinished."""
-    if not os.path.islink(folder_of(database)):
-        scratch_dir.tidy(folder_of(database))
 
 
 def _folder(database: Database) -> str:

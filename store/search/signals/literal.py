@@ -1,7 +1,6 @@
 """What FTS5 cannot find by words: parts of a text in a script without spaces, which is one word to it, and symbols,
 which are none. Passages are read for them as they stand."""
 
-import re
 import unicodedata
 
 from store.base.record_keys import ROW
@@ -14,17 +13,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Thai and Lao, Burmese, Khmer, kana, Han; and Hangul, whose words take endings and are written together
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+# Thai and Lao, Burmese, Khmer, kana, Han; and Hangul, whose words take endings and are written together. A regular
+# expression of these takes 3 ms to compile.
+_UNSPACED = (
+    *(("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\u30ff"), ("\u3400", "\u9fff")),
+    *(("\uac00", "\ud7af"), ("\uf900", "\ufaff"), ("\U00020000", "\U0003ffff")),
 )
 
 
 def parts(text: str, words: list[str]) -> list[str]:
     """Return the parts of a query that are looked for as they stand; `words` are those of its `text`."""
     if words:
-        return list(dict.fromkeys(word for word in words if not word.isascii() and _UNSPACED.search(word)))
+        return list(dict.fromkeys(word for word in words if not word.isascii() and _unspaced(word)))
     return [part for part in text.split() if any(unicodedata.category(letter)[0] == "S" for letter in part)]
+
+
+def _unspaced(word: str) -> bool:
+    return any(first <= letter <= last for letter in word for first, last in _UNSPACED)
 
 
 def add(

@@ -191,14 +191,14 @@ def _named(session: Session, text: str | None) -> str | None:
 def _restored(session: Session, given: "ParsedArguments") -> Outcome:
     """Restore a backup of this memory as an ordinary change; records written since are removed, and undo brings them
     back."""
-    from store import backup, cite
+    from store import backup, backup_folder, cite
     from store import check_restore as checked
     from tui.commands.history.restore import dry
 
     database, plans = session.memory.database, session.memory.plans
     found = backup.backups(database)
     named = _named(session, given.file) or (found[0].name if found else "")
-    path = os.path.join(backup.folder_of(database), named)
+    path = os.path.join(backup_folder(database), named)
     name = os.path.basename(path)
     plan = plans.moment(backup.step_of(database, path), name)
     chosen = plans.proposed(plan)
