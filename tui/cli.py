@@ -23,8 +23,8 @@ from tui.cli_output import (
 )
 from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
+from tui.input.commands import command_table
 from tui.input.commands.command import Verb
-from tui.input.commands.command_table import BY_NAME, VERBS, find
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
@@ -57,7 +57,8 @@ def _run(arguments: list[str]) -> int:
     option, as_json, look, rest = _everywhere(arguments)
     set_place(option)
     if rest and rest[0] in HELP:
-        out(plain(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help()))
+        verb_asked = command_table.BY_NAME.get(rest[1]) if len(rest) > 1 else None
+        out(plain(_help(verb_asked) if verb_asked else overall_help()))
         return 0
     if rest and rest[0] in ("-V", "--version"):
         from store import __version__
@@ -69,7 +70,7 @@ def _run(arguments: list[str]) -> int:
     place.look = look
     if not rest:
         return _application(place, cwd) if _at_a_terminal(as_json) else _overview(place, cwd, as_json)
-    found = find(rest)
+    found = command_table.find(rest)
     if found is None:
         raise _unknown(rest[0])
     verb, typed = found
@@ -144,8 +145,8 @@ def _before_dashes(words: list[str]) -> list[str]:
 
 def overall_help() -> str:
     """Return the text of `memoranda --help`."""
-    width = max(len(verb.name) for verb in VERBS)
-    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in VERBS]
+    width = max(len(verb.name) for verb in command_table.VERBS)
+    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in command_table.VERBS]
     return "\n".join(
         [
             "Memoranda: see, ask, correct, undo and forget what AI agents remember.",
@@ -186,7 +187,7 @@ def _unknown(word: str) -> Usage:
     from tui.input.commands.synonyms import meant
     from tui.theme.escape import visible
 
-    verb = meant(word, BY_NAME)
+    verb = meant(word, command_table.BY_NAME)
     said = f"There is no command “{visible(word[:40])}”."
     return Usage(said, f"Did you mean `memoranda {verb}`?" if verb else "See `memoranda --help`.")
 

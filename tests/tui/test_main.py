@@ -90,7 +90,6 @@ def test_remember_imports_next_to_nothing(checkout: Path, words):
 
 REMEMBERS = {
     "tui.input.commands",
-    "tui.input.commands.agents",
     "tui.cli",
     "tui.cli_output",
     "tui.commands",
@@ -100,8 +99,6 @@ REMEMBERS = {
     "tui.input.argument_parser",
     "tui.input.commands.command",
     "tui.input.commands.command_table",
-    "tui.input.commands.files",
-    "tui.input.commands.reading",
     "tui.input.commands.records",
     "tui.main",
     "tui.render",
