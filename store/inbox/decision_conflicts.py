@@ -52,6 +52,20 @@ def find_matches(database: Database, text: str) -> list[DecisionMatch]:
     return sorted(found, key=lambda one: (one.how != AGAINST, -one.decision.id))
 
 
+def named(database: Database, text: str) -> Decision | None:
+    """Return the active decision whose choice, or else whose title, a text names, the newest of several with as many
+    words; None where it names none."""
+    said = {*taken_apart(text).words}
+    best: tuple[int, int, int, Decision] | None = None
+    for decision in Decisions(database).many(_sharing(database, 1, sorted(said), CANDIDATES)):
+        claim = _INSTEAD.split(decision.title)[0]
+        chosen, title = (len(said.intersection(taken_apart(one).words)) for one in (decision.chosen, claim))
+        found = (chosen, title, decision.id, decision)
+        if decision.status == "active" and (chosen or title) and (best is None or found[:3] > best[:3]):
+            best = found
+    return best[3] if best else None
+
+
 def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", Decision]]:
     """Yield the active facts that contradict a decision newer than their last confirmation, without pinned ones; each
     with the newest such decision."""

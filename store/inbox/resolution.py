@@ -85,9 +85,16 @@ class Accepting:
     # applying
 
     def _decide(self, fields: dict[str, Any]) -> None:
-        """Record the proposed decision, with the words that the person accepted as its title; that confirms it."""
+        """Record the proposed decision, with the words that the person accepted as its title; that confirms it. An
+        active decision among its evidence is superseded."""
         write, chosen = self._write, str(fields["chosen"])
         tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
+        old = next((parse(one.citation) for one in self._proposal.evidence if one.citation.startswith("D#")), None)
+        if old is not None:
+            write.execute(
+                "UPDATE decisions SET status = 'superseded' WHERE id = ? AND status = 'active'", (int(old.target),)
+            )
+            old = old if write.database.connection.changes() else None
         write.insert(
             "decisions",
             iteration_id=None,
@@ -100,7 +107,7 @@ class Accepting:
             phase="",
             decided_at=Verbatim(self._created()),
             status=Verbatim("active"),
-            supersedes=None,
+            supersedes=int(old.target) if old else None,
             origin=self._proposal.origin,
             confirmed_at=Verbatim(write.at),
         )

@@ -11,16 +11,18 @@ from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
-from store.base.models import Turn
+from store.base.models import Decision, Turn
 from store.base.vocabulary import TALK
 from store.database.database import Database, Transaction
 from store.database.erasure.tombstones import purged_at
 from store.database.values import Json, Verbatim
 from store.history.history import History
+from store.inbox import decision_conflicts
 from store.inbox.inbox import Inbox
 from store.inbox.proposal_basis import ProposalQuestion
 from store.ingest.runner import ORIGIN
 from store.learning import known_facts
+from store.learning.grammar import pattern
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.extract_rules import ExtractedFact, extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText
@@ -90,6 +92,10 @@ def _as_question(action: LearningAction) -> LearningAction:
 
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
+        if old := _taken_back(database, found):
+            draft = DecisionDraft(found.text, found.text, (old.chosen,), instead_of=(old.citation, old.title))
+            yield LearningAction("ask", found, None, "add", f"it takes back {old.citation}", draft)
+            continue
         known = known_facts.near(database, found.text)
         verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
@@ -106,6 +112,11 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
             yield LearningAction("remember", found)
         else:
             yield LearningAction("ask", found, None, "add", found.why)
+
+
+def _taken_back(database: Database, found: ExtractedFact) -> Decision | None:
+    """Return the decision that the person takes back with these words."""
+    return decision_conflicts.named(database, found.text) if pattern("reverses").match(fold(found.text)) else None
 
 
 def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
@@ -203,7 +214,11 @@ def _ask(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -
         }
     elif change and found.domain:
         change["domain"] = found.domain
-    evidence = ({"citation": turn.citation, "quote": found.quote},)
+    old, title = action.decision.instead_of if action.decision else ("", "")
+    evidence = (
+        {"citation": turn.citation, "quote": found.quote},
+        *([{"citation": old, "quote": title}] if old else ()),
+    )
     try:
         number, new = inbox.ask(
             write,

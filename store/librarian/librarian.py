@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.citations import parse
+from store.base.citations import find, parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, Proposal, Record
 from store.context.acceptance import accepted
@@ -27,12 +27,13 @@ from store.librarian.compose import (
     left_out,
     nearest,
     none_counted,
+    ranked,
     said,
     span,
 )
 from store.librarian.judge import Readable
-from store.librarian.question import DataFilter, ParsedQuestion, decides, read
-from store.librarian.sources import Source, sources
+from store.librarian.question import WHY, DataFilter, ParsedQuestion, decides, has, read
+from store.librarian.sources import Source, authors, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
@@ -48,6 +49,7 @@ from store.text.vocabulary import stop_words
 if TYPE_CHECKING:
     from store.llm.chat import Chat
     from store.search.results import Answer as Found
+    from store.search.results import Hit
 
 TASK = "answer"  # name in the statistics of use
 BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
@@ -123,6 +125,8 @@ class Librarian:
         if wanted.compares:
             return replace(self._none(asked), parts=(said(asked, "not_compared"),))
         query = asked.typed or wanted.text
+        if wanted.authors:
+            return self._ranked(asked, wanted)
         found = self._search(query, ALL, meaning=bool(asked.typed))
         matches = sources(self._memory.database, [hit.record for hit in found.hits])
         if not asked.typed:
@@ -143,6 +147,15 @@ class Librarian:
             if number > LISTED:
                 parts.append(left_out(asked, matches[:LISTED], number))
         return _answer(asked, parts, matches, filter=query)
+
+    def _ranked(self, asked: ParsedQuestion, wanted: DataFilter) -> Answer:
+        """Return the authors of commits by their number."""
+        query = replace(wanted, kinds=("commit",)).text
+        by = authors(self._memory.database, wanted.since, wanted.before)
+        if not by:
+            return self._none(asked, query)
+        parts = ranked(asked, by[::-1] if wanted.authors == "fewest" else by)
+        return _answer(asked, parts, self._cited(parts[0].citations), filter=query)
 
     def _direct(self, asked: ParsedQuestion, citations: Sequence[str]) -> Answer:
         """Return the cited records."""
@@ -173,11 +186,16 @@ class Librarian:
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked.nouns)
         quoted, exact = _quotable(matches, found)
+        if asked.decides and not any(map(_decides, quoted)):
+            quoted = [*filter(_decides, matches[:SHOWN]), *quoted][:SHOWN]
+        if asked.decides and not any(one.kind == "decision" for one in quoted):  # superseded ones are not searched
+            made = self._cited([link.citation for one in quoted for link in one.links if link.kind == "implements"])
+            quoted, matches = [*made, *quoted][:SHOWN], [*made, *(one for one in matches if one not in made)]
         parts = compose(asked, quoted, memory.now)
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
-            if not exact and (done := self._done(about, matches)):
+            if not exact and (done := self._done(about, asked.aspect, matches)):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if found.verdict == NOTHING and not exact:
@@ -223,9 +241,9 @@ class Librarian:
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         return sources(self._memory.database, [hit.record for hit in hits]), found
 
-    def _done(self, about: str, matches: Sequence[Source]) -> Source | None:
+    def _done(self, about: str, aspect: str, matches: Sequence[Source]) -> Source | None:
         """Return the first source with all words of a question but the verb that says what was done (add, fix, sacar),
-        if the source has none that says something else."""
+        if the source has none that says something else; where the question asks why, rather one with a reason."""
         acts = templates.named("acts")
         asked = {acts[(word,)] for word in words(about) if (word,) in acts}
         subject = _subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
@@ -233,7 +251,9 @@ class Librarian:
             return None
         found = self._search(subject, judge.LOOKED, meaning=False)
         exact = {hit.citation for hit in found.hits if hit.level == EXACT}
-        return next((one for one in matches if one.citation in exact and _does(one, asked)), None)
+        done = [one for one in matches if one.citation in exact and _does(one, asked)]
+        reasons = [one for one in done if aspect == WHY and not _tells_no_reason(one)]
+        return next(iter(reasons or done), None)
 
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them
@@ -301,15 +321,23 @@ class Librarian:
 
 def _quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
     """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
-    and none that scores much less than the best of these."""
+    none that scores much less than the best of these, and none that another outdoes."""
     hits = {hit.citation: hit for hit in found.hits}
     known = [hits[source.citation] for source in matches if source.citation in hits]
     exact = [hit for hit in known if hit.level == EXACT]
     known = exact or known
     least = ALIKE * max((hit.score for hit in known), default=0.0)
-    kept = {hit.citation for hit in known if hit.score >= least}
+    kept = {hit.citation for hit in known if hit.score >= least and not any(_outdoes(one, hit) for one in known)}
     quoted = [source for source in matches if source.citation in kept] or list(matches)
     return quoted[:SHOWN], bool(exact)
+
+
+def _outdoes(one: "Hit", other: "Hit") -> bool:
+    """Return whether a record shares a word with the question and is as near to it in meaning as another that shares
+    none, which it does not cite."""
+    if "text" in other.why or "text" not in one.why or one.why.get("meaning", 0.0) < other.why.get("meaning", 0.0):
+        return False
+    return all(str(citation) != other.citation for _, _, citation in find(body(one.record)))
 
 
 def _subject(question: str, acts: frozenset[str] = frozenset()) -> str:
@@ -335,13 +363,28 @@ def _headed(
 ) -> Sequence[CitedSentence]:
     """Return an answer's sentences, the first with words that say why it may not be the answer, as it would look like
     it."""
-    undecided = asked.decides and not any(
-        one.kind == "decision" or decides(words(body(one.record))) for one in matches[:SHOWN]
-    )
-    if not parts or (exact and not undecided):
+    quoted = [source for source in matches if any(source.citation in part.citations for part in parts)]
+    if asked.decides and not any(map(_decides, quoted)):
+        name = "no_decision"
+    elif not exact:
+        name = "near_only"
+    elif asked.aspect == WHY and quoted and all(map(_tells_no_reason, quoted)):
+        name = "no_reason"
+    else:
         return parts
-    head = templates.sentence(asked.language, "no_decision" if undecided else "near_only")
-    return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]]
+    head = templates.sentence(asked.language, name)
+    return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]] if parts else parts
+
+
+def _decides(source: Source) -> bool:
+    """Return whether a record is a decision, or tells of one."""
+    return source.kind == "decision" or (source.kind != "summary" and decides(words(body(source.record))))
+
+
+def _tells_no_reason(source: Source) -> bool:
+    """Return whether a record only says that something was done or said."""
+    told = words(body(source.record))
+    return source.kind in ("commit", "event", "iteration", "summary") and not has(told, "because")
 
 
 def _answer(

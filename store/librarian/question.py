@@ -29,7 +29,8 @@ _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 @dataclass(frozen=True, slots=True)
 class DataFilter:
     """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
-    `newest` or the `oldest`; `compares`: it asks who or what has most, or counts by author or file."""
+    `newest` or the `oldest`; `authors`: it asks which authors made the `most` or the `fewest` commits, or their
+    `number`; `compares`: it asks for another comparison, or for numbers by file or time."""
 
     kinds: tuple[str, ...] = ()
     state: str = ""
@@ -39,13 +40,16 @@ class DataFilter:
     linked: tuple[Citation, ...] = ()
     counts: bool = False
     first: str = ""
+    authors: str = ""
     compares: bool = False
 
     @property
     def narrows(self) -> bool:
         """Whether it is specific enough to be used alone."""
-        return bool(self.state or self.since or self.before or self.author or self.linked or self.compares) or (
-            bool(self.kinds) and (self.counts or bool(self.first))
+        return (
+            bool(self.state or self.since or self.before or self.author or self.linked or self.authors)
+            or (self.compares)
+            or (bool(self.kinds) and (self.counts or bool(self.first)))
         )
 
     @property
@@ -93,7 +97,7 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
     text = " ".join(question.split())[:LONGEST]
     terms = words(text)
     spoken = language(text) or _by_words(terms, text) or (before.language if before else "en")
-    aspect = next((name for name in (WHY, WHO, WHEN) if _has(terms, name)), WHAT)
+    aspect = next((name for name in (WHY, WHO, WHEN) if has(terms, name)), WHAT)
     terms, cited = _citing(terms, text)
     if filters(text):
         return ParsedQuestion(text, spoken, aspect, tuple(terms), cited, typed=text)
@@ -165,9 +169,15 @@ def _data(
     for name in ("newest", "oldest"):
         if (found := _take(left, vocabulary.phrases(name))) is not None:
             left, first = found, name
-    compares = False
+    compares, most = False, ""
+    for name in ("most", "fewest"):
+        if not first and not most and (found := _take(left, vocabulary.phrases(name))) is not None:
+            left, most = found, name
     while not first and (found := _take(left, vocabulary.phrases("compared"))) is not None:
         left, compares = found, True
+    authors = has(terms, "who")
+    while (found := _take(left, vocabulary.phrases("authors"))) is not None:
+        left, authors = found, True
     for phrase, name in vocabulary.named("states").items():
         while state in ("", name) and (found := _take(left, [phrase])) is not None:
             left, state = found, name
@@ -176,7 +186,9 @@ def _data(
     named = vocabulary.named("kinds")
     kinds = _nouns(left) or tuple(dict.fromkeys(named[(word,)] for word in left if (word,) in named))
     left = [word for word in left if (word,) not in named]
-    while (compares or kinds) and (found := _take(left, vocabulary.phrases("counted_by"))) is not None:
+    if (most or kinds) and (found := _take(left, vocabulary.phrases("people"))) is not None:
+        left, authors = found, True
+    while (most or compares or kinds) and (found := _take(left, vocabulary.phrases("counted_by"))) is not None:
         left, compares = found, True
     author = ""
     if (found := _take(left, vocabulary.phrases("agents"))) is not None:
@@ -186,7 +198,10 @@ def _data(
         author, used = who
         rest = [word for word in rest if word not in used]
     linked = tuple(cited) if kinds or happened is not None or counts else ()
-    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first, compares), rest
+    ranks = most or ("number" if counts else "")
+    if not (authors and ranks and set(kinds) <= {"commit"} and not (state or author or linked or compares)):
+        ranks, compares = "", compares or bool(most) or (authors and bool(counts))
+    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first, ranks, compares), rest
 
 
 def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
@@ -198,7 +213,8 @@ def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[st
     return None
 
 
-def _has(terms: Sequence[str], name: str) -> bool:
+def has(terms: Sequence[str], name: str) -> bool:
+    """Return whether words contain a phrase of that name."""
     return _take(terms, vocabulary.phrases(name)) is not None
 
 

@@ -14,12 +14,14 @@ OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision; every part of it is quoted from the sentence."""
+    """A decision; every part of it is quoted from the sentence, or from the decision that it takes the place of:
+    `instead_of` is the citation and title of that."""
 
     title: str
     chosen: str
     alternatives: tuple[str, ...] = ()
     rationale: str = ""
+    instead_of: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,36 @@ def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory
     assert waiting(memory) == [("add", "The API freeze starts on the 14th", None)]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "cambié de idea con lo de htmx, saquémoslo",
+        "we're dropping htmx after all",
+        "al final no usamos htmx",
+        "scrap htmx, we go with React",
+    ],
+)
+def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: Memory, said: str) -> None:
+    memory.decisions.decide("How pages are drawn", "htmx on the server", alternatives=["React"])
+    memory.decisions.decide("Where it runs", "Hetzner")
+    hear(memory, said)
+    (asked,) = memory.inbox.waiting()
+    assert [one.citation for one in asked.evidence] == ["T#1", "D#1"] and asked.reason == "It takes back D#1."
+    assert memory.decisions.many([1])[0].status == "active", "nothing is believed without a person"
+    memory.inbox.accept(asked.id)
+    old, new = memory.decisions.many([1])[0], memory.decisions.many([3])[0]
+    assert (old.status, new.supersedes, new.alternatives) == ("superseded", 1, ("htmx on the server",))
+    memory.history.undo()
+    assert memory.decisions.many([1])[0].status == "active" and not memory.decisions.many([3])
+
+
+def test_a_changed_mind_about_nothing_that_was_decided_is_only_a_proposed_fact(memory: Memory) -> None:
+    memory.decisions.decide("Where it runs", "Hetzner")
+    hear(memory, "we're dropping htmx after all")
+    (asked,) = memory.inbox.waiting()
+    assert "decision" not in asked.change and asked.text == "We're dropping htmx after all"
+
+
 def test_a_correction_of_an_agent_is_proposed_as_such_with_its_turn(memory: Memory) -> None:
     (turn,) = say(memory, "No, así no: usá siempre rutas relativas en los imports.")
     rule_pass.run(memory)

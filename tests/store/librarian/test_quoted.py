@@ -13,7 +13,9 @@ class Found:
     """What a search found, of which the Librarian looks at the hits alone."""
 
     def __init__(self, *hits: tuple[str, float, str]) -> None:
-        self.hits = [SimpleNamespace(citation=citation, score=score, level=level) for citation, score, level in hits]
+        self.hits = [
+            SimpleNamespace(citation=citation, score=score, level=level, why={}) for citation, score, level in hits
+        ]
 
 
 @pytest.mark.parametrize(

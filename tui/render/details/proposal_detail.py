@@ -49,6 +49,8 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     cited = " ".join(fact.citation for fact in about)
     decision = proposal.change.get("decision")
     act = "record the decision" if decision else DOES[proposal.kind]
+    if decision and (old := next((one.citation for one in proposal.evidence if one.citation.startswith("D#")), "")):
+        act, cited = "record the decision, in the place of", old
     does: Line = [("Accepting".ljust(LABEL), "label"), (f"would {act}", "")]
     lines += [[], [*does, (f" {cited}" if cited else "", "cite")]]
     if decision:

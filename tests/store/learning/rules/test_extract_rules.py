@@ -176,6 +176,9 @@ TOLD = {
         "Elegimos Hetzner en lugar de AWS por el costo",
         "Ya no usamos Jenkins, todo pasa por las actions",
         "Cambie de idea con lo de htmx, saquemoslo",
+        "We're dropping htmx after all",
+        "Scrap Redis, we go with memcached",
+        "Mejor volvamos a npm",
     ),
     "projects": (
         "Prices are in Canadian dollars, tax included",
@@ -195,6 +198,10 @@ TOLD = {
         "Dont use emojis in commit msgs, and keep the subject under 50 chars",
         "Me gustaría que los mensajes de commit fueran en español",
         "No me cambies los nombres de las variables",
+        "The tests should always run before a commit",
+        "Branch names must never have capitals",
+        "Los tests siempre tienen que correr antes de un commit",
+        "Los mensajes de commit van siempre en inglés",
     ),
 }
 
@@ -250,6 +257,11 @@ def test_a_wish_put_as_a_question_and_a_line_for_the_memory_are_proposed(text: s
         "me gustaría que el botón fuera azul",
         "for the login page I want a red button",
         "I don't like the color of the header",
+        "the build always fails on Mondays",
+        "it should always return a list but returns None",
+        "el build siempre se rompe los lunes",
+        "we drop the connection after ten seconds",
+        "volvemos a intentar mañana",
         "I'd rather see the logs first",
         "can you stop running the server?",
         "we migrated the data last night",
