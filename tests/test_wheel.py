@@ -43,9 +43,11 @@ def test_both_are_well_formed(dist: Path, wheel: Path) -> None:
 
 
 def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(wheel: Path) -> None:
-    """Byte for byte: modules, SQL, words, prompts, the demo's commits; the licence and the command."""
+    """Byte for byte: modules, SQL, words, prompts, the demo's commits; the licence, the manual page, the command."""
     with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (page,) = [name for name in archive.namelist() if name.endswith(".data/data/share/man/man1/memoranda.1")]
+        assert archive.read(page).startswith(b".TH MEMORANDA 1")
+        names = {name for name in archive.namelist() if ".dist-info/" not in name} - {page}
         assert names == set(tracked("store", "tui"))
         assert {Path(name).suffix for name in names} >= {".py", ".sql", ".toml", ".txt", ".js", ".json", ".typed"}
         assert not [name for name in names if archive.read(name) != (ROOT / name).read_bytes()]

@@ -76,6 +76,7 @@ LOOKING: dict[str, list[str]] = {
     "open": ["open"],
     "config": ["config", "config badges"],
     "completion": ["completion bash"],
+    "man": ["man"],
     "verify-forgotten": ["verify-forgotten nothing-like-this"],
     "export": ["export", "export --markdown"],
     "restore": ["restore 1 --dry-run"],

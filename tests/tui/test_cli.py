@@ -382,6 +382,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("completion", "bash"), {"shell", "script"}),
     (("completion", "zsh"), {"shell", "script"}),
     (("completion", "fish"), {"shell", "script"}),
+    (("man",), {"page"}),
     (("open",), [{"path"}]),
     (("open", "."), {"path", "kind", "reason", "project", "exists"}),
     (("demo", "elsewhere"), {"folder", "path"}),

@@ -15,6 +15,8 @@ import pytest
 
 from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config.settings import SETTINGS
+from store.history.change_summary import TABLES
+from store.history.restore_plan import STRATEGIES
 from store.records.facts import SORTS
 from store.records.timeline.timeline import STREAM
 from tui.commands.system.settings import completion
@@ -42,6 +44,8 @@ def test_the_table_offers_what_the_memory_takes() -> None:
     """Lists that are written in two places, because a verb may not import what the other knows."""
     assert tuple(SORTS) == FACT_ORDERS
     assert tuple(STREAM) == TIMELINE_KINDS
+    restore = {argument.name: argument.choices for argument in BY_NAME["restore"].arguments}
+    assert restore["kind"] == tuple(TABLES)[:4] and restore["strategy"] == STRATEGIES
 
 
 def test_every_verb_is_offered_with_its_summary() -> None:
@@ -293,6 +297,9 @@ def zsh(folder: Path) -> Tab:
         ("export x no", []),
         ("show no", []),
         ("completion ", list(SHELLS)),
+        ("restore 3 --kind f", ["fact"]),
+        ("restore 3 --kind fact --ki", ["--kind"]),
+        ("task ", ["add", "start", "done", "reopen"]),
         ("stats --j", ["--json"]),
     ],
 )

@@ -54,6 +54,14 @@ def completion(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(lines=text.split("\n"), data=lambda: {"shell": given.shell, "script": text})
 
 
+def man(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import __version__
+    from tui.input.man_page import page
+
+    text = page(__version__)
+    return Outcome(lines=text.removesuffix("\n").split("\n"), data=lambda: {"page": text})
+
+
 def _write(session: Session, given: "ParsedArguments") -> Outcome:
     path = project_path(session.location) if given.project else user_path()
     if path is None:

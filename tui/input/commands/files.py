@@ -298,4 +298,10 @@ FILE_COMMANDS = (
         Argument("shell", "one", "SHELL", "bash, zsh or fish", choices=SHELLS),
         opens="nothing",
     ),
+    Verb(
+        "man",
+        "Print the manual page, as memoranda.1; man memoranda shows it where it is installed",
+        "system.settings.man",
+        opens="nothing",
+    ),
 )

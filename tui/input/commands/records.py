@@ -1,6 +1,16 @@
 """Commands that write, list and link records: facts, proposals, decisions, tasks, iterations, events."""
 
-from store import CONFIDENCES, DOMAINS, FACT_ORDERS, FACT_STATUSES, IMPACTS, LINK_TYPES, PROPOSAL_STATES, PURGEABLE
+from store import (
+    CONFIDENCES,
+    DOMAINS,
+    FACT_ORDERS,
+    FACT_STATUSES,
+    IMPACTS,
+    LINK_TYPES,
+    PROPOSAL_STATES,
+    PURGEABLE,
+    TASK_STATUSES,
+)
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import ITERATION, LIMIT, YES, Verb
 
@@ -183,7 +193,7 @@ RECORD_COMMANDS = (
         "task",
         "Add a task, or start, finish or reopen some: task add TEXT, task done 3 4",
         "records.tasks.task",
-        Argument("what", "one", "add|start|done|reopen", "what to do"),
+        Argument("what", "one", "add|start|done|reopen", "what to do", choices=("add", "start", "done", "reopen")),
         Argument("words", "many", "TEXT|ID", "what is to be done; or a task's number, or A#5"),
         EVEN_IF_PURGED,
     ),
@@ -192,7 +202,7 @@ RECORD_COMMANDS = (
         "List open tasks, those in progress first",
         "records.tasks.list_tasks",
         Argument("all", "flag", "", "the done ones too"),
-        Argument("status", "value", "S", "pending, in_progress or done"),
+        Argument("status", "value", "S", "pending, in_progress or done", choices=TASK_STATUSES),
         ITERATION,
         LIMIT,
     ),
@@ -200,7 +210,7 @@ RECORD_COMMANDS = (
         "iteration",
         "Start, complete or abandon a cycle of work: iteration start fix TEXT",
         "records.tasks.iteration",
-        Argument("what", "one", "start|complete|abandon", "what to do"),
+        Argument("what", "one", "start|complete|abandon", "what to do", choices=("start", "complete", "abandon")),
         Argument("words", "any", "COMMAND TEXT|ID", "feature, fix, spike … and what it is about; or I#5"),
         Argument("phase", "list", "TEXT", "at its end: a phase that was completed (repeatable)"),
         Argument("artifact", "list", "TEXT", "at its end: what it left, docs/design.md (repeatable)"),
