@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
 STEP = "step"  # the newest step of history at the last exchange, with its digest
-PUSHED, REPLACED = "pushed", "replaced"  # the newest commit on the remote; one that a rewritten stream replaces there
+# commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
+# replaces there
+PUSHED, REPLACED = "pushed", "replaced"
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
 
 
@@ -163,10 +165,11 @@ class Team:
             writer = self._file.writer
             wait("Fetching")
             self._streams.fetch(address)
+            there = self._streams.heads(INCOMING).get(writer, "")
             merge = StreamMerge(self._file, self._streams, self._memory.now)
             if writer:
                 self._check_memory(writer)
-                self._check_own(writer)
+                self._check_own(writer, there)
                 for one in merge.own(writer):
                     fold(self._file, one)
             merge.operations = 0
@@ -180,12 +183,13 @@ class Team:
                 wait("Sharing")
                 done.sent = self._write(writer, choice, merge)
                 self._file.keep()
-                self._push(writer, address)
+                self._push(writer, address, there)
             if bring:
                 wait("Comparing")
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
         self._erase(done.arrived)
         done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
+        done.warnings += merge.notes
         return done
 
     def replicate(self, replica: "Replica", provider: "Provider | None" = None) -> "Replicated":
@@ -286,19 +290,22 @@ class Team:
         for one in operations:
             fold(self._file, one)
 
-    def _push(self, writer: str, address: str) -> None:
-        """Send one's own stream, if the remote has not got it. Raise GitError."""
+    def _push(self, writer: str, address: str, there: str) -> None:
+        """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Raise GitError."""
         head = self._streams.heads().get(writer, "")
-        there = self._streams.heads(INCOMING).get(writer, "")
         if head and head != there:
-            replaced = self._file.get(REPLACED)
-            replaced = replaced if there in ("", replaced) else ""
-            self._streams.push(address, writer, replaced or None)
-            self._file.put(PUSHED, head)
-            if replaced:
-                self._file.put(REPLACED, "")
-                self._streams.point({writer: head}, INCOMING)
-                self._streams.prune()
+            self._file.put(PUSHED, f"{self._file.get(PUSHED)} {head}".strip())
+            self._file.keep()
+            self._streams.push(address, writer, there if there in self._file.get(REPLACED).split() else None)
+            self._pushed(writer, head)
+
+    def _pushed(self, writer: str, head: str) -> None:
+        """Note that the remote has one's own stream up to the commit `head`."""
+        self._file.put(PUSHED, head)
+        if self._file.get(REPLACED):
+            self._file.put(REPLACED, "")
+            self._streams.point({writer: head}, INCOMING)
+            self._streams.prune()
 
     def _step(self, which: str) -> str:
         """Return a step of history with its digest; empty where there is none."""
@@ -315,12 +322,17 @@ class Team:
                 "Nothing was sent. `memoranda team new` goes on here under a new identity.",
             )
 
-    def _check_own(self, writer: str) -> None:
-        """Raise Conflict where the remote has something of this writer that this machine has not."""
-        there = self._streams.heads(INCOMING).get(writer, "")
+    def _check_own(self, writer: str, there: str) -> None:
+        """Raise Conflict where the remote has something of this writer, up to the commit `there`, that is not here."""
         here = self._streams.heads().get(writer, "")
         state = self._file.streams().get(writer)
-        if not there or there in (here, self._file.get(REPLACED)) or (here and self._streams.descends(here, there)):
+        if there and there == here and there != self._file.get(PUSHED):
+            self._pushed(writer, here)  # the remote took it, and its answer was lost
+        if (
+            not there
+            or there in (here, *self._file.get(REPLACED).split())
+            or (here and self._streams.descends(here, there))
+        ):
             return
         if not here and state is None:  # the folder of streams was deleted: everything is on the remote
             self._streams.point({writer: there})

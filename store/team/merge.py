@@ -5,6 +5,7 @@ Every exchange looks at all streams anew, so that a stream which its writer mend
 
 from collections.abc import Iterator, Sequence
 
+from store.base.clock import DAY_MS, to_ms
 from store.team.operation import Operation, Refused
 from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import Segment, decoded, digest, follows
@@ -23,17 +24,22 @@ class StreamMerge:
         self._now = now
         self.operations = 0
         self.rewritten = False
+        self._ahead: dict[str, int] = {}  # milliseconds of a writer's clock before this one
+        self.notes: list[str] = []  # about what arrived, for a person to read
 
     def others(self, writer: str) -> None:
         """Merge every stream but one's own. Raise GitError."""
         incoming = self._streams.heads(INCOMING)
         known = self._team.streams()
         verified = {}
-        for other in sorted({*incoming, *known} - {writer}):
+        for other in sorted({*incoming, *known, *self._streams.refused} - {writer}):
             state = known.get(other) or StreamState(other)
             self._one(state, incoming.get(other, ""))
+            if why := self._streams.refused.get(other):
+                state.said = f"refused after number {state.seq}: {why}"
             self._team.put_stream(state)
             verified[other] = state.head
+            self._clock(state)
         self._streams.point({other: head for other, head in verified.items() if head})
         if self.rewritten:
             self.again(writer)
@@ -71,6 +77,16 @@ class StreamMerge:
         """Return all operations of a verified stream. Raise Refused or GitError."""
         return [one for segment, _ in self._verified(writer, head) for one in segment.operations]
 
+    def _clock(self, state: StreamState) -> None:
+        """Note a clock that is ahead of this machine's by days."""
+        ahead = self._ahead.get(state.writer, 0)
+        if ahead >= DAY_MS:
+            days = round(ahead / DAY_MS)
+            self.notes.append(
+                f"{state.shown}: its clock, or the one here, is wrong: {days} days ahead. Order is by number, and times"
+                " count from the arrival, so nothing else comes of it."
+            )
+
     def _one(self, state: StreamState, head: str) -> None:
         """Bring one stream up to what was fetched, or say why not."""
         state.said = ""
@@ -107,6 +123,9 @@ class StreamMerge:
     def _take(self, state: StreamState, segment: Segment, newest: str, commit: str) -> None:
         """Merge one verified segment, with its digest `newest`."""
         touched: dict[str, SharedRecord] = {}
+        newest_at = max(one.at for one in segment.operations)
+        if newest_at > self._now:
+            self._ahead[state.writer] = to_ms(newest_at) - to_ms(self._now)
         for one in segment.operations:
             if one.op == "name":
                 state.name = str(one.fields["name"])

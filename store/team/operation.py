@@ -79,7 +79,7 @@ def parsed(line: bytes, writer: str) -> Operation:
         fields, base = found.get("fields", {}), found.get("base", {})
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Refused(f"A line of {writer} is no operation.") from None
-    if type(seq) is not int or not 0 < seq < 1 << 40 or not isinstance(at, str) or not MOMENT.match(at):
+    if type(seq) is not int or not 0 < seq < 1 << 40 or not isinstance(at, str) or not _moment(at):
         raise Refused(f"A line of {writer} has no number or no time.")
     if op not in OPERATIONS or not isinstance(id, str):
         raise Refused(f"Operation {seq} of {writer} is of no known kind.")
@@ -123,7 +123,19 @@ def _name(fields: Any, writer: str, seq: int) -> str:
     return name.strip()
 
 
+def _moment(text: str) -> bool:
+    """Return whether a text is a time that there is."""
+    from datetime import datetime
+
+    try:
+        return bool(MOMENT.match(text) and datetime.fromisoformat(text))
+    except ValueError:
+        return False
+
+
 def _valid(name: str, value: Any) -> bool:
+    if name == "created":
+        return isinstance(value, str) and _moment(value)
     if name in LISTS:
         return (
             isinstance(value, list)

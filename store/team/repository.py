@@ -11,34 +11,26 @@ from typing import IO
 
 from store.git.process import GitError
 from store.team.operation import WRITER, Refused
+from store.team.remote_errors import Malformed, RemoteRefuses, failure
 from store.team.stream import LARGEST
 
 FOLDER = "shared.git"
 FILE = "segment"  # in the tree of each commit
 VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
 SECONDS = 600  # for a fetch or a push
+SILENT_SECONDS = 60  # until a remote that sends nothing is given up
 MOST_WRITERS = 2_000
 _SETTINGS = (
     *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
     *("commit.gpgSign=false", "push.gpgSign=false", "core.logAllRefUpdates=false"),
+    *("fetch.unpackLimit=1", "core.bigFileThreshold=16m"),  # nothing is unpacked before its size is known
+    *("core.askPass=", "credential.interactive=false", "http.lowSpeedLimit=1"),
     # not compressed on the disk, so that the proof of a purge, which reads bytes, reads these too
     *("core.compression=0", "fastimport.unpackLimit=1000000000"),
 )
 _PROTOCOLS = "file:git:http:https:ssh"
 _KEPT = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_ASKPASS")
-
-
-class RemoteRefuses(GitError):
-    """The remote takes no refs of this kind."""
-
-    code = "remote-refuses"
-
-
-class Overtaken(GitError):
-    """The remote's stream of this writer has something that this machine does not have."""
-
-    code = "overtaken"
 
 
 class StreamRepository:
@@ -48,6 +40,7 @@ class StreamRepository:
         self.path = os.path.join(folder, FOLDER)
         self._refs: dict[str, str] | None = None  # as they were read last
         self._child: subprocess.Popen[bytes] | None = None
+        self.refused: dict[str, str] = {}  # writers of whose streams not all was taken by the last fetch, and why
 
     def stop(self) -> None:
         """End the git that another thread is waiting for."""
@@ -78,20 +71,58 @@ class StreamRepository:
         return found
 
     def fetch(self, address: str) -> None:
-        """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Raise GitError."""
-        self._git(
-            *("fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance"),
-            *("--", address, f"+{VERIFIED}*:{INCOMING}*"),
+        """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Of a stream with what
+        a segment cannot be, the commits before that are kept, and `refused` says why. Raise GitError."""
+        self.refused = {}
+        for name in os.listdir(self.path):
+            if name.endswith(".pack"):  # of an exchange that was killed: it is fetched again
+                os.unlink(os.path.join(self.path, name))
+        words = (
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--prune",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--",
+            address,
         )
+        try:
+            self._git(*words, f"+{VERIFIED}*:{INCOMING}*")
+        except Malformed:  # of one of them: each for itself
+            here = self.heads(INCOMING)
+            listed = self._git("ls-remote", "--", address, f"{VERIFIED}*").decode().splitlines()
+            there = {name.removeprefix(VERIFIED): commit for commit, _, name in (one.partition("\t") for one in listed)}
+            for writer in sorted(there):
+                if WRITER.match(writer) and there[writer] != here.get(writer):
+                    try:
+                        self._git(*words, f"+{VERIFIED}{writer}:{INCOMING}{writer}")
+                    except Malformed:
+                        self.refused[writer] = "it holds what git itself refuses to take"
+            self._refs = None
+            self.point(dict.fromkeys(here.keys() - there.keys(), ""), INCOMING)
         self._refs = None
-        self._unpack()
+        self._unpack(self._streams_alone())
 
     def push(self, address: str, writer: str, expected: str | None = None) -> None:
         """Send a writer's stream to a remote; with the commit that is `expected` there (empty for none) it may replace
         what is there. Raise Overtaken, RemoteRefuses or GitError."""
         ref = f"{VERIFIED}{writer}"
+        words = ("push", "--quiet", "--no-verify")
         lease = [] if expected is None else [f"--force-with-lease={ref}:{expected}"]
-        self._git("push", "--quiet", "--no-verify", *lease, "--", address, f"{ref}:{ref}")
+        try:
+            self._git(*words, *lease, "--", address, f"{ref}:{ref}")
+        except RemoteRefuses:
+            if not expected:
+                raise
+            try:  # it may still remove it, and take it as new
+                self._git(*words, *lease, "--", address, f":{ref}")
+                self._git(*words, "--", address, f"{ref}:{ref}")
+            except RemoteRefuses as error:
+                raise RemoteRefuses(
+                    "The remote lets no stream be replaced, so what was purged is on it still.",
+                    f"Ask whoever runs it to let you replace, or delete, {ref} there; then exchange again.",
+                ) from error
 
     def segments(self, writer: str, commits: Sequence[str]) -> Iterator[bytes]:
         """Yield the segment of each of these commits. Raise Refused for one that is no segment, or too large."""
@@ -173,18 +204,66 @@ class StreamRepository:
         """Remove from the disk what no stream holds any more, as after a purge. Raise GitError."""
         self._git("prune", "--expire=now")
 
-    def _unpack(self) -> None:
-        """Write what was fetched as objects of their own, not compressed: the proof of a purge reads bytes."""
+    def _streams_alone(self) -> bytes | None:
+        """Cut each stream that was fetched before its first commit with something else than a segment, or a large one;
+        return a pack of the rest, None where nothing was cut."""
+        if not any(name.endswith(".pack") for name in os.listdir(os.path.join(self.path, "objects", "pack"))):
+            return None
+        known = [f"^{commit}" for commit in self.heads().values()]
+        assert self._refs is not None
+        came = {name.removeprefix(INCOMING): self._refs[name] for name in self._refs if name.startswith(INCOMING)}
+        objects = self._objects([*came.values(), *known])
+        names = "".join(f"{name}\n" for name, _ in objects).encode()
+        sizes = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=names).decode().splitlines()
+        large = {name for name, _, size in (line.partition(" ") for line in sizes) if int(size) > LARGEST}
+        if not large and all(path in ("", FILE) for _, path in objects) and all(map(WRITER.match, came)):
+            return None
+        kept: dict[str, str] = {}
+        for writer, newest in came.items():
+            if not WRITER.match(writer):
+                continue
+            good, current = "", ""
+            for name, path in self._objects([newest, *known]):
+                if path is None:
+                    good, current = current, name
+                elif name in large or path not in ("", FILE):
+                    self.refused[writer] = (
+                        f"a part of it is larger than {LARGEST >> 20} MB"
+                        if name in large
+                        else "it holds something else than segments"
+                    )
+                    break
+            else:
+                good = current or newest
+            kept[writer] = good or self.heads().get(writer, "")
+        strange = "".join(f"delete {INCOMING}{name}\n" for name in came if not WRITER.match(name))
+        self._git("update-ref", "--stdin", given=strange.encode())
+        self.point(kept, INCOMING)
+        wanted = "\n".join([*filter(None, kept.values()), *known, ""]).encode()
+        return self._git("pack-objects", "--revs", "--stdout", "--quiet", given=wanted)
+
+    def _objects(self, commits: Sequence[str]) -> list[tuple[str, str | None]]:
+        """Return the objects of these commits, each commit before its own and behind its parent, with their paths; None
+        for a commit."""
+        words = ("rev-list", "--objects", "--in-commit-order", "--reverse", "--stdin")
+        lines = self._git(*words, given="\n".join([*commits, ""]).encode()).decode("utf-8", "replace").splitlines()
+        return [(name, path if apart else None) for name, apart, path in (line.partition(" ") for line in lines)]
+
+    def _unpack(self, instead: bytes | None) -> None:
+        """Write what was fetched, or the pack that is `instead` of it, as objects of their own, not compressed: the
+        proof of a purge reads bytes."""
         folder = os.path.join(self.path, "objects", "pack")
         for name in sorted(os.listdir(folder)):
-            if name.endswith(".pack"):
+            if name.endswith(".pack") and instead is None:
                 apart = os.path.join(self.path, name)  # git leaves out what it has in a pack
                 os.replace(os.path.join(folder, name), apart)
                 with open(apart, "rb") as pack:
                     self._git("unpack-objects", "-q", source=pack)
                 os.unlink(apart)
-            elif name.startswith("pack-"):
+            else:
                 os.unlink(os.path.join(folder, name))
+        if instead is not None:
+            self._git("unpack-objects", "-q", given=instead)
 
     def _git(
         self,
@@ -215,33 +294,20 @@ class StreamRepository:
         except FileNotFoundError:
             raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from None
         if child.returncode not in accepted:
-            raise _failure(arguments[0], complaint.decode("utf-8", "replace"))
+            raise failure(arguments[0], complaint.decode("utf-8", "replace"))
         return out
 
 
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    kept.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+    kept.setdefault(
+        "GIT_SSH_COMMAND", f"ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval={SILENT_SECONDS // 3}"
+    )
     return kept | {
+        "GCM_INTERACTIVE": "never",  # git's credential manager opens no window
+        "GIT_HTTP_LOW_SPEED_TIME": str(SILENT_SECONDS),
         "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
     }
-
-
-def _failure(verb: str, complaint: str) -> GitError:
-    """Return git's complaint as an error with its next step."""
-    lines = [line.strip() for line in complaint.splitlines() if line.strip()]
-    reason = next(
-        (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))), lines[0] if lines else verb
-    )[:200]
-    if verb == "push":
-        if any(word in complaint for word in ("non-fast-forward", "fetch first", "stale info")):
-            return Overtaken("The remote has a stream of this writer that this machine does not have.")
-        if "[remote rejected]" in complaint or "deny updating" in complaint:
-            return RemoteRefuses(
-                f"The remote takes no refs below refs/memoranda: {reason}.",
-                "Ask whoever runs it to allow them, or share through another remote: share --remote NAME.",
-            )
-    return GitError(f"git {verb} failed: {reason}", "Nothing was lost; look at the remote, and try again.")

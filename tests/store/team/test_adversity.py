@@ -101,6 +101,8 @@ def line(**parts: object) -> bytes:
     [
         (b"nonsense", "is no operation"),
         (line(at="yesterday"), "no time"),
+        (line(at="2026-02-30T12:00:00Z"), "no time"),
+        (line(fields={**FACT, "created": "long ago"}), "does not have"),
         (line(seq=True), "no number"),
         (line(op="exec"), "no known kind"),
         (line(id="../../etc"), "about no record"),

@@ -117,4 +117,4 @@ def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: P
         assert done.status and why in done.err, (words, done)
     subprocess.run(["git", "-C", str(ana.folder), "remote", "set-url", "origin", str(tmp_path / "nowhere")], check=True)
     done = ana.do("share", "work", "--yes")
-    assert done.status == 1 and "git fetch failed" in done.err and "Traceback" not in done.err
+    assert done.status == 1 and "There is no git repository at" in done.err and "Traceback" not in done.err
