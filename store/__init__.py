@@ -95,7 +95,7 @@ FOR_THE_APPLICATION = {
             EXPORT_FORMS FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
             TASK_STATUSES TIMELINE_KINDS
         """,
-        "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
+        "store.records.ageing": "AGEING_STATES=STATES AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",
         "store.records.facts": "FACT_SORTS=SORTS",
         "store.records.mutes": "MUTED_KINDS=KINDS",
@@ -104,7 +104,7 @@ FOR_THE_APPLICATION = {
         "store.records.tasks": "OPEN_TASKS=OPEN",
     },
     "time": {
-        "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms",
+        "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms whole_days",
     },
     "settings": {
         "store.config.configuration": "SettingValue=Value asking_settings=asking configuration=",

@@ -20,6 +20,7 @@ from store.base.clock import (
     parse_moment,
     to_ms,
     utc_now,
+    whole_days,
 )
 from store.base.errors import (
     Conflict,
@@ -439,6 +440,7 @@ from store.purge.secret_scan import (
     scrub as scrub_secrets,
 )
 from store.records.ageing import (
+    STATES as AGEING_STATES,
     TABLE as AGEING_TABLE,
     state as ageing_state,
 )
@@ -618,6 +620,7 @@ PLACES: dict[str, tuple[str, str]]
 
 __all__ = [
     "AGAINST",
+    "AGEING_STATES",
     "AGEING_TABLE",
     "ANSWER_TOKENS",
     "AgentActivity",
@@ -946,6 +949,7 @@ __all__ = [
     "utc_now",
     "wal",
     "watched_guard",
+    "whole_days",
     "why_no_model",
     "without_citations",
     "written_tags",

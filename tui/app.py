@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,12 @@ from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.notifications import SeverityLevel
 
 DEFAULT_THEME = "textual-dark"
 HOLD_SECONDS = 2.0  # maximum time that keys are buffered
+READ_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
+MESSAGES = 200  # that are kept for `:messages`
 
 
 def _everything() -> type[Provider]:
@@ -54,7 +58,18 @@ class Memoranda(SaysDefects, App[int]):
     # with only the terminal's colours, or none, Textual's cursors are reversed or underlined: its OptionList has no
     # reversed text
     CSS = """
-    Toast { padding: 0 1; }  /* one line says most of it */
+    /* a message takes the place of the keys in the bottom line, until the next key; more lines only if it needs them */
+    ToastRack { margin-bottom: 0; overflow-y: hidden; }
+    .-asking ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
+    ToastHolder { display: none; align-horizontal: left; }
+    ToastHolder:last-of-type { display: block; }
+    Toast {
+        width: 1fr; max-width: 100%; margin: 0; padding: 0 1; border-left: none; background: $footer-background;
+        text-style: bold;
+        &.-information { border-left: none; color: $text-success; }
+        &.-warning { border-left: none; color: $text-warning; }
+        &.-error { border-left: none; color: $text-error; }
+    }
     Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
     OptionList:ansi > .option-list--option-highlighted {
         color: ansi_black; background: ansi_white; text-style: bold underline;
@@ -68,6 +83,7 @@ class Memoranda(SaysDefects, App[int]):
             self.register_theme(theme)
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
+        self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
         self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on
         self._hold: Timer | None = None
         self._plain = only_plain()
@@ -173,6 +189,30 @@ class Memoranda(SaysDefects, App[int]):
         if said and self.is_running:
             self.call_from_thread(self.notify, visible(said), severity="warning", timeout=8, markup=False)
 
+    # messages
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a message in the bottom line, and keep it for `:messages`."""
+        self.messages.append((self._clock(), message))
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def _dismiss(self) -> None:
+        """Remove what was said before the key that is pressed now, or the click."""
+        shown = list(self._notifications)
+        for notice in shown:
+            if notice.severity == "information" or notice.timeout - notice.time_left > READ_SECONDS:
+                self._unnotify(notice, refresh=False)
+        if shown:
+            self._refresh_notifications()
+
     # buffering of keys
 
     def hold_keys(self) -> None:
@@ -193,6 +233,8 @@ class Memoranda(SaysDefects, App[int]):
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
         if typed and self._main.engine is not None:
             self._main.engine.embedder.pressed()
+        if typed or isinstance(event, events.MouseDown):
+            self._dismiss()
         if typed and self._held is not None:
             self._held.append(event)
             return

@@ -43,7 +43,6 @@ def restore(screen: ActionHost) -> None:
 def recover(screen: ActionHost) -> None:
     """Show the contents of the checkpoint under the cursor, else of the newest, for resuming work."""
     record = screen.pane.record if screen.place == "checkpoints" else None
-    screen.app.clear_notifications()  # the toast that offers this would cover the text
     screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 

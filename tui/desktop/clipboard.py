@@ -43,7 +43,7 @@ TERMUX = ClipboardTool(("termux-clipboard-set",), package="termux-api")
 
 
 async def copy(app: App[object], text: str) -> str:
-    """Copy a text to the clipboard; return how, in words for a toast: "by the terminal (OSC 52) and xclip".
+    """Copy a text to the clipboard; return how, in words for a message: "by the terminal (OSC 52) and xclip".
 
     The escaped form is copied (`tui.theme.escape.plain`), not the record's own characters: a hidden ESC would be
     executed when pasted into a shell. Line ends stay."""
@@ -73,7 +73,7 @@ def tools(environment: Mapping[str, str], platform: str) -> list[ClipboardTool]:
 
 
 def hand_over(text: str, candidates: list[ClipboardTool]) -> str:
-    """Pass a text to the first program that accepts it; return words for the toast. Blocks: for a thread."""
+    """Pass a text to the first program that accepts it; return words for the message. Blocks: for a thread."""
     refused = []
     for tool in candidates:
         path = shutil.which(tool.name)

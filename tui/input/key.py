@@ -18,6 +18,8 @@ NAMES = {
     "escape": "esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",
+    "right_curly_bracket": "}",
+    "left_curly_bracket": "{",
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "at": "@",

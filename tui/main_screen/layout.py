@@ -29,7 +29,6 @@ MainScreen {
     #hits-pane { display: none; }
     #preview-pane { padding: 0 0 0 1; }
     #footer { height: 1; background: $footer-background; }
-    ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
     &.-searching .list { display: none; }
     &.-searching #hits-pane { display: block; }
     &.-wide .list, &.-wide #hits-pane { width: 60fr; }
@@ -41,6 +40,9 @@ MainScreen {
     &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }
     /* an answer needs the room, until one of its records is opened */
     &.-narrow.-talking #preview-pane { display: none; }
+    /* one of the two alone */
+    &.-preview-alone .list, &.-preview-alone #hits-pane, &.-list-alone #preview-pane { display: none; }
+    &.-preview-alone #preview-pane, &.-list-alone .list, &.-list-alone #hits-pane { width: 1fr; height: 1fr; }
     /* where the keys go can be told without colours */
     &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
     &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }

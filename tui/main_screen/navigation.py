@@ -9,6 +9,7 @@ from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.panes.host import Host
 from tui.widgets.record_list import RecordList
+from tui.widgets.rows import first_of_group
 
 if TYPE_CHECKING:
     from tui.panes.host import PaneController
@@ -37,6 +38,7 @@ class NavigationController:
         self.current: str = FACTS
         self.place: str = FACTS  # the list focused last
         self._behind: str = FACTS  # the one before the hits
+        self._alone = ""
 
     def focus_moved(self) -> None:
         """Handle a change of the focus."""
@@ -64,6 +66,8 @@ class NavigationController:
     def show(self, name: str) -> None:
         """Make a pane the current one, and hide the others."""
         fresh, self.current = name != self.current, name
+        if fresh and self._alone:
+            self.action_zoom(self._alone)
         for pane in PANES:
             self.host.hide_pane(pane, pane != name)
         if fresh and BY_NAME[name].rows:
@@ -119,6 +123,33 @@ class NavigationController:
         if key is None or not self.host.list_of(name).select(key):
             self.host.say("There is nothing on that day or before.", "warning")
 
+    @property
+    def alone(self) -> str:
+        """Return what has the screen for itself, `preview` or `list`; empty if neither."""
+        return self._alone
+
+    def action_zoom(self, what: str) -> None:
+        """Give the screen to the preview, or to the list, alone; or to both again."""
+        shown = "" if what == self._alone else what
+        if shown == "preview":
+            self.host.pane.preview.focus()
+        self._alone = shown
+        for name in ("preview", "list"):
+            self.host.set_class(name == shown, f"-{name}-alone")
+        if shown != "preview" and self.host.found(self.place) is not None:
+            self.host.list_of(self.place).focus()
+
+    def action_heading(self, step: int) -> None:
+        """Move the cursor of the list to the first record below the next heading, or the one before."""
+        found = self.host.found(self.place)
+        if found is not None and found.rows and found.cursor_index is not None:
+            index = first_of_group(found.rows, found.cursor_index, step)
+            if index is not None:
+                found.select(found.rows.key(index))
+
     def leave(self) -> bool:
         """Leave one mode of the current pane."""
+        if self._alone:
+            self.action_zoom(self._alone)
+            return True
         return self.host.controller_of(self.current).leave()

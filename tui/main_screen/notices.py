@@ -1,4 +1,4 @@
-"""Toasts, always without markup, since the text may be untrusted."""
+"""Messages in the bottom line, always without markup, since the text may be untrusted."""
 
 from __future__ import annotations
 
@@ -9,30 +9,35 @@ from tui.theme.escape import visible
 if TYPE_CHECKING:
     from textual.app import App
 
-    from store import Location
+    from store import Clock, Location
+    from tui.widgets.preview_pane import PreviewPane
 
 
 class NoticeHost(Protocol):
-    """The interface that toasts need of the screen."""
+    """The interface that messages need of the screen."""
 
     @property
     def app(self) -> App[Any]: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def pane(self) -> PreviewPane: ...
     @property
     def location(self) -> Location: ...
     def run_worker(self, work: Any, *, group: str, exit_on_error: bool) -> object: ...
 
 
 class NoticeController:
-    """Shows toasts, and tracks the permanent ones."""
+    """Shows messages, and tracks the permanent ones."""
 
     def __init__(self, host: NoticeHost) -> None:
         self.host = host
         self._staying = set[str]()
 
     def say(
-        self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False, stays: bool = False
+        self, text: str, severity: str = "information", timeout: float = 8, alone: bool = False, stays: bool = False
     ) -> None:
-        """Show a toast for `timeout` seconds; `alone` removes the others, except those that `stays`."""
+        """Show a message for `timeout` seconds; `alone` removes the others, except those that `stays`."""
         app = self.host.app
         if alone:
             kept = [one for one in app._notifications if one.message in self._staying]
@@ -51,6 +56,15 @@ class NoticeController:
         from tui.desktop.clipboard import copy
 
         self.say(f"Copied {what} {await copy(self.host.app, text)}", alone=True)
+
+    def action_messages(self) -> None:
+        """Show in the preview what was said in this sitting, the newest first."""
+        from store import how_long_ago
+
+        now, lines = self.host.clock(), []
+        for at, text in reversed(self.host.app.messages):  # type: ignore[attr-defined]
+            lines += [how_long_ago(now, at), f"  {text}", ""]
+        self.host.pane.read_out(lines or ["Nothing was said yet."])
 
     def say_error(self, error: BaseException) -> None:
         """Report an error of the disk, the file or a defect, unless the same is still shown."""

@@ -87,7 +87,7 @@ class MainScreen(ResponsiveScreen[None]):
         self._plain = PaneController(self)  # for panes without behaviour of their own
         self._panes: dict[str, PaneController] = {}
         parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
-        for controller in (*parts, self.commands):
+        for controller in (*parts, self.commands, self.notices):
             take_actions(self, controller)
         # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
         self.list_of = self.widgets.list_of
@@ -100,6 +100,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.size_hits = self.widgets.size_hits
         self.say = self.notices.say
         self.copy = self.notices.copy
+        self.show_messages = self.notices.action_messages
         self.later = self.threads.later
         self.in_background = self.threads.in_background
         self.after = self.set_timer
@@ -335,6 +336,10 @@ class MainScreen(ResponsiveScreen[None]):
     @property
     def current(self) -> str:
         return self.navigation.current
+
+    @property
+    def alone(self) -> str:
+        return self.navigation.alone
 
     @property
     def searching(self) -> bool:

@@ -39,6 +39,8 @@ class SearchHost(Host, Protocol):
     def search_bar(self) -> SearchBar: ...
     @property
     def embedding_under_way(self) -> str | None: ...
+    @property
+    def alone(self) -> str: ...
     def bar(self, name: str) -> Split | None: ...
     def set_class(self, add: bool, *names: str) -> object: ...
     def enter_hits(self) -> None: ...
@@ -120,7 +122,9 @@ class SearchController:
 
     def action_hit(self, step: int) -> None:
         """Move to the next hit, whichever widget has the focus."""
-        if self.active:
+        if self.host.alone == "preview":
+            self.host.list_of(self.host.place).action_move(step)
+        elif self.active:
             if self.host.focused is not self.host.pane.preview:  # keep the focus in the preview
                 self._list.focus()
             self._list.action_move(step)

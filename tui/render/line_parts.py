@@ -23,6 +23,11 @@ def words(text: str, style: str) -> list[Line]:
     return [[(first, style)], *([("  " + line, style)] for line in rest)]
 
 
+def spoken(origin: str, *words: str) -> Line:
+    """Return who said a record, and how."""
+    return row("Said by", ", ".join(("you" if origin == PERSON else origin, *words)))
+
+
 def writer(origin: str) -> str:
     """Return who wrote a record, as people name them: `you`, an agent, `import from notes`."""
     if origin == PERSON:

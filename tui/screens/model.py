@@ -64,7 +64,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         #model-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
         #model-pull { display: none; background: $background; padding: 0 1; }
         &.-narrow #model-more { height: 7; }
-        ToastRack { margin-bottom: 2; }  /* never over how far a pull is */
+        &.-pulling ToastRack { margin-bottom: 2; }  /* never over how far a pull is */
         &.-pulling #model-pull { display: block; }
     }
     """
@@ -114,7 +114,6 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         yield Bar(id="model-keys")
 
     def on_mount(self) -> None:
-        self.app.clear_notifications()  # toasts would cover this screen
         self.query_one("#model", RecordList).focus()
         self._modeller.look(self._app.config)
         if self._pull_first:
@@ -321,7 +320,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.query_one(AskBar).leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).remove_class("-asking")
+        self.query_one(AskBar).hide()
         self._asking = False
         self._draw_keys()
         self.query_one("#model", RecordList).focus()

@@ -130,7 +130,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self.action_edit()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).remove_class("-asking")
+        self.query_one(AskBar).hide()
         self.query_one("#settings", RecordList).focus()
         if event.answer is not None:
             event.answer()

@@ -20,6 +20,7 @@ from tui.widgets.bars import Bar
 from tui.widgets.cached_lines import Kept
 from tui.widgets.field import Field
 
+YES = ("y", "yes", "s", "si", "sí")
 ROOM = 16  # minimum cells for the answer beside a question
 
 
@@ -135,7 +136,7 @@ class AskBar(Kept, Horizontal):
             last = set_cell_size(shown[::-1], room - 1 - first)[::-1]
             shown = f"{set_cell_size(shown, first)}…{last}"
         self.query_one("#label", Bar).update(content(shown))
-        self.add_class("-asking")
+        self._show(True)
         line = self.query_one("#line", Line)
         line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # for late events
         self._start = value
@@ -147,6 +148,14 @@ class AskBar(Kept, Horizontal):
         self.screen.set_focus(line)  # now: the next keys are for it
         if verbs:
             self.post_message(self.Typed(value))
+
+    def hide(self) -> None:
+        """Hide the bar; it was left."""
+        self._show(False)
+
+    def _show(self, shown: bool) -> None:
+        self.set_class(shown, "-asking")
+        self.screen.set_class(shown, "-asking")  # messages then stand above it
 
     def submit(self, text: str | None = None) -> None:
         """Submit as Enter does, with `text` or the text of the line."""

@@ -7,6 +7,8 @@ from typing import Protocol
 
 HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
 
+WALK = 20_000  # rows that are searched for a heading at most, which takes 20 ms
+
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -48,4 +50,15 @@ def selectable_from(rows: Rows | None, index: int, step: int) -> int | None:
         for candidate in range(index, index + direction * HEADINGS, direction):
             if 0 <= candidate < len(rows) and rows.selectable(candidate):
                 return candidate
+    return None
+
+
+def first_of_group(rows: Rows, index: int, step: int) -> int | None:
+    """Return the first row below the next heading in the direction of `step`, from `index` on; None if there is none
+    near."""
+    for candidate in range(index + step, index + step * WALK, step):
+        if not 0 <= candidate < len(rows):
+            return None
+        if rows.selectable(candidate) and (candidate == 0 or not rows.selectable(candidate - 1)):
+            return candidate
     return None

@@ -23,13 +23,13 @@ MOST = 5_000  # records of a tool that are counted; more of them are “5,000 an
 
 @dataclass(frozen=True, slots=True)
 class StartOffer:
-    """Something worth doing: its key, and what it is. `lines` are run where it is offered; `action` is one of the main
-    screen, to which it leads."""
+    """Something worth doing: its key, and what it is. `lines` are the words of commands, run one after another; with
+    `asks` a text is asked for first, which is the last word."""
 
     key: str
     says: str
-    lines: tuple[str, ...] = ()
-    action: str = ""
+    lines: tuple[tuple[str, ...], ...]
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,15 @@ def read(memory: Memory, cwd: str) -> Ledger:
     if memories:
         listed = ", ".join(f"{title} {number}" for _, title, number in memories)
         found.append(f"memories that other tools keep on this project: {listed}")
-        lines = tuple(f"import {name} --yes" for name, _, _ in memories)
+        lines = tuple(("import", name, "--yes") for name, _, _ in memories)
         offers.append(StartOffer("i", "bring them in; each waits in the inbox until you accept it", lines))
     here = [(name, title) for name, (folder, title) in AGENTS.items() if os.path.isdir(_home(folder))]
     if here:
         name, title = here[0]
         found.append(f"{count(len(here), 'agent')} on this machine: {', '.join(title for _, title in here)}")
         says = f"connect {title}, so that it is sent what holds here; seen first"
-        offers.append(StartOffer("c", says, action=f"run('connect {name}')"))
-    offers.append(StartOffer(named("record.add"), "remember the first fact", action="ask_for('facts.add')"))
+        offers.append(StartOffer("c", says, (("connect", name),)))
+    offers.append(StartOffer(named("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
     return Ledger(memory.location.name, tuple(found), tuple(did), tuple(offers))
 
 

@@ -11,7 +11,7 @@ else:
 
 
 class SaysDefects(MessagePump):
-    """A mixin for what starts Textual workers: shows a toast when one fails. Textual reports a failure only to the
+    """A mixin for what starts Textual workers: shows a message when one fails. Textual reports a failure only to the
     starter."""
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:

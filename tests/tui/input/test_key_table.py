@@ -68,6 +68,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.press("f")
         assert person.toasts == ["Forgot 1 fact, z to undo"]
+        await person.press("j")  # the keys, in the place of the message
         assert "z undo" in person.lines[-1] and "A add" in person.lines[-1] and "u undo" not in person.lines[-1]
         assert person.sees("hidden: B")
         await person.press("z")

@@ -35,6 +35,9 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
     if words[0].removeprefix("/") == "help":
         screen.show_help()
         return
+    if words[0].removeprefix("/") == "messages":
+        screen.show_messages()
+        return
     found = find(words)
     if found is None:
         _unknown(screen, text, words[0])

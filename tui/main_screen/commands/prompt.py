@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from tui.widgets.bars import Footer
     from tui.widgets.prompt_bar import AskBar
 
-YES = ("y", "yes", "s", "si", "sí")
 KEY = "$footer-key-foreground bold"
 
 
@@ -47,6 +46,8 @@ class PromptController:
     def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
         """Ask before overwriting: only `y` continues."""
 
+        from tui.widgets.prompt_bar import YES
+
         def answer(text: str) -> None:
             if text.strip().lower() in YES:
                 agreed()
@@ -79,7 +80,7 @@ class PromptController:
         """Restore the focus after the prompt was closed, then pass the answer on."""
         bar = self._bar
         if bar.has_class("-asking"):
-            bar.remove_class("-asking")
+            bar.hide()
             focused = self.host.focused
             if focused is None or focused.id == "line":  # else a click has moved the focus already
                 # now: the answer may open the next prompt

@@ -70,8 +70,6 @@ class ListsController:
         self.host.set_held(self._held)
         for warning in engine.screen.database.warnings:
             self.host.say(warning, "warning", timeout=15)
-        if engine.created:
-            self.host.say(f"Started a memory for {engine.location.name}: {engine.location.path}", timeout=8)
         self.step = engine.newest_step()
         self._show(first)
 

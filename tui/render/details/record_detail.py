@@ -6,8 +6,9 @@ them. Texts are raw: the caller escapes them."""
 import json
 from collections.abc import Iterable
 
-from store import HISTORY_KINDS as KINDS
 from store import (
+    AGEING_STATES,
+    AGEING_TABLE,
     PERSON,
     Change,
     Checkpoint,
@@ -29,7 +30,9 @@ from store import (
     change_summary,
     cite,
     linked_records,
+    whole_days,
 )
+from store import HISTORY_KINDS as KINDS
 from store import many_records as many
 from tui.render.badges import FACT_BADGES, fact_badge, state_word
 from tui.render.details.checkpoint_detail import held
@@ -37,7 +40,7 @@ from tui.render.details.conversation_detail import summary_lines, turn_lines
 from tui.render.details.document_lines import passage
 from tui.render.details.evidence import evidence
 from tui.render.field_diff import LABEL, Line, compare
-from tui.render.line_parts import head, row, when, words
+from tui.render.line_parts import head, row, spoken, when, words
 from tui.render.summary_line import event_words, summary
 
 STEPS = 12  # maximum steps of a record's history
@@ -96,9 +99,10 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
         *words(fact.fact, "title"),
         [],
+        *_why(fact, badge, now),
         row("Confirmed", when(fact.last_confirmed_at, now)),
         row("Learned", when(fact.created_at, now)),
-        row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
+        spoken(fact.origin, fact.source, f"confidence {fact.confidence}"),
     ]
     if fact.scope != "project":
         lines.append(row("Scope", f"{fact.scope} {fact.session}, and ends with it" if fact.session else fact.scope))
@@ -123,6 +127,21 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     return lines + _life(memory, "fact", fact.id, now)
 
 
+def _why(fact: Fact, badge: str, now: str) -> list[Line]:
+    """Return why an active fact is in its state, and what that means for agents; nothing for a fresh one."""
+    if badge not in ("aging", "low", "stale"):
+        return []
+    days = whole_days(now, fact.last_confirmed_at)
+    limit = AGEING_TABLE[fact.confidence][AGEING_STATES.index(badge) - 1]
+    means = {
+        "aging": "",
+        "low": ": sent to agents only if it fits well",
+        "stale": ": not sent to agents",
+    }[badge]
+    since = f"not confirmed for {days} days; {fact.confidence} confidence is {badge} after {limit}{means}"
+    return [row(f"Why {badge}", since)]
+
+
 def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     status = "" if decision.status == "active" else state_word(decision.status)
     lines: list[Line] = [
@@ -137,7 +156,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         lines.append(row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
-    lines.append(row("Said by", decision.origin))
+    lines.append(spoken(decision.origin))
     if decision.supersedes is not None:
         lines.append(row("Replaces", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
@@ -194,7 +213,7 @@ def _event(event: Event, now: str) -> list[Line]:
         [(event_words(event), "title")],
         [(when(event.created_at, now), "dim")],
         [],
-        row("Said by", event.origin),
+        spoken(event.origin),
     ]
     if event.iteration_id is not None:
         lines.append(row("During", cite("iteration", event.iteration_id), "cite"))
@@ -247,7 +266,7 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
         lines.append(row("Changed", when(task.updated_at, now)))
     if task.iteration_id is not None:
         lines.append(row("During", cite("iteration", task.iteration_id), "cite"))
-    lines.append(row("Said by", task.origin))
+    lines.append(spoken(task.origin))
     return lines + _life(memory, "task", task.id, now)
 
 

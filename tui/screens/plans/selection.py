@@ -89,7 +89,6 @@ class ChoosingScreen(ResponsiveScreen[object]):
         yield Footer(id=f"{self.NAME}-footer")
 
     def on_mount(self) -> None:
-        self.app.clear_notifications()  # toasts would cover the question
         footer = self.query_one(Footer)
         footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         footer.show_keys(self.keys)

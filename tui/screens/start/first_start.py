@@ -1,10 +1,10 @@
 """The first start: what was found, what was done, and what is worth doing, one key each. What was done here becomes the
-line that says what was written; `u` undoes it, Escape goes to the application."""
+line that says what was written; `u` undoes it, Escape goes back one: from a question to here, from here to the
+application."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,18 +20,21 @@ from tui.screens.base_screen import ResponsiveScreen
 from tui.theme.escape import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
+from tui.widgets.prompt_bar import YES, AskBar
+from tui.workers.writer import Asks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tui.commands import Outcome
+    from tui.screens.application import Application
     from tui.theme.pieces import Piece
     from tui.workers.engine import Engine
     from tui.workers.first_start import Ledger, StartOffer
 
 
-class FirstStartScreen(ResponsiveScreen["str | None"]):
-    """Shows a ledger, and carries out what it offers. Dismisses with an action of the main screen, or None."""
+class FirstStartScreen(ResponsiveScreen[None]):
+    """Shows a ledger, and carries out what it offers. What that asks is asked here; Escape goes back to the ledger."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "To the application", id="start.leave", tooltip="To the application"),
@@ -51,12 +54,13 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         self._engine, self._ledger, self._model, self._later = engine, ledger, model, later
         self._said: dict[str, list[str]] = {}  # what offers wrote, by key
         self._steps: list[tuple[str, list[int]]] = []  # (key of an offer, the steps of history that it made)
-        self._doing = ""
+        self._doing = ""  # the key of the offer under way
 
     def compose(self) -> ComposeResult:
         yield Split(id="start-title")
         with Vertical(id="start-ledger"):
             yield Preview(id="start")
+        yield AskBar(id="ask")
         yield Bar(id="start-keys")
 
     def on_mount(self) -> None:
@@ -70,11 +74,11 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         if not self.is_attached:
             return
         lines: list[Line] = [[("Found", "heading")]]
-        lines += [[("  · ", "dim"), (text, "")] for text in (*self._ledger.found, self._model) if text]
+        lines += [[("  · ", "label"), (text, "")] for text in (*self._ledger.found, self._model) if text]
         lines += [[], [("Did", "heading")]]
-        lines += [[("  ✓ ", "added"), (text, "")] for text in self._ledger.did]
+        lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
         for said in self._said.values():
-            lines += [[("  ✓ ", "added"), (text, "")] for text in said]
+            lines += [[("  ✓ ", "label"), (text, "")] for text in said]
         lines += [[], [("Worth doing", "heading")]]
         for offer in self._ledger.offers:
             if offer.key not in self._said:
@@ -102,14 +106,27 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
     def action_take(self, key: str) -> None:
         """Carry out an offer."""
         offer = next(one for one in self._ledger.offers if one.key == key)
-        if offer.action:
-            self.dismiss(offer.action)
-        elif not self._doing and key not in self._said:
-            self._doing = key
-            self._draw()
-            self._run(offer, offer.lines, [], [])
+        if self._doing or key in self._said:
+            return
+        if offer.asks:
+            (line,) = offer.lines
+            self._ask(offer.asks, lambda text: self._begin(offer, [(*line, text)]) if text.strip() else None)
+        else:
+            self._begin(offer, offer.lines)
 
-    def _run(self, offer: StartOffer, lines: Sequence[str], said: list[str], steps: list[int]) -> None:
+    def _begin(self, offer: StartOffer, lines: Sequence[Sequence[str]]) -> None:
+        self._doing = offer.key
+        self._draw()
+        self._run(offer, lines, [], [])
+
+    def _run(
+        self,
+        offer: StartOffer,
+        lines: Sequence[Sequence[str]],
+        said: list[str],
+        steps: list[int],
+        agreed: tuple[str, ...] = (),
+    ) -> None:
         """Run the next line of an offer; after the last, show what all of them wrote."""
         if not lines:
             self._doing = ""
@@ -118,6 +135,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
                 self._steps.append((offer.key, steps))
             self._draw()
             return
+        newest = self._engine.newest_step()
 
         def done(result: object, error: MemorandaError | None) -> None:
             self._later(finish, result, error)
@@ -125,17 +143,72 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         def finish(outcome: Outcome, error: MemorandaError | None) -> None:
             if not self.is_attached:
                 return
+            if isinstance(error, Asks):
+                self._see_first(offer, lines, said, steps, (*agreed, error.shown), error)
+                return
             if error is not None:
                 self._run(offer, lines[1:], [*said, str(error)], steps)
                 return
-            data = outcome.data()
+            data, now = outcome.data(), self._engine.newest_step()
             made = data.get("steps", []) if isinstance(data, dict) else []
-            self._run(offer, lines[1:], [*said, outcome.message], [*steps, *made])
+            self._run(offer, lines[1:], [*said, outcome.message], [*steps, *(made or range(newest + 1, now + 1))])
 
-        found = find(shlex.split(lines[0]))
+        found = find(list(lines[0]))
         assert found is not None
         verb, rest = found
-        self._engine.run(verb, parsed(verb.name, verb.arguments, rest), (), done)
+        self._engine.run(verb, parsed(verb.name, verb.arguments, rest), agreed, done)
+
+    def _see_first(
+        self,
+        offer: StartOffer,
+        lines: Sequence[Sequence[str]],
+        said: list[str],
+        steps: list[int],
+        agreed: tuple[str, ...],
+        asks: Asks,
+    ) -> None:
+        """Show what a line would do, and ask; without a yes nothing of it is done."""
+
+        def answered(text: str) -> None:
+            if text.strip().lower() in YES:
+                self._run(offer, lines, said, steps, agreed)
+            else:
+                self._back()
+
+        self.query_one(Preview).show([[(line, "")] for line in asks.lines])
+        self._ask(f"{asks.message} y/n", answered, one_key=True)
+
+    def _back(self) -> None:
+        """Go back to the ledger."""
+        self._doing = ""
+        self.query_one(Preview).focus()
+        self._draw()
+
+    def _ask(self, label: str, answer: Callable[[str], None], one_key: bool = False) -> None:
+        look = "$footer-key-foreground bold"
+        does = [(" y", look, "answer('y')"), (" yes ", "", "answer('y')")] if one_key else []
+        does = does or [(" enter", look, "answer"), (" does it ", "", "answer")]
+        self.query_one("#start-keys", Bar).put(*does, (" esc", look, "back"), (" back ", "", "back"))
+        self.query_one(AskBar).ask(label, "", answer, one_key=one_key)
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).hide()
+        self.query_one(Preview).focus()
+        if event.answer is not None:
+            event.answer()
+        else:
+            self._back()
+        if not self._doing:
+            self._draw()
+        cast("Application", self.app).release_keys()
+
+    def action_answer(self, text: str | None = None) -> None:
+        """Enter or `text`, for a click."""
+        self.query_one(AskBar).submit(text)
+
+    def action_back(self) -> None:
+        """Escape, for a click."""
+        self.query_one(AskBar).leave()
 
     def action_undo(self) -> None:
         """Undo what was done last here, and offer it again."""

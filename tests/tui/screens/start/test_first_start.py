@@ -55,11 +55,9 @@ async def test_it_says_what_it_found_and_did(folder: Path, size: tuple[int, int]
         assert "3 commits in git" in found and "CLAUDE.md, 2 lines; it was left as it is" in found
         assert "Started a memory: " in did and "git ignores it" in did and "Read 3 commits from git" in did
         assert "a remember the first fact" in worth and "memoranda demo" in worth
-        await person.press("a")
-        await person.until(lambda: person.at == "line")
-        await person.paste("the first one")
-        await person.press("enter")
-        await person.until(lambda: any("the first one" in row for row in person.rows))
+        assert not any("Started a memory" in toast for toast in person.toasts), "said once"
+        await person.press("escape")
+        assert person.app.screen is person.main and person.sees("No facts yet.")
     async with opened(folder, size) as person:
         assert person.app.screen is person.main, "only once"
 
@@ -80,11 +78,38 @@ async def test_memories_of_another_tool_are_brought_in_by_one_key_and_undone_by_
         assert person.app.screen is person.main and person.sees("No facts yet.")
 
 
+async def test_the_first_fact_is_asked_for_here_and_escape_goes_back_one(folder: Path) -> None:
+    async with opened(folder, NARROW, settled=False) as person:
+        await ledger(person)
+        await person.press("a")
+        assert person.lines[-2].startswith(" remember") and "esc back" in person.lines[-1]
+        await person.press("escape")
+        assert isinstance(person.app.screen, FirstStartScreen), "back from the question, not out of the ledger"
+        assert "a remember the first fact" in _told(person)
+        await person.press("a")
+        await person.paste("- the first one")
+        await person.press("enter")
+        await person.until(lambda: "✓ Remembered F#1." in _told(person))
+        assert "a remember the first fact" not in _told(person), "the offer became what it wrote"
+        await person.press("u")
+        await person.until(lambda: "a remember the first fact" in _told(person))
+        await person.press("escape")
+        assert person.app.screen is person.main and person.sees("No facts yet.")
+
+
 async def test_connecting_an_agent_is_seen_first(remembered: Path) -> None:
+    settings = Path.home() / ".claude.json"
     async with opened(remembered, WIDE, settled=False) as person:
         assert "c connect Claude Code" in await ledger(person)
         await person.press("c")
         await person.until(lambda: any("y/n" in line for line in person.lines))
+        assert "mcp" in _told(person), "what would be written"
+        await person.press("escape")
+        assert "c connect Claude Code" in _told(person) and not settings.exists(), "nothing is done without a yes"
+        await person.press("c")
+        await person.until(lambda: any("y/n" in line for line in person.lines))
+        await person.press("y")
+        await person.until(lambda: "✓ Connected" in _told(person))
 
 
 async def test_a_project_without_git_says_what_is_missing(tmp_path: Path) -> None:
