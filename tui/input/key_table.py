@@ -319,6 +319,7 @@ KEYS = (
     Key("preview.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
     Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
     Key("messages.open", "ctrl+g", "messages", "", "What was said in this sitting (:messages)", looks=True),
+    Key("tour.toggle", "f3", "tour", "", "In the demo: leave the tour, or resume it (:tour)", looks=True),
     Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
     Key("model.open", "P", "model", verb="model"),
     Key(

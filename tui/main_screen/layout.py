@@ -28,6 +28,7 @@ MainScreen {
     .pane.-behind { display: none; }
     #hits-pane { display: none; }
     #preview-pane { padding: 0 0 0 1; }
+    #tour-why, #tour-what { height: 1; background: $boost; }
     #footer { height: 1; background: $footer-background; }
     &.-searching .list { display: none; }
     &.-searching #hits-pane { display: block; }

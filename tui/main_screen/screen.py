@@ -100,7 +100,6 @@ class MainScreen(ResponsiveScreen[None]):
         self.size_hits = self.widgets.size_hits
         self.say = self.notices.say
         self.copy = self.notices.copy
-        self.show_messages = self.notices.action_messages
         self.later = self.threads.later
         self.in_background = self.threads.in_background
         self.after = self.set_timer
@@ -180,15 +179,18 @@ class MainScreen(ResponsiveScreen[None]):
         from tui.main_screen.background.learning import LearningController
         from tui.main_screen.background.model_status import ModelStatusController
         from tui.main_screen.background.team import TeamController
+        from tui.main_screen.background.tour import TourController
         from tui.main_screen.background.upkeep import UpkeepController
 
         self.upkeep = UpkeepController(self)
         self.embedding = EmbeddingController(self)
         self.model_status = ModelStatusController(self)
         self.checkpoints = CheckpointController(self)
-        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self))
+        guide = TourController(self)
+        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self), guide)
         self.tasks = (self.upkeep, self.embedding, *more)
-        take_actions(self, self.model_status)
+        for controller in (self.model_status, guide):
+            take_actions(self, controller)
         self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
         self.opening.open()
         self.set_interval(POLL, self.poll)

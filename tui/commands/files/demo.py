@@ -17,7 +17,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
     import shutil
 
     from store import InvalidInput, utc_now
-    from tui.demo import build
+    from tui.demo import build, tour
 
     if session.location.kind == "option":
         raise InvalidInput("The demo makes a memory of its own.", "Leave --db out; a FOLDER may say where.")
@@ -25,6 +25,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
     kept = given.keep or given.folder is not None or session.application is None
     try:
         place = build(folder, utc_now())
+        tour.begin(place.path)
     except BaseException:
         if given.folder is None:
             shutil.rmtree(folder, ignore_errors=True)

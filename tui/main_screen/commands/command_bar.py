@@ -35,8 +35,8 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
     if words[0].removeprefix("/") == "help":
         screen.show_help()
         return
-    if words[0].removeprefix("/") == "messages":
-        screen.show_messages()
+    if words[0].removeprefix("/") in ("messages", "tour"):
+        screen.app.call_later(screen.app.run_action, f"screen.{words[0].removeprefix('/')}")
         return
     found = find(words)
     if found is None:

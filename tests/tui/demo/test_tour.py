@@ -1,0 +1,87 @@
+"""The tour of the demo: five steps, each done by the keys that it names; left, and resumed where it was."""
+
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, Person, opened, utc
+from support.stories import Story, copy
+
+from tui import cli
+from tui.demo import tour
+
+__all__ = ["utc"]
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    """A memory with something for every step, and the tour that `memoranda demo` begins."""
+    story = copy(tmp_path / "billing-api")
+    with story.open() as memory:
+        memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="hook")
+    tour.begin(str(story.path))
+    return story
+
+
+def told(person: Person) -> str:
+    """What the two lines of the tour say; empty if they are hidden."""
+    bars = [person.main.bar(name) for name in ("tour-why", "tour-what")]
+    return " ".join(person.lines[bar.region.y] for bar in bars if bar is not None and bar.region.height)
+
+
+async def test_each_step_is_done_by_the_keys_that_it_names(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        steps = (
+            ("1 of 5", "d shows only the stale", ["d"]),
+            ("2 of 5", "c, change the text, enter", ["c", "x", "enter"]),
+            ("3 of 5", "u undoes it", ["u"]),
+            ("4 of 5", "8, type", ["8", *"sqlite", "enter"]),
+            ("5 of 5", "6, read the evidence, then y", ["escape", "6", "y"]),
+        )
+        for place, what, keys in steps:
+            assert place in told(person) and what in told(person), told(person)
+            await person.press(*keys)
+            await person.until(lambda place=place: place not in told(person))
+        assert "That was all" in told(person)
+
+
+async def test_every_line_of_it_fits_the_narrowest_screen(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        tasks = [task for task in person.main.tasks if hasattr(task, "action_tour")]
+        for number in range(len(tour.STOPS) + 1):
+            tasks[0]._go_to(number)  # type: ignore[attr-defined]
+            await person.settle()
+            assert tour.stop(number).why in told(person), tour.stop(number)
+            assert "f3 leaves" in told(person)
+
+
+async def test_it_is_left_and_resumed_in_another_sitting(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("d")
+        await person.until(lambda: "2 of 5" in told(person))
+        await person.press("f3")
+        assert not told(person) and person.toasts == ["The tour is left; f3 or :tour resumes it."]
+    async with opened(story.folder) as person:
+        assert not told(person), "who left it is not shown it again"
+        await person.command("tour")
+        assert "2 of 5" in told(person)
+    async with opened(story.folder) as person:
+        assert "2 of 5" in told(person), "who did not goes on"
+
+
+async def test_a_memory_that_is_no_demo_says_where_the_tour_is(tmp_path: Path) -> None:
+    async with opened(copy(tmp_path / "own").folder) as person:
+        await person.press("f3")
+        assert person.toasts == ["The tour is in the demo: leave the application and type memoranda demo."]
+        assert not told(person)
+
+
+def test_the_demo_begins_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "demo"
+    assert cli.run(["demo", str(place)]) == 0
+    assert tour.kept(str(place / "billing-api" / ".memoranda" / "memory.db")) == (0, False)
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"soon", b"-1"])
+def test_a_file_that_says_nothing_of_use_is_no_tour(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "tour").write_bytes(text)
+    assert tour.kept(str(tmp_path / "memory.db")) is None
