@@ -171,6 +171,10 @@ FOR_THE_APPLICATION = {
         "store.llm.server_info": "InstalledModel=Installed",
         "store.llm.status": "ModelStatus model_status",
     },
+    "evidence that is looked at again": {
+        "store.evidence.evidence": "BoundEvidence",
+        "store.evidence.items": "RUN_EVIDENCE=RUN",
+    },
     "the meaning of texts, and Markdown files": {
         "store.documents.indexer": "DocumentScan=Scan",
         "store.documents.watcher": "DocumentWatch=Watch",

@@ -223,6 +223,12 @@ from store.embedding.providers import (
 from store.embedding.vectors import (
     Vectors,
 )
+from store.evidence.evidence import (
+    BoundEvidence,
+)
+from store.evidence.items import (
+    RUN as RUN_EVIDENCE,
+)
 from store.exchange import (
     exporter,
     folder_export,
@@ -628,6 +634,7 @@ __all__ = [
     "AgentPlace",
     "AppliedRestore",
     "Backup",
+    "BoundEvidence",
     "CALL_DAYS",
     "CHANGED_KINDS",
     "CHANGED_TABLES",
@@ -742,6 +749,7 @@ __all__ = [
     "PurgeTraces",
     "PurgeVerdict",
     "Purged",
+    "RUN_EVIDENCE",
     "RateMeter",
     "Record",
     "Recovered",

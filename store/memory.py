@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from store.conversations.turns import Turns
     from store.documents.documents import Documents
     from store.documents.paths import DocumentRoots
+    from store.evidence.evidence import Evidence
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
     from store.history.restore_plan import Plans
@@ -130,6 +131,12 @@ class Memory:
             return places(self.location, self.config, synced)
 
         return Documents(self.database, found)
+
+    @property
+    def evidence(self) -> "Evidence":
+        from store.evidence.evidence import Evidence
+
+        return Evidence(self.database, self.location.project)
 
     @property
     def inbox(self) -> "Inbox":

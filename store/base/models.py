@@ -41,6 +41,7 @@ class Fact:
     evidence: tuple[str, ...]
     tags: tuple[str, ...]
     session: str = ""  # that a fact of scope `session` belongs to
+    evidence_state: str = ""  # the worst of what it is bound to, as it was last seen
 
     @property
     def citation(self) -> str:
@@ -65,6 +66,8 @@ class Decision:
     supersedes: int | None
     origin: str
     confirmed_at: str | None = None  # when a person confirmed an agent's decision
+    evidence: tuple[str, ...] = ()
+    evidence_state: str = ""  # as of a fact
 
     @property
     def citation(self) -> str:

@@ -26,6 +26,7 @@ JSON = {
     ("facts", "evidence"): "texts",
     ("facts", "tags"): "texts",
     ("decisions", "alternatives"): "texts",
+    ("decisions", "evidence"): "texts",
     ("proposals", "change"): "object",
     ("proposals", "others"): "texts",
     ("proposals", "evidence"): "list",

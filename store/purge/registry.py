@@ -47,7 +47,10 @@ TABLES = {
         "domain text_hash confidence source scope status created_at last_confirmed_at",
     ),
     "decisions": _table(
-        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status confirmed_at"
+        RECORD,
+        "title context chosen alternatives rationale phase evidence",
+        "origin",
+        "impact decided_at status confirmed_at",
     ),
     "tasks": _table(RECORD, "text", "origin", "status created_at updated_at"),
     "commit_links": _table(NONE, "", "origin", "link_type"),
@@ -117,6 +120,7 @@ TABLES = {
     "synced_files": _table(NONE, "", "path head problem", "digest day own"),
     "synced_lines": _table(NONE, "", "", "digest"),
     "synced_proposals": _table(NONE, "", "", "digest"),
+    "evidence_looks": _table(INPUT, "item place", "", "digest at"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.vocabulary import DECISION_STATUSES, IMPACTS, PERSON
+from store.base.vocabulary import DECISION_STATUSES, EVIDENCE_STATES, IMPACTS, PERSON
 from store.database.database import Database, Transaction
 from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
-    " supersedes, origin, confirmed_at"
+    " supersedes, origin, confirmed_at, coalesce(evidence, '[]'),"
+    " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
 )
 
 
@@ -41,6 +42,7 @@ class Decisions:
         phase: str = "",
         iteration_id: int | None = None,
         supersedes: int | None = None,
+        evidence: Sequence[str] = (),
         actor: str = PERSON,
         key: str = "",
         again: bool = False,
@@ -74,6 +76,7 @@ class Decisions:
                 status=Verbatim("active"),
                 supersedes=supersedes,
                 origin=actor,
+                evidence=Json(list(evidence)),
             )
             write.reason = f"decide {cite('decision', number)}"
             write.answered(number)
@@ -95,6 +98,7 @@ class Decisions:
             phase=old.phase,
             iteration_id=old.iteration_id,
             supersedes=number,
+            evidence=old.evidence,
             actor=actor,
             again=again,
         )
@@ -183,4 +187,6 @@ def _decision(row: "tuple[Any, ...]") -> "Decision":
 
     from store.base.models import Decision
 
-    return Decision(*(*row[:5], tuple(json.loads(row[5])), *row[6:]))
+    *columns, evidence, looked = row
+    columns[5] = tuple(json.loads(columns[5]))
+    return Decision(*(*columns, tuple(json.loads(evidence)), EVIDENCE_STATES[looked]))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
+from store.base.vocabulary import CONFIDENCES, DOMAINS, EVIDENCE_STATES, FACT_STATUSES, PERSON, SCOPES, SOURCES
 from store.database.database import Database, Transaction
 from store.database.erasure import tombstones
 from store.database.sql_functions import text_of
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
-    " pinned, origin, evidence, tags, session"
+    " pinned, origin, evidence, tags, session,"
+    " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16), 0)"
 )
 # the order of a list → its ORDER BY
 SORTS = {
@@ -420,6 +421,6 @@ def _fact(row: "tuple[Any, ...]") -> "Fact":
 
     from store.base.models import Fact
 
-    *columns, pinned, origin, evidence, tags, session = row
+    *columns, pinned, origin, evidence, tags, session, looked = row
     lists = [() if text == "[]" else tuple(json.loads(text)) for text in (evidence, tags)]
-    return Fact(*(*columns, bool(pinned), origin, *lists, session))
+    return Fact(*(*columns, bool(pinned), origin, *lists, session, EVIDENCE_STATES[looked]))

@@ -4,7 +4,7 @@ Everything printed is escaped once more by `tui.theme.escape` before output; col
 
 from store import ago, local_time
 from store import unpack_key as unpack
-from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.plurals import count
 from tui.theme.escape import visible
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from store import Checkpoint, Fact, Iteration, PlannedChange, Proposal, Record, Step, Task
+    from store import Checkpoint, Decision, Fact, Iteration, PlannedChange, Proposal, Record, Step, Task
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -27,7 +27,13 @@ def fact_line(fact: "Fact", now: str) -> str:
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)
     start = f"{glyph} {word:<{WORD}}  {fact.citation:<6}  {fact.domain:<11}  {age:>6}"
-    return f"{start}  {visible(fact.origin):<6}  {visible(fact.fact)}"
+    return f"{start}  {visible(fact.origin):<6}  {doubt(fact)}{visible(fact.fact)}"
+
+
+def doubt(record: "Fact | Decision") -> str:
+    """Return a mark for a record whose evidence moved, changed or is gone; empty for any other."""
+    glyph, word = EVIDENCE_BADGES[record.evidence_state]
+    return f"{glyph} {word}: " if record.evidence_state in DOUBTED and record.status == "active" else ""
 
 
 def entry_line(kind: str, record: "Record") -> str:

@@ -18,6 +18,7 @@ class Further(NamedTuple):
 TABLE = (
     Further("a", "Agents", "agents", "who is connected, what each did and was sent"),
     Further("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
+    Further("e", "Evidence", "verify", "what facts rest on, and whether it still holds"),
     Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),

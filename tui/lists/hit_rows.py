@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Fact, Hit, Record, ago
-from tui.lists.record_rows import badge_style
+from store import Decision, Fact, Hit, Record, ago
+from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
@@ -74,6 +74,8 @@ class HitRows:
         citation = visible(hit.citation)
         if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
             citation = f"…{citation[1 - most :]}"
+        if isinstance(record, Fact | Decision) and (doubt := doubted(record)):
+            word = " · ".join(filter(None, (word, doubt[0].strip())))
         note = " · ".join(filter(None, (word, citation, ago(self._now, moment(record)))))
         aside = cell_len(note)
         first, rest = max(4, width - aside - 3), max(4, width - 3)

@@ -22,7 +22,7 @@ from store import packed_ids as packed
 from store import unpack_key as unpack
 from tui.lists.wrapping import Pairs, row
 from tui.lists.wrapping import heading as heading_line
-from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.line_parts import writer
 from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible
@@ -167,7 +167,17 @@ def fact_lines(fact: Fact, now: str, width: int) -> list[Pairs]:
     word = "" if fact.status == "active" else f"{FACT_BADGES[badge][1]} "
     look = "title" if badge == "stale" else "" if fact.status == "active" else "dim"
     note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
+    if doubt := doubted(fact):
+        note.insert(0, doubt)
     return row([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)
+
+
+def doubted(record: Fact | Decision) -> tuple[str, str] | None:
+    """Return the mark of a record whose evidence moved, changed or is gone: the axis beside its age."""
+    if record.evidence_state not in DOUBTED or record.status != "active":
+        return None
+    glyph, word = EVIDENCE_BADGES[record.evidence_state]
+    return f"{glyph} {word} ", f"evidence-{record.evidence_state}"
 
 
 def badge_style(badge: str) -> str:
@@ -190,7 +200,10 @@ def entry_lines(record: Record, width: int, links: str = "") -> list[Pairs]:
     look = "dim" if gone or kind == "event" else "title" if kind == "decision" else ""
     glyph = (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "dim")
     below = [] if gone else [(visible(second), "dim")]
-    return row([glyph], visible(text), look, [(visible(note), "accent" if links else "dim")], width, second=below)
+    notes = [(visible(note), "accent" if links else "dim")]
+    if isinstance(record, Decision) and (doubt := doubted(record)):
+        notes.insert(0, doubt)
+    return row([glyph], visible(text), look, notes, width, second=below)
 
 
 def _body(commit: Commit) -> str:

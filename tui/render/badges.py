@@ -17,6 +17,15 @@ FACT_BADGES = {
     "contradicted": ("≠", "contradicted"),
     "forgotten": ("✕", "forgotten"),
 }
+# what a record rests on → (glyph, word); the other axis beside its age
+EVIDENCE_BADGES = {
+    "holds": ("✓", "holds"),
+    "moved": ("→", "moved"),
+    "changed": ("≠", "changed"),
+    "gone": ("⊘", "gone"),
+    "": ("·", "not looked at"),
+}
+DOUBTED = ("moved", "changed", "gone")  # states of evidence that a list shows beside a record's age
 KIND_GLYPHS = {
     "fact": "•",
     "decision": "◆",

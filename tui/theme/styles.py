@@ -79,6 +79,11 @@ LOOKS = {
     "glyph-contradicted": Look("foreground 60%", plain="dim"),
     "glyph-forgotten": Look("foreground 60%", plain="dim"),
     "glyph-record": Look("text-primary"),
+    "evidence-holds": Look("text-success"),
+    "evidence-moved": Look("text-warning"),
+    "evidence-changed": Look("text-error"),
+    "evidence-gone": Look("text-error", "bold"),
+    "evidence-unseen": Look("foreground 60%", plain="dim"),
     # styles of whole rows
     "marked": Look("text-accent", "bold"),
     "cursor": Look(text="bold", ground="primary-muted", plain="bold reverse"),

@@ -36,6 +36,7 @@ DIGESTS = {
     13: "67b9b0a81eab52dbce630155153384b3de96eb43aecb10c0ee5c6256c88792f0",
     14: "1502fbe6682a5f52fab9bbf9e2550b1983b27b5038ebc089ac0e5982ff281a1d",
     15: "4501c5f81c534f9a999f12580b19b11b94ebed5504be70a55bc2de514192fafa",
+    16: "3ad2e3a253f3273ed142164eed7250e75982409b8d3b2e918777b2657ddaaf54",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

@@ -33,6 +33,7 @@ TEXTS = {
         "alternatives": "[]",
         "rationale": "",
         "phase": "",
+        "evidence": "[]",
     },
     "tasks": {"text": PURGED},
     "proposals": {"text": PURGED, "asked": "", "based_on": "", "change": "{}", "evidence": "[]", "reason": ""},

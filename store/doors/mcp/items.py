@@ -115,6 +115,8 @@ class Describer:
             found |= {"path": record.path, "lines": [record.first, record.last]}
         if isinstance(record, Fact):
             found |= {"domain": record.domain, "confidence": record.confidence, "age": aged(self._now, record)}
+        if isinstance(record, Fact | Decision) and record.evidence_state in ("moved", "changed", "gone"):
+            found["evidence_state"] = record.evidence_state
         origin = getattr(record, "origin", "")
         if origin and origin not in ("user", GIT):
             found["by"] = origin
@@ -133,6 +135,8 @@ class Describer:
         if "score" in more:
             notes += [f"score {more['score']:g}", more["level"]]
         notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]
+        if state := fields.get("evidence_state"):
+            notes.append(f"what it rests on {'is ' if state == 'gone' else ''}{state}")
         if "by" in fields and "unconfirmed" not in fields:
             notes.append(f"by {fields['by']}")
         mark = f"{number}. " if number else "- "

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 GIT = 4  # polls between two checks for git changes
 BACKUPS = 120  # polls between two checks for a due backup
+EVIDENCE = 60  # polls between two looks at what facts and decisions rest on
 MANY = 200  # commits or documents; from this many on, progress is shown
 
 
@@ -54,6 +55,8 @@ class UpkeepController:
             return
         if count % BACKUPS == 0:
             self._look_after_backups(make=True)
+        if count % EVIDENCE == 0:
+            self.host.in_background(lambda: self._verify(engine), "evidence", "look again at what facts rest on")
         if count % GIT == 0 and not self._git_is_read:
             self._git_is_read = True
             self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
@@ -73,6 +76,7 @@ class UpkeepController:
         """Read git for the first time, then show the welcome if the memory is new. Runs on the thread that opened the
         memory."""
         self._catch_up(engine)
+        self._verify(engine)
         self.host.later(self._git_was_read)
         if engine.created:
             self._read_ledger(engine)
@@ -157,6 +161,20 @@ class UpkeepController:
         self.host.later(self.host.set_status, "")
         if new and not self._quiet(engine):
             self.host.later(self.host.say, f"Read {counted(new, 'new commit')} from git.")
+
+    def _verify(self, engine: Engine) -> None:
+        """Look again at files, symbols and commits; say what changed since the last look."""
+        try:
+            doubted = engine.upkeep.verify()
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"The evidence could not be looked at: {error}", "warning")
+            return
+        if doubted:
+            where = f"{named('more.open')} e shows it"
+            self.host.later(
+                self.host.say, f"What {counted(doubted, 'record')} rests on changed or is gone; {where}.", "warning", 8
+            )
+            self.host.later(self.host.refresh_records)
 
     def _watch_git(self, engine: Engine) -> None:
         self._catch_up(engine, watching=True)

@@ -113,6 +113,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         _show_guard(screen)
     elif verb.name == "guard" and given.watch:
         screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
+    elif verb.name == "verify":
+        _show_evidence(screen)
     elif verb.name == "doctor" and not given.head:
         screen.show_doctor(given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
@@ -183,6 +185,18 @@ def _show_guard(screen: CommandHost) -> None:
 
     if screen.engine is not None:
         screen.app.push_screen(GuardScreen(screen.engine.location))
+
+
+def _show_evidence(screen: CommandHost) -> None:
+    from tui.screens.evidence import EvidenceScreen
+
+    def left(citation: str | None) -> None:
+        screen.refresh_records()
+        if citation:
+            screen.open_citation(citation)
+
+    if screen.engine is not None:
+        screen.app.push_screen(EvidenceScreen(screen.engine), left)
 
 
 def _show_plan(screen: CommandHost, kind: str, text: str) -> None:

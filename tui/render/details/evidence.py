@@ -1,10 +1,13 @@
 """Render the source of a fact as lines: its citations, with the sentence of a turn that contains it."""
 
 import re
+from collections.abc import Sequence
 
-from store import Fact, MemorandaError, Memory
+from store import BoundEvidence, Fact, MemorandaError, Memory
 from store import parse_citation as parse
+from tui.render.badges import EVIDENCE_BADGES
 from tui.render.field_diff import LABEL, Line
+from tui.theme.escape import visible
 
 QUOTED = 4  # maximum quoted pieces of evidence; the rest is only cited
 WIDTH = 200  # maximum characters of a quotation
@@ -12,10 +15,12 @@ WIDTH = 200  # maximum characters of a quotation
 
 def evidence(memory: Memory, fact: Fact) -> list[Line]:
     """Return the evidence of a fact. A turn that contains it is quoted; one that is deleted, or differs in its words,
-    is cited."""
+    is cited. What it is bound to is shown with its state."""
     quoted: list[tuple[str, str]] = []
     cited: list[str] = []
-    for place, citation in enumerate(fact.evidence):
+    bound = memory.evidence.of("fact", fact.id) if fact.evidence else []
+    apart = {str(one.item) for one in bound}
+    for place, citation in enumerate(one for one in fact.evidence if one not in apart):
         words = _words(memory, citation, fact.fact) if place < QUOTED else ""
         if words:
             quoted.append((f"[{citation}]  ", f"“{words}”"))
@@ -24,10 +29,28 @@ def evidence(memory: Memory, fact: Fact) -> list[Line]:
     if cited:
         quoted.append((" ".join(cited), ""))
     labels = ["Evidence", *[""] * len(quoted)]
-    return [
+    lines: list[Line] = [
         [(label.ljust(LABEL), "label"), (where, ""), (words, "dim")]
         for label, (where, words) in zip(labels, quoted, strict=False)
     ]
+    return lines + bound_lines(bound)
+
+
+def bound_lines(bound: Sequence[BoundEvidence]) -> list[Line]:
+    """Return what a record is bound to, each with its state, where it is now, and when it was looked at."""
+    lines: list[Line] = []
+    for place, one in enumerate(bound):
+        glyph, word = EVIDENCE_BADGES[one.state]
+        label = "" if place else "Rests on"
+        now = f" → {visible(one.place)}" if one.place else ""
+        lines.append(
+            [
+                (label.ljust(LABEL), "label"),
+                (f"{glyph} {word}", f"evidence-{one.state or 'unseen'}"),
+                (f"  {visible(one.item.shown)}{now}", ""),
+            ]
+        )
+    return lines
 
 
 def _words(memory: Memory, citation: str, fact: str) -> str:

@@ -38,7 +38,7 @@ from tui.render.badges import FACT_BADGES, fact_badge, state_word
 from tui.render.details.checkpoint_detail import held
 from tui.render.details.conversation_detail import summary_lines, turn_lines
 from tui.render.details.document_lines import passage
-from tui.render.details.evidence import evidence
+from tui.render.details.evidence import bound_lines, evidence
 from tui.render.field_diff import LABEL, Line, compare
 from tui.render.line_parts import head, row, spoken, when, words
 from tui.render.summary_line import event_words, summary
@@ -156,6 +156,8 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         lines.append(row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
+    if decision.evidence:
+        lines += bound_lines(memory.evidence.of("decision", decision.id))
     lines.append(spoken(decision.origin))
     if decision.supersedes is not None:
         lines.append(row("Replaces", cite("decision", decision.supersedes), "cite"))

@@ -54,6 +54,16 @@ class MaintenanceWorker(Worker):
             if maintenance.cleanup_due(memory):
                 maintenance.clean_up(memory)
 
+    def verify(self) -> int:
+        """Look again at what facts and decisions rest on; return how many pieces changed or are gone that held, or had
+        only moved, before."""
+        with self.memory("worker") as memory:
+            before = {(one.citation, one.item): one.state for one in memory.evidence.all()}
+            if not before or memory.database.read_only:
+                return 0
+            doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
+            return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
+
     def take_due_checkpoint(self) -> None:
         """Create the periodic checkpoint that is due, unless another process does."""
         from store import automatic_checkpoints
