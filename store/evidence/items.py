@@ -115,6 +115,8 @@ def asked(text: str) -> EvidenceItem:
         )
     if (found := read(text)) and found.type in (COMMIT, *RUN):
         return found
+    if re.fullmatch(r"[0-9a-f]{7,64}", text):
+        return EvidenceItem(COMMIT, text)
     if "://" in text:
         raise InvalidInput("Only http and https addresses can be looked at.", "Write https://…")
     path, apart, symbol = text.rpartition("::")

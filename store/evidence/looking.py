@@ -1,5 +1,6 @@
 """Look at files, symbols and commits again: whether each is what it was. Nothing is run and nothing is written."""
 
+import os
 from collections.abc import Iterable
 
 from store.base.record import record
@@ -34,8 +35,8 @@ class EvidenceLook:
 def bound(item: EvidenceItem, sources: ProjectSources) -> EvidenceItem | str:
     """Return an item as it is now, with its digest; else why it cannot be bound."""
     if item.type == COMMIT:
-        whole = sources.commits([item.target])
-        return item if item.target in whole else "git has no such commit"
+        known = sources.commits([item.target]).get(item.target)
+        return EvidenceItem(COMMIT, known[0]) if known else "git has no such commit"
     if item.type in RUN:
         return item
     try:
@@ -68,8 +69,8 @@ def look(items: Iterable[EvidenceItem], sources: ProjectSources) -> dict[Evidenc
         elif item.type == SYMBOL:
             found[item] = _symbol(item, sources)
         elif item.type == COMMIT:
-            there = sources.git
-            found[item] = EvidenceLook(HOLDS if shas.get(item.target) else GONE if there else UNSEEN)
+            held = shas.get(item.target, ("", False))[1]
+            found[item] = EvidenceLook(HOLDS if held else GONE if sources.git else UNSEEN)
     return found
 
 
@@ -137,5 +138,6 @@ def _symbol(item: EvidenceItem, sources: ProjectSources) -> EvidenceLook:
             continue
         if digest_of(lines[found[0] - 1 : found[1]]) == item.digest:
             return EvidenceLook(MOVED, placed(path, symbol=item.symbol))
-        changed = changed or placed(path, symbol=item.symbol)
+        if os.path.splitext(path)[1] == os.path.splitext(item.target)[1]:  # in another language it is another thing
+            changed = changed or placed(path, symbol=item.symbol)
     return EvidenceLook(CHANGED, changed) if changed else EvidenceLook(GONE)

@@ -113,8 +113,9 @@ class ProjectSources:
             self._held[name] = found[:MOST_NEW]
         return self._held[name]
 
-    def commits(self, shas: list[str]) -> dict[str, bool]:
-        """Return, of each commit that git has, whether something leads to it; nothing where git cannot be asked."""
+    def commits(self, shas: list[str]) -> dict[str, tuple[str, bool]]:
+        """Return, of each commit that git has, its whole sha, and whether something leads to it; nothing where git
+        cannot be asked."""
         try:
             return moves.reachable(self.root, shas, self._until) if self.git and shas else {}
         except GitError:

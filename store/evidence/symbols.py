@@ -69,7 +69,8 @@ def _defines(line: bytes, name: bytes) -> bool:
     if before and DEFINES.intersection(before):
         return True
     after = line[line.find(name) + len(name) :].lstrip()
-    whole = not line[:1].isspace() and after.startswith(b"(") and not line.endswith((b";", b")"))
+    alone = not line[:1].isspace() and after.startswith(b"(") and not line.endswith(b";")
+    whole = alone and bool(before or line.endswith(b"{"))
     return whole and not {b"return", b"if", b"while"}.intersection(before)  # a function of C
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from store.base.record import record
-from store.git.process import GitError, run
+from store.git.process import run
 
 MOST_BYTES = 40_000_000  # of a comparison that are read
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -70,13 +70,12 @@ def holding(root: str, name: str, until: float) -> list[str]:
     return [one.decode("utf-8", "surrogateescape") for one in data.split(b"\0") if one]
 
 
-def reachable(root: str, shas: Sequence[str], until: float) -> dict[str, bool]:
-    """Return, of each of these shas or prefixes that git has, whether a branch, a tag or HEAD leads to it. Raise
-    GitError."""
+def reachable(root: str, shas: Sequence[str], until: float) -> dict[str, tuple[str, bool]]:
+    """Return, of each of these shas or prefixes that git has, the whole sha, and whether a branch, a tag or HEAD leads
+    to it. Raise GitError."""
     known: dict[str, str] = {}
-    with run(
-        root, "cat-file", "--batch-check=%(objectname) %(objecttype)", lines=[f"{sha}^{{commit}}" for sha in shas]
-    ) as child:
+    form = "--batch-check=%(objectname) %(objecttype)"
+    with run(root, "cat-file", form, lines=[f"{sha}^{{commit}}" for sha in shas]) as child:
         answers = b"".join(child.chunks(lambda: time.monotonic() > until)).split(b"\n")
     for sha, answer in zip(shas, answers, strict=False):
         name, _, kind = answer.partition(b" ")
@@ -84,22 +83,10 @@ def reachable(root: str, shas: Sequence[str], until: float) -> dict[str, bool]:
             known[sha] = name.decode("ascii")
     if not known:
         return {}
-    try:
-        with run(
-            root,
-            "rev-list",
-            "--stdin",
-            "--not",
-            "--branches",
-            "--tags",
-            "--remotes",
-            "HEAD",
-            lines=sorted(set(known.values())),
-        ) as child:
-            lost = set(child.words(lambda: time.monotonic() > until))
-    except GitError:  # there is no HEAD yet
-        lost = set()
-    return {sha: whole not in lost for sha, whole in known.items()}
+    tips = ("--not", "--branches", "--tags", "--remotes", "HEAD")
+    with run(root, "rev-list", "--stdin", *tips, lines=sorted(set(known.values()))) as child:
+        lost = set(child.words(lambda: time.monotonic() > until))
+    return {sha: (whole, whole not in lost) for sha, whole in known.items()}
 
 
 def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:

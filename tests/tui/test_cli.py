@@ -213,6 +213,7 @@ FIELDS: dict[type, set[str]] = {
     record: {"citation", *(field.name for field in dataclasses.fields(record))}
     for record in (models.Decision, models.Iteration, models.Commit)
 }
+BOUND = {"citation", "type", "target", "state", "place", "at", "says"}
 CONNECTED = {"agent", "scope", "dry_run", "changed", "in_the_way"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("connect",), [{"agent", "program", "connected"}]),
@@ -260,6 +261,11 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
+    (("bind", "1", "https://example.org/team", "--command", "true"), [BOUND]),
+    (("bind", "D#1", "C#HEAD"), [BOUND]),
+    (("verify",), [BOUND]),
+    (("verify", "1", "D#1"), [BOUND]),
+    (("unbind", "1", "https://example.org/team"), [BOUND]),
     (("task", "add", "buy", "tea"), models.Task),
     (("task", "start", "1"), [models.Task]),
     (("task", "done", "A#1"), [models.Task]),
@@ -394,6 +400,10 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         (("task", "add", "buy tea"),),
     ),
     ("unmute", "2"): (("mute", "2"),),
+    **dict.fromkeys(
+        [("verify",), ("verify", "1", "D#1"), ("unbind", "1", "https://example.org/team")],
+        (("bind", "1", "https://example.org/team", "--command", "true"),),
+    ),
     ("sync", "--off"): (("sync",),),
     **dict.fromkeys(
         [

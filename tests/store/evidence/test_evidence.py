@@ -1,0 +1,296 @@
+"""What a record is bound to is kept like all of it: undone, exported, purged; and never run by having come."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+from support.bound import PAY, BoundProject
+
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.doors.mcp.session import McpSession
+from store.evidence.items import read
+from store.exchange import exporter
+from store.exchange.importer import Import
+from store.memory import Memory
+from store.purge.proof import files_of, prove
+
+
+def states(memory: Memory) -> list[str]:
+    return [one.state for one in memory.evidence.all()]
+
+
+def test_binding_is_a_step_that_is_undone_and_redone(project: BoundProject) -> None:
+    memory = project.memory
+    project.bind("src/pay.py:4-5", "src/pay.py::Fee")
+    project.bind("src/pay.py", kind="decision")
+    assert [(one.citation, one.item.shown, one.state) for one in memory.evidence.all()] == [
+        ("F#1", "src/pay.py:4-5", "holds"),
+        ("F#1", "src/pay.py::Fee", "holds"),
+        ("D#1", "src/pay.py", "holds"),
+    ]
+    memory.history.undo()
+    assert [one.citation for one in memory.evidence.all()] == ["F#1", "F#1"]
+    memory.history.undo()
+    assert memory.evidence.all() == []
+    assert memory.database.rows("SELECT * FROM evidence_looks") == [], "what was seen goes with it"
+    memory.history.redo()
+    assert states(memory) == ["", ""], "it is looked at again"
+
+
+def test_age_and_evidence_are_two_axes(project: BoundProject, clock: Clock) -> None:
+    project.bind("src/pay.py:4-5")
+    project.bind("src/pay.py::Fee", kind="decision")
+    project.put("src/pay.py", PAY.replace("sum", "max").replace("3", "4"))
+    project.memory.evidence.verify()
+    project.memory.facts.confirm([project.fact])
+    assert project.memory.facts.get(project.fact).evidence_state == "changed", "a confirmation is no look at it"
+    assert project.memory.decisions.get(project.decision).evidence_state == "changed"
+    clock.advance(days=400)
+    project.memory.evidence.bind_again("fact", project.fact)
+    fact = project.memory.facts.get(project.fact)
+    assert (fact.evidence_state, fact.last_confirmed_at[:4]) == ("holds", "2026"), "nor is a look a confirmation"
+
+
+def test_what_is_there_now_is_taken(project: BoundProject) -> None:
+    project.bind("src/pay.py:4-5", "src/pay.py::Fee")
+    moved = "# one\n" + PAY.replace("return 3", "return 4")
+    project.put("src/pay.py", moved)
+    assert [state for state, _ in project.seen()] == ["moved", "changed"]
+    found = project.memory.evidence.bind_again("fact", project.fact)
+    assert [(one.item.shown, one.state) for one in found] == [("src/pay.py:5-6", "holds"), ("src/pay.py::Fee", "holds")]
+    (project.folder / "src" / "pay.py").unlink()
+    with pytest.raises(Conflict, match="is gone"):
+        project.memory.evidence.bind_again("fact", project.fact)
+
+
+def test_the_same_place_again_takes_what_is_there_now(project: BoundProject) -> None:
+    project.bind("src/pay.py:4-5")
+    project.put("src/pay.py", PAY.replace("sum", "max"))
+    project.bind("src/pay.py:4-5")
+    assert states(project.memory) == ["holds"]
+
+
+def test_taking_it_away(project: BoundProject) -> None:
+    project.bind("src/pay.py:4-5", "src/pay.py", "https://example.org/a")
+    left = project.memory.evidence.unbind("fact", project.fact, ["src/pay.py:4-5"], str(project.folder))
+    assert [one.item.shown for one in left] == ["src/pay.py", "https://example.org/a"]
+    with pytest.raises(InvalidInput, match="is not bound to"):
+        project.memory.evidence.unbind("fact", project.fact, ["src/pay.py:4-5"], str(project.folder))
+    assert project.memory.evidence.unbind("fact", project.fact, [], str(project.folder)) == []
+    project.memory.history.undo()
+    assert len(project.memory.evidence.all()) == 2
+    with pytest.raises(NotFound):
+        project.memory.evidence.of("fact", 99)
+
+
+def test_a_correction_rests_on_the_same(project: BoundProject) -> None:
+    project.bind("src/pay.py:4-5")
+    project.bind("src/pay.py::Fee", kind="decision")
+    project.memory.facts.correct(project.fact, "Totals are sums of rows")
+    project.memory.decisions.correct(project.decision, "A fee is a share")
+    assert [(one.citation, one.item.shown) for one in project.memory.evidence.all()] == [
+        ("F#2", "src/pay.py:4-5"),
+        ("D#2", "src/pay.py::Fee"),
+    ]
+
+
+def test_no_secret_is_kept_in_it(project: BoundProject) -> None:
+    for text in (
+        "https://example.org/?key=AKIAQ7RM3XKD2WUZ5VTN",
+        "$ curl -H 'Authorization: Bearer ghp_" + "a1B2" * 9 + "'",
+    ):
+        with pytest.raises(InvalidInput, match="secret"):
+            project.bind(text)
+    assert project.memory.facts.get(project.fact).evidence == ()
+
+
+def test_a_purge_leaves_nothing_of_it(project: BoundProject) -> None:
+    project.put("zanzibar.txt", "one\n")
+    project.bind("zanzibar.txt:1", "$ echo zanzibar")
+    project.memory.evidence.verify()
+    purge = project.memory.purge
+    purge.run(purge.plan([("fact", project.fact)]))
+    assert project.memory.database.rows("SELECT * FROM evidence_looks") == []
+    files = files_of(project.memory.database, project.memory.documents)
+    assert [one.file for one in prove(["zanzibar"], files) if one.found] == []
+
+
+# running
+
+
+@pytest.fixture
+def mark(project: BoundProject) -> Path:
+    return project.folder / "mark"
+
+
+def test_nothing_runs_before_it_was_allowed(project: BoundProject, mark: Path) -> None:
+    project.bind(f"$ touch {mark}; echo 3")
+    evidence = project.memory.evidence
+    assert [state for state, _ in project.seen()] == [""] and not mark.exists()
+    ((one, known),) = evidence.to_run(evidence.all())
+    assert not known
+    with pytest.raises(Conflict, match="not allowed"):
+        evidence.run(one)
+    assert not mark.exists()
+    evidence.allow(one)
+    assert evidence.run(one).state == "holds" and mark.exists()
+    assert evidence.to_run(evidence.all())[0][1], "allowed once"
+    evidence.unbind("fact", project.fact, [], str(project.folder))
+    project.memory.history.undo()
+    assert not evidence.to_run(evidence.all())[0][1], "what was taken away is asked about again"
+
+
+def test_what_a_command_gives_is_compared(project: BoundProject) -> None:
+    project.put("count", "3")
+    project.bind("$ cat count; echo took 0.3s")
+    evidence = project.memory.evidence
+    one = evidence.all()[0]
+    evidence.allow(one)
+    assert [evidence.run(one).state for _ in range(2)] == ["holds", "holds"]
+    project.put("count", "4")
+    assert evidence.run(one).state == "changed"
+    assert project.memory.facts.get(project.fact).evidence_state == "changed"
+    assert evidence.run(one).state == "changed", "it is compared with the first time, not with the last"
+    evidence.bind_again("fact", project.fact)
+    assert evidence.run(one).state == "holds"
+    (project.folder / "count").unlink()
+    failed = evidence.run(one)
+    assert failed.state == "changed"
+    project.bind("$ no-such-command-here")
+    missing = evidence.of("fact", project.fact)[1]
+    evidence.allow(missing)
+    assert evidence.run(missing).state == "gone"
+
+
+def test_a_command_that_does_not_end_is_ended(project: BoundProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.evidence.running.SECONDS", 0.3)
+    project.bind("$ sleep 60 & yes", "$ exec sleep 60")
+    evidence = project.memory.evidence
+    for one in evidence.all():
+        evidence.allow(one)
+        ran = evidence.run(one)
+        assert (ran.state, "did not end" in ran.says) == ("changed", True)
+
+
+@pytest.fixture
+def site() -> Iterator[tuple[str, dict[str, tuple[int, str]]]]:
+    """A web server: its address, and what it answers at each path: (status, body or where to)."""
+    pages: dict[str, tuple[int, str]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, body = pages.get(self.path, (404, ""))
+            self.send_response(status)
+            if status in (301, 302):
+                self.send_header("location", body)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *given: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", pages
+        server.shutdown()
+        thread.join()
+
+
+def test_addresses(project: BoundProject, site: tuple[str, dict[str, tuple[int, str]]]) -> None:
+    address, pages = site
+    pages["/a"] = (200, "<p>Limit: 5</p><script>let nonce = 1</script>")
+    project.bind(f"{address}/a")
+    evidence = project.memory.evidence
+    one = evidence.all()[0]
+    evidence.allow(one)
+    assert evidence.run(one).state == "holds"
+    for status, body, state, place in (
+        (200, "<p>Limit:  5</p><script>let nonce = 2</script>", "holds", ""),
+        (200, "<p>Limit: 6</p>", "changed", ""),
+        (301, "/b", "moved", "/b"),
+        (410, "", "gone", ""),
+        (503, "", "", ""),
+    ):
+        pages["/a"] = (status, body)
+        ran = evidence.run(one)
+        assert (ran.state, ran.place) == (state, place), (status, body)
+
+
+def test_what_is_allowed_is_so_for_one_folder_and_one_text(project: BoundProject, tmp_path: Path) -> None:
+    project.bind("$ true")
+    evidence = project.memory.evidence
+    evidence.allow(evidence.all()[0])
+    project.bind("$ true ")
+    with Memory.open(str(tmp_path / "other" / ".memoranda" / "memory.db")) as other:
+        fact = other.facts.remember("True is true")[0]
+        other.evidence.bind("fact", fact, ["$ true"], str(tmp_path))
+        assert [known for _, known in other.evidence.to_run(other.evidence.all())] == [False]
+
+
+def test_an_export_carries_it_and_no_permission(project: BoundProject, tmp_path: Path) -> None:
+    project.bind("src/pay.py:4-5", "$ true", "C#" + project.git("rev-parse", "HEAD"))
+    project.bind("src/pay.py::Fee", kind="decision")
+    evidence = project.memory.evidence
+    one = next(one for one in evidence.all() if one.item.type == "command")
+    evidence.allow(one)
+    evidence.run(one)
+    path = tmp_path / "export.json"
+    path.write_text("".join(exporter.document(project.memory.database)))
+    assert "evidence_looks" not in path.read_text()
+    for name in ("empty", "full"):
+        with Memory.open(str(tmp_path / name / ".memoranda" / "memory.db")) as other:
+            if name == "full":
+                other.facts.remember("Something else")
+                other.decisions.decide("Other", "Something")
+            for _ in range(2):
+                with Import(other.database, str(path)) as brought:
+                    brought.apply()
+            assert [str(one.item) for one in other.evidence.all()] == [str(one.item) for one in evidence.all()]
+            assert [known for _, known in other.evidence.to_run(other.evidence.all())] == [False]
+            with pytest.raises(Conflict, match="not allowed"):
+                other.evidence.run(next(one for one in other.evidence.all() if one.item.type == "command"))
+
+
+def test_an_agent_reads_it_and_binds_nothing(project: BoundProject, clock: Clock) -> None:
+    project.bind("src/pay.py:4-5")
+    project.put("src/pay.py", PAY.replace("sum", "max"))
+    project.memory.evidence.verify()
+    session = McpSession(project.memory.location, clock=clock)
+    answer = session.call("memory_get", {"citation": "F#1"}, None, "claude-code")
+    session.close()
+    assert answer.data["evidence_state"] == "changed"
+    assert "what it rests on changed" in answer.text
+    assert any("src/pay.py" in one for one in answer.data["evidence"])
+
+
+def test_a_look_writes_only_what_is_new(project: BoundProject) -> None:
+    project.bind("src/pay.py:4-5")
+    before = project.memory.database.value("PRAGMA data_version"), project.memory.history.steps(limit=1)
+    project.put("src/pay.py", PAY.replace("sum", "max"))
+    project.memory.evidence.verify()
+    assert project.memory.history.steps(limit=1) == before[1], "what was seen is no step of history"
+    rows = project.memory.database.rows("SELECT * FROM evidence_looks")
+    project.memory.evidence.verify()
+    assert project.memory.database.rows("SELECT * FROM evidence_looks") == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["T#5", "notes.md#L3", "src/../x @- ~" + "0" * 24, "/etc/passwd @- ~" + "0" * 24, ".git/config @- ~" + "0" * 24,
+     "a:b", "$ ", "https", "a#L5-L2 @- ~" + "0" * 24, "$ a\nb"],
+)  # fmt: skip
+def test_other_evidence_is_not_looked_at(text: str) -> None:
+    assert read(text) is None
+
+
+def test_evidence_that_is_no_list_of_texts_does_no_harm(project: BoundProject) -> None:
+    project.memory.database.connection.execute(
+        "UPDATE facts SET evidence = ? WHERE id = 1", (json.dumps(["T#1", 5, None, {"a": "$ x"}, "$ echo 1"]),)
+    )
+    assert [one.item.shown for one in project.memory.evidence.of("fact", 1)] == ["$ echo 1"]
