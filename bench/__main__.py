@@ -25,7 +25,7 @@ NAMES = (
         "requests",
     ),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
-    *("mcp", "recall", "hooks", "scan", "guard", "source_import", "sync", "team", "replica", "mutations"),
+    *("mcp", "recall", "hooks", "scan", "guard", "source_import", "sync", "verify", "team", "replica", "mutations"),
 )
 
 

@@ -28,7 +28,7 @@ ACTS = 40
 SYNC_AIM = 100.0  # ms, of a thousand lines
 ROUNDS = 15
 WORDS = "invoice rounding deploy cache equipo memoria release branch schema marzo factura ledger review shift".split()
-_ENVIRONMENT = {
+ENVIRONMENT = {
     **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,
@@ -233,7 +233,7 @@ class Schedule:
 
     def git(self, *words: str, here: str = "") -> str:
         command = ["git", "-C", here or self.folder, "-c", "core.autocrlf=false", "-c", "gc.auto=0", *words]
-        return subprocess.run(command, env=_ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
 
     # the end
 

@@ -8,6 +8,7 @@ in the file. `C#<sha>` a commit, `https://…` an address, `$ make test` a comma
 import re
 from urllib.parse import quote, unquote
 
+from store.base.citations import parse
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
 from store.base.record import record
@@ -23,7 +24,6 @@ _PLACED = re.compile(
     r"(?P<path>[^\s#:]{1,4000})(?:#L(?P<first>[1-9]\d{0,8})(?:-L(?P<last>[1-9]\d{0,8}))?|::(?P<symbol>[\w.]{1,200}))?"
     r" @(?P<base>[0-9a-f]{12}|-) ~(?P<digest>[0-9a-f]{24})"
 )
-_COMMIT = re.compile(r"C#([0-9a-f]{4,64})")
 
 
 @record(frozen=True, slots=True)
@@ -84,8 +84,11 @@ def read(text: str) -> EvidenceItem | None:
         if last < first or not plain(path):
             return None
         return EvidenceItem(kind, path, match["symbol"] or "", first, last, match["base"], match["digest"])
-    if match := _COMMIT.fullmatch(text):
-        return EvidenceItem(COMMIT, match[1])
+    if text.startswith("C#"):
+        try:
+            return EvidenceItem(COMMIT, str(parse(text).target))
+        except InvalidInput:
+            return None
     if len(text) <= LONGEST and "\n" not in text:
         if text.startswith(("https://", "http://")):
             return EvidenceItem(URL, text)
