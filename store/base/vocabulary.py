@@ -62,6 +62,7 @@ SETTING_NAMES = (
     "flush.messages",
     "flush.tokens",
     "team.minutes",
+    "team.sign",
     "snapshots.in_git",
     "guard.days",
     "guard.megabytes",

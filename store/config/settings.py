@@ -307,6 +307,13 @@ SETTINGS = (
         own="sends and fetches by itself",
     ),
     Setting(
+        "team.sign",
+        "bool",
+        False,
+        "Sign what you share with the key that git signs your commits with (user.signingKey)",
+        own="uses your key",
+    ),
+    Setting(
         "snapshots.in_git",
         "bool",
         False,

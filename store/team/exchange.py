@@ -127,15 +127,28 @@ class Team:
         """Take what a writer adds of these domains, and decisions, without a question from now on; nothing of an empty
         choice. `writer` may be the beginning of one, or of a name that only one has. Raise InvalidInput."""
         with self._file:
-            start = writer.casefold()
-            states = [one for one in self._file.streams().values() if one.writer != self.writer]
-            found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
-            if len(found) != 1:
-                who = "Several people here are" if found else "Nobody here is"
-                raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
-            found[0].believed = choice.text()
-            self._file.put_stream(found[0])
-            return found[0]
+            found = self._called(writer)
+            found.believed = choice.text()
+            self._file.put_stream(found)
+            return found
+
+    def trust(self, writer: str) -> StreamState:
+        """Take the key that a writer's stream is signed with at the next exchange, or none, for theirs. Raise
+        InvalidInput."""
+        with self._file:
+            found = self._called(writer)
+            found.key = ""
+            self._file.put_stream(found)
+            return found
+
+    def _called(self, writer: str) -> StreamState:
+        start = writer.casefold()
+        states = [one for one in self._file.streams().values() if one.writer != self.writer]
+        found = [one for one in states if one.writer.startswith(start) or one.name.casefold().startswith(start)]
+        if len(found) != 1:
+            who = "Several people here are" if found else "Nobody here is"
+            raise InvalidInput(f"{who} called {writer}.", "See their names with `team`.")
+        return found[0]
 
     def export(self) -> str:
         """Return the merged records as text: equal on every machine that knows the same operations."""
@@ -294,10 +307,21 @@ class Team:
         """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Raise GitError."""
         head = self._streams.heads().get(writer, "")
         if head and head != there:
+            if self._memory.config["team.sign"]:
+                head = self._signed(writer, head)
             self._file.put(PUSHED, f"{self._file.get(PUSHED)} {head}".strip())
             self._file.keep()
             self._streams.push(address, writer, there if there in self._file.get(REPLACED).split() else None)
             self._pushed(writer, head)
+
+    def _signed(self, writer: str, head: str) -> str:
+        """Return the newest commit of one's own stream, signed if it was not. Raise GitError."""
+        state = self._file.streams()[writer]
+        if not self._streams.signatures([head])[head].good:
+            head = state.head = self._streams.sign(writer, head)
+        state.key = self._streams.signatures([head])[head].shown
+        self._file.put_stream(state)
+        return head
 
     def _pushed(self, writer: str, head: str) -> None:
         """Note that the remote has one's own stream up to the commit `head`."""

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from store.base.clock import DAY_MS, to_ms
 from store.team.operation import Operation, Refused
 from store.team.repository import INCOMING, StreamRepository
+from store.team.signatures import Signature, doubt
 from store.team.stream import Segment, decoded, digest, follows
 from store.team.team_file import StreamState, TeamFile
 from store.team.view import SharedRecord
 
+NOBODY = StreamState("")
 GONE = ("gone", "purge")  # what a rewritten line of a purged record becomes
 
 
@@ -31,10 +33,13 @@ class StreamMerge:
         """Merge every stream but one's own. Raise GitError."""
         incoming = self._streams.heads(INCOMING)
         known = self._team.streams()
+        new = [head for other, head in incoming.items() if other != writer and head != known.get(other, NOBODY).head]
+        signed = self._streams.signatures(new)
         verified = {}
         for other in sorted({*incoming, *known, *self._streams.refused} - {writer}):
             state = known.get(other) or StreamState(other)
-            self._one(state, incoming.get(other, ""))
+            head = incoming.get(other, "")
+            self._one(state, head, signed.get(head, Signature()))
             if why := self._streams.refused.get(other):
                 state.said = f"refused after number {state.seq}: {why}"
             self._team.put_stream(state)
@@ -62,6 +67,10 @@ class StreamMerge:
         state = self._team.streams().get(writer) or StreamState(writer)
         if not head or head == state.head:
             return []
+        if state.head and digest(next(self._streams.segments(writer, [head]))) == state.digest:
+            state.head = head  # its newest commit was signed
+            self._team.put_stream(state)
+            return []
         found = list(self._verified(writer, head, state))
         self._append(state, iter(found), head)
         self._team.put_stream(state)
@@ -87,7 +96,7 @@ class StreamMerge:
                 " count from the arrival, so nothing else comes of it."
             )
 
-    def _one(self, state: StreamState, head: str) -> None:
+    def _one(self, state: StreamState, head: str, signature: Signature) -> None:
         """Bring one stream up to what was fetched, or say why not."""
         state.said = ""
         if head == state.head:
@@ -95,6 +104,8 @@ class StreamMerge:
         try:
             if not head:
                 state.said = "its stream is gone from the remote"
+            elif waits := doubt(state, signature):
+                state.said = waits
             elif not state.head or self._streams.descends(head, state.head):
                 self._append(state, self._verified(state.writer, head, state), head)
             elif self._streams.descends(state.head, head):

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from store.git.process import GitError
+from store.team import signatures
 from store.team.operation import WRITER, Refused
 from store.team.remote_errors import Malformed, RemoteRefuses, failure
+from store.team.signatures import Signature
 from store.team.stream import LARGEST
 
 FOLDER = "shared.git"
 FILE = "segment"  # in the tree of each commit
+KEYS = "gpg.ssh.allowedSignersFile"
 VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
 SECONDS = 600  # for a fetch or a push
 SILENT_SECONDS = 60  # until a remote that sends nothing is given up
@@ -143,6 +146,35 @@ class StreamRepository:
                 size = int(data[at:end])
                 yield data[end + 1 : end + 1 + size]
                 at = end + 2 + size
+
+    def signatures(self, commits: Iterable[str]) -> dict[str, Signature]:
+        """Return what git says of the signature of each commit: by the person's own list of keys, if they have one.
+        Raise GitError."""
+        chosen = list(commits)
+        if not chosen:
+            return {}
+        own = self._git("config", "--type=path", "--get", KEYS, accepted=(0, 1)).decode().strip()
+        words = ("-c", f"{KEYS}={own or os.devnull}", "log", "--no-walk=unsorted", f"--format={signatures.FORMAT}")
+        return signatures.parsed(self._git(*words, *chosen, detached=True).decode("utf-8", "replace").splitlines())
+
+    def sign(self, writer: str, commit: str) -> str:
+        """Replace the newest commit of a writer's stream by one that is signed with the key of git's own settings;
+        return it. Raise GitError."""
+        *parents, moment = self._git("log", "-1", "--format=%P %ct", commit).decode().split()
+        by = {"NAME": "Memoranda", "EMAIL": f"{writer}@memoranda", "DATE": f"{moment} +0000"}
+        who = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in by.items()}
+        behind = [word for parent in parents for word in ("-p", parent)]
+        try:
+            made = self._git("commit-tree", "-S", f"{commit}^{{tree}}", *behind, detached=True, more=who)
+        except GitError as error:
+            raise GitError(
+                f"git could not sign what is shared: {error.message.partition('failed: ')[2] or error.message}",
+                "Nothing was sent. Set user.signingKey (and gpg.format) in git's own settings, with the key in an"
+                " agent; or set team.sign to false.",
+            ) from None
+        signed = made.decode().strip()
+        self.point({writer: signed})
+        return signed
 
     def commits(self, writer: str, newest: str, after: str = "") -> list[str]:
         """Return the commits of a stream, oldest first, those since the commit `after` alone. Raise Refused where one
@@ -272,7 +304,10 @@ class StreamRepository:
         source: IO[bytes] | None = None,
         accepted: Sequence[int] = (0,),
         inside: bool = True,
+        detached: bool = False,
+        more: Mapping[str, str] | None = None,
     ) -> bytes:
+        """Run git; `detached` from the terminal, where what it runs could ask something, with `more` variables."""
         settings = (word for setting in _SETTINGS for word in ("-c", setting))
         place = ("--git-dir", self.path) if inside else ()
         try:
@@ -281,7 +316,8 @@ class StreamRepository:
                 stdin=subprocess.PIPE if source is None else source,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=_environment(),
+                env={**_environment(), **(more or {})},
+                start_new_session=detached,
             ) as child:
                 self._child = child
                 try:
@@ -308,6 +344,7 @@ def _environment() -> dict[str, str]:
         "GIT_HTTP_LOW_SPEED_TIME": str(SILENT_SECONDS),
         "GIT_ALLOW_PROTOCOL": _PROTOCOLS,
         "GIT_TERMINAL_PROMPT": "0",
+        "SSH_ASKPASS_REQUIRE": "never",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
     }

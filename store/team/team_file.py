@@ -18,6 +18,7 @@ from store.team.view import SharedRecord
 FILE = "team.db"
 WRITERS = "writers"  # kind of entry of the installation: the writer of each memory
 BUSY_MS = 2_000
+STREAM = "writer, head, seq, digest, name, at, said, believed, key"  # columns of `streams`, fields of StreamState
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
 -- up to where each writer's stream was merged; `said` is what is wrong with it now, `believed` the kinds and domains
@@ -30,7 +31,8 @@ CREATE TABLE IF NOT EXISTS streams(
   name TEXT NOT NULL DEFAULT '',
   at TEXT NOT NULL DEFAULT '',
   said TEXT NOT NULL DEFAULT '',
-  believed TEXT NOT NULL DEFAULT ''
+  believed TEXT NOT NULL DEFAULT '',
+  key TEXT NOT NULL DEFAULT ''      -- the fingerprint of the key that signs it, and whose that is
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records(
   id TEXT PRIMARY KEY NOT NULL,
@@ -70,6 +72,7 @@ class StreamState:
     at: str = ""
     said: str = ""
     believed: str = ""
+    key: str = ""
 
     @property
     def shown(self) -> str:
@@ -114,6 +117,8 @@ class TeamFile:
             self._connection.pragma("secure_delete", 1)
             # without its comments, which SQLite would store: their words would be found after a purge
             self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
+            if "key" not in {row[1] for row in self._connection.execute("PRAGMA table_info(streams)")}:
+                self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
         except (OSError, apsw.Error) as error:
             raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
 
@@ -167,14 +172,13 @@ class TeamFile:
 
     def streams(self) -> dict[str, StreamState]:
         """Return the state of each known stream, by writer."""
-        rows = self._connection.execute("SELECT writer, head, seq, digest, name, at, said, believed FROM streams")
+        rows = self._connection.execute(f"SELECT {STREAM} FROM streams")
         return {row[0]: StreamState(*row) for row in rows}
 
     def put_stream(self, state: StreamState) -> None:
         self._connection.execute(
-            "INSERT OR REPLACE INTO streams(writer, head, seq, digest, name, at, said, believed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (state.writer, state.head, state.seq, state.digest, state.name, state.at, state.said, state.believed),
+            f"INSERT OR REPLACE INTO streams({STREAM}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            tuple(getattr(state, name) for name in STREAM.split(", ")),
         )
 
     # records

@@ -89,6 +89,10 @@ def describe(one: Member) -> list[Line]:
     ]
     if state.said:
         lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]
+    signed = (
+        f"Signed by {state.key}." if state.key else "Not signed: whoever may push to the remote could have written it."
+    )
+    lines += [[], [(signed, "")]]
     if not one.own:
         words = " ".join(dict.fromkeys(state.believed.replace("+", "").split()))
         taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."

@@ -74,6 +74,18 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
             if not found.believed:
                 said = f"All that {found.shown} shares is asked about from now on."
             return Outcome(said, lambda: {"writer": found.writer, "believed": found.believed.split()})
+        if given.act == "trust":
+            if not given.who:
+                raise InvalidInput("Whom?", "team trust ANA, once Ana told you that her key changed")
+            found = members.trust(given.who)
+            done = exchange(session, members)
+            state = next(state for state, _ in members.members() if state.writer == found.writer)
+            said = f"{state.shown} signs with {state.key}." if state.key else f"{state.shown} does not sign."
+            return Outcome(
+                f"{said} What waited was taken in; from now on anything else waits again.",
+                lambda: {"writer": state.writer, "key": state.key, **exchanged_data(done)},
+                exchanged_lines(members, done),
+            )
         new = members.start_anew()
         done = exchange(session, members)
         return Outcome(f"This memory goes on as {new}.", lambda: {"writer": new, **exchanged_data(done)})
@@ -202,7 +214,9 @@ def _members(team: "Team") -> Outcome:
     for state, records in found:
         own = "you" if state.writer == team.writer else ""
         believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
-        about = [own, count(records, "record"), f"last new {state.at[:10]}" if state.at else "", believed, state.said]
+        key = f"signed by {state.key}" if state.key else "not signed"
+        last = f"last new {state.at[:10]}" if state.at else ""
+        about = [own, count(records, "record"), last, key, believed, state.said]
         lines.append(
             f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
         )
@@ -217,6 +231,7 @@ def _members(team: "Team") -> Outcome:
                 "operations": state.seq,
                 "at": state.at,
                 "believed": state.believed.split(),
+                "key": state.key,
                 "warning": state.said,
             }
             for state, records in found

@@ -111,6 +111,7 @@ def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: P
         (("share", "off", "work"), "Sharing is off, or it is of something"),
         (("share", "work", "--remote", "upstream", "--yes"), "no remote upstream"),
         (("team", "believe"), "Whom?"),
+        (("team", "trust"), "Whom?"),
         (("team", "believe", "Zoe", "work"), "Nobody here is called Zoe"),
     ):
         done = ana.do(*words)
@@ -118,3 +119,27 @@ def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: P
     subprocess.run(["git", "-C", str(ana.folder), "remote", "set-url", "origin", str(tmp_path / "nowhere")], check=True)
     done = ana.do("share", "work", "--yes")
     assert done.status == 1 and "There is no git repository at" in done.err and "Traceback" not in done.err
+
+
+def test_a_key_that_changed_is_named_and_taken_when_the_person_says_so(
+    two: tuple[Checkout, Checkout], tmp_path: Path
+) -> None:
+    ana, bob = two
+    config = Path(ana.environment["HOME"]) / ".config" / "memoranda" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[team]\nsign = true\n")
+    ana.environment["GIT_CONFIG_GLOBAL"] = str(tmp_path / "gitconfig")
+    for name in ("first", "second"):
+        key = tmp_path / name
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+        (tmp_path / "gitconfig").write_text(f"[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {key}\n")
+        ana.do("remember", f"The {name} key is on the shelf", "--domain", "work")
+        shared = ana.do("share", "work", "--yes")
+        assert shared.status == 0, shared
+        bob.do("team", "sync")
+        assert "first key" in bob.do("inbox").out and "second key" not in bob.do("inbox").out
+    named = bob.do("team")
+    assert named.status == 1 and "signed by SHA256:" in named.out and "signed by another key" in named.out
+    done = bob.do("team", "trust", "Ana")
+    assert done.status == 0 and "signs with SHA256:" in done.out, done
+    assert "second key" in bob.do("inbox").out and bob.do("team").status == 0
