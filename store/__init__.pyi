@@ -583,6 +583,9 @@ from store.team.collect import (
     SHAREABLE as SHAREABLE_DOMAINS,
     ShareChoice,
 )
+from store.team.commits import (
+    shared_identity,
+)
 from store.team.exchange import (
     Exchanged,
     Team,
@@ -936,6 +939,7 @@ __all__ = [
     "scrub_secrets",
     "serve_mcp",
     "session_flush",
+    "shared_identity",
     "shares",
     "short_model_name",
     "source_reader",

@@ -1,10 +1,11 @@
 """Find the decisions that a commit's message names, and link them.
 
-A `Decision:` trailer states the purpose of the commit; `D#12` in the text means at least that the two are related. A
+A `Decision:` trailer states the purpose of the commit; `D#12` in the text means at least that the two are related. In a
+trailer `D12@3c7vjyhh2avx` names a decision that is shared by its writer, and means the same on every machine. A
 decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from store.base.citations import cite, find
 from store.database.database import Transaction
@@ -23,6 +24,7 @@ _JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisio
 _VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
 _BEFORE = 200  # characters that are searched for those words
+_SHARED = r"(?<![\w#@])D[1-9][0-9]{0,11}@[a-z2-7]{12}(?![\w@])"
 _LONGEST = 20_000  # characters of a message that are read from its start, and for trailers from its end
 
 
@@ -70,20 +72,39 @@ def link(write: Transaction, commits: "Sequence[CommitInfo]", made_here: "Collec
     if any("decision" in info.message.lower() for info in commits):
         for number, title in write.rows("SELECT id, title FROM decisions WHERE status = 'active'"):
             titles.setdefault(folded(title), []).append(number)
+    return add_links(
+        write,
+        [
+            (info.sha, decision, kind)
+            for info in commits
+            for decision, kind in mentioned(info.message, titles, numbers=info.sha in made_here).items()
+        ],
+    )
+
+
+def add_links(write: Transaction, links: "Iterable[tuple[str, int, str]]") -> int:
+    """Add links (sha, decision, kind) of which commit and decision are there; return how many were new."""
     made = []
-    for info in commits:
-        for decision, kind in mentioned(info.message, titles, numbers=info.sha in made_here).items():
-            write.execute(
-                "INSERT INTO commit_links(commit_id, decision_id, link_type, origin)"
-                " SELECT c.id, d.id, ?, ? FROM commits AS c, decisions AS d WHERE c.sha = ? AND d.id = ?"
-                " ON CONFLICT DO NOTHING",
-                (Verbatim(kind), Verbatim(IMPORTER), Verbatim(info.sha), decision),
-            )
-            if write.database.connection.changes():
-                made.append(f"link {cite('commit', info.sha)} {cite('decision', decision)}")
+    for sha, decision, kind in links:
+        write.execute(
+            "INSERT INTO commit_links(commit_id, decision_id, link_type, origin)"
+            " SELECT c.id, d.id, ?, ? FROM commits AS c, decisions AS d WHERE c.sha = ? AND d.id = ?"
+            " ON CONFLICT DO NOTHING",
+            (Verbatim(kind), Verbatim(IMPORTER), Verbatim(sha), decision),
+        )
+        if write.database.connection.changes():
+            made.append(f"link {cite('commit', sha)} {cite('decision', decision)}")
     if made:
         write.reason = ", ".join(made) if len(made) <= NAMED else f"link {len(made)} commits and decisions"
     return len(made)
+
+
+def shared(message: str) -> list[str]:
+    """Return the shared decisions that the trailers of a message name by their writer."""
+    import re
+
+    message = message.replace("\r\n", "\n").strip("\n")[-_LONGEST:]
+    return [found for value in _trailers(message) for found in re.findall(_SHARED, value)]
 
 
 def folded(text: str) -> str:

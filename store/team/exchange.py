@@ -15,11 +15,12 @@ from store.purge.registry import INPUT, RECORD, TABLES
 from store.purge.scan.column_scan import RemainingMatch
 from store.team.arrivals import Arrivals, Arrived, settle
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold
+from store.team.commits import link_named
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation
 from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import split
-from store.team.team_file import FILE, Held, StreamState, TeamFile
+from store.team.team_file import Held, StreamState, TeamFile, exists
 from store.team.view import SharedRecord
 
 if TYPE_CHECKING:
@@ -37,11 +38,13 @@ REACH = "shared: `team sync` erases it from {} and from machines that exchange l
 
 @dataclass(slots=True)
 class Exchanged:
-    """Result of an exchange: operations `sent` and `received`, what `arrived`, and what is wrong with streams."""
+    """Result of an exchange: operations `sent` and `received`, what `arrived`, commits `linked` to decisions that they
+    name by their writer, and what is wrong with streams."""
 
     sent: int = 0
     received: int = 0
     arrived: Arrived = field(default_factory=Arrived)
+    linked: int = 0
     warnings: list[str] = field(default_factory=list)
 
 
@@ -200,6 +203,7 @@ class Team:
             if bring:
                 wait("Comparing")
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
+            done.linked = link_named(self._memory, self._file)
         self._erase(done.arrived)
         done.warnings = [f"{one.shown}: {one.said}." for one in self._file.streams().values() if one.said]
         done.warnings += merge.notes
@@ -393,7 +397,7 @@ class Team:
 def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
     """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
     a purge reaches only with the next exchange, and never for certain."""
-    if not _exists(memory):
+    if not exists(installation.team_folder(memory.database.path)):
         return plan
     with Team(memory) as team:
         places = team.shared(plan)
@@ -402,21 +406,17 @@ def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
 
 def erase_shared(memory: Memory) -> None:
     """Remove from the streams of a memory's team, if there are any, what was purged from it. Raise Busy or GitError."""
-    if _exists(memory):
+    if exists(installation.team_folder(memory.database.path)):
         with Team(memory) as team:
             team.erase()
 
 
 def shares(memory: Memory) -> bool:
     """Return whether something of a memory is shared, or was received from a team."""
-    if not _exists(memory):
+    if not exists(installation.team_folder(memory.database.path)):
         return False
     with Team(memory) as team:
         return bool(team.choice or team.members())
-
-
-def _exists(memory: Memory) -> bool:
-    return os.path.lexists(os.path.join(installation.team_folder(memory.database.path), FILE))
 
 
 def git_name(folder: str) -> str:

@@ -50,6 +50,8 @@ CREATE TABLE IF NOT EXISTS held(
   confirmed TEXT NOT NULL,
   status TEXT NOT NULL              -- active, forgotten
 ) WITHOUT ROWID;
+-- commits that were linked to a shared decision which their message names
+CREATE TABLE IF NOT EXISTS linked(id TEXT NOT NULL, sha TEXT NOT NULL, PRIMARY KEY(id, sha)) WITHOUT ROWID;
 -- what was put into the inbox: the newest proposal about a record, and the state of the record that it was about
 CREATE TABLE IF NOT EXISTS offers(
   id TEXT PRIMARY KEY NOT NULL,
@@ -246,6 +248,11 @@ class TeamFile:
     def drop_held(self, id: str) -> None:
         self._connection.execute("DELETE FROM held WHERE id = ?", (id,))
 
+    def first_link(self, id: str, sha: str) -> bool:
+        """Note that a commit names a shared decision; return whether that is new."""
+        self._connection.execute("INSERT OR IGNORE INTO linked(id, sha) VALUES (?, ?)", (id, sha))
+        return bool(self._connection.changes())
+
     def offers(self) -> dict[str, Offer]:
         """Return the newest proposal about each record, by identity."""
         rows = self._connection.execute("SELECT id, proposal, fields, base FROM offers")
@@ -259,6 +266,11 @@ class TeamFile:
 
     def drop_offer(self, id: str) -> None:
         self._connection.execute("DELETE FROM offers WHERE id = ?", (id,))
+
+
+def exists(folder: str) -> bool:
+    """Return whether a memory's folder for its team has such a file."""
+    return os.path.lexists(os.path.join(folder, FILE))
 
 
 def machine_id() -> str:

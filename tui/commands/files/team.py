@@ -171,6 +171,8 @@ def exchanged_lines(team: "Team", done: "Exchanged") -> list[str]:
         lines.append(f"{count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
     if done.arrived.purged:
         lines.append(f"{count(len(done.arrived.purged), 'record')} purged by their author were erased here.")
+    if done.linked:
+        lines.append(f"{count(done.linked, 'commit')} linked to decisions that they name.")
     return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
 
 
@@ -182,6 +184,7 @@ def exchanged_data(done: "Exchanged") -> dict[str, object]:
         "changed": done.arrived.changed,
         "believed": done.arrived.believed,
         "purged": len(done.arrived.purged),
+        "linked": done.linked,
         "notes": done.arrived.notes,
         "warnings": done.warnings,
     }

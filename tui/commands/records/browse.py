@@ -91,7 +91,7 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import linked_records, lookup
+    from store import Decision, Fact, linked_records, lookup, shared_identity
     from store import parse_citation as parse
     from tui.render.details.record_detail import as_text, describe
     from tui.theme.escape import visible
@@ -100,6 +100,9 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
     record = lookup.lookup(memory.database, parse(given.citation, "fact"))
     lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
     data = linked_records.as_json(memory.database, record)
+    if isinstance(record, Decision | Fact) and (shared := shared_identity(memory, record)):
+        lines.append(f"Shared as {shared}: on every machine, as in a commit that ends in `Decision: {shared}`.")
+        data["shared"] = shared
     if given.diff:
         text = _diff(session, record)
         lines += ["", *text.split("\n")]

@@ -64,6 +64,8 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert "Releases" not in bob.do("context").out, "and no agent is sent it"
     assert bob.do("accept", "--all", "--yes").status == 0 or bob.do("accept", "1", "2").status == 0
     assert "Releases are cut on Tuesdays" in bob.do("facts").out
+    bob.do("team", "sync")
+    assert "Shared as D1@" in bob.do("show", "D#1").out and "`Decision: D1@" in ana.do("show", "D#1").out
     members = json.loads(bob.do("team", "--json").out)
     assert [(one["name"], one["you"], one["records"]) for one in members] == [("Ana Pérez", False, 2)]
     branches = subprocess.run(
