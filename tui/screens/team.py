@@ -134,7 +134,7 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._worker = worker
         self._members: list[Member] = []
         self._shown: Hashable = None
-        self._status = ""
+        self._said: list[str] = []  # what came of the last exchange, until the cursor moves
 
     def compose(self) -> ComposeResult:
         yield Split(id="team-title")
@@ -150,29 +150,28 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
 
     @work(thread=True, exclusive=True, group="team", exit_on_error=False, description="look who shares")
     def _look(self, exchange: bool = False) -> None:
-        status = ""
+        said: list[str] = []
         try:
             if exchange:
                 done = self._worker.run(wait=True)
-                lines = done[1] if done is not None else ["Nothing is shared here yet."]
-                status = " ".join(lines) or "Nothing new on either side."
+                said = (done[1] or ["Nothing new on either side."]) if done else ["Nothing is shared here yet."]
             with Memory(self._location, "app", self._clock, create=False) as memory:
                 members = look(memory)
         except MemorandaError as error:
-            members, status = self._members, str(error)
+            members, said = self._members, [str(error)]
         if self.is_attached and self.app.is_running:
-            self.app.call_from_thread(self._show, members, status)
+            self.app.call_from_thread(self._show, members, said)
 
-    def _show(self, members: list[Member], status: str) -> None:
+    def _show(self, members: list[Member], said: list[str]) -> None:
         if self.is_attached:
-            self._members, self._status = members, status
+            self._members, self._said = members, said
             self.query_one("#team", RecordList).set_rows(TeamRows(members, self._clock()))
             self._title()
             self._preview()
 
-    def _title(self) -> None:
+    def _title(self, doing: str = "") -> None:
         wrong = sum(bool(one.state.said) for one in self._members)
-        right = self._status or (f"{wrong:,} with something wrong" if wrong else "")
+        right = doing or (f"{wrong:,} with something wrong" if wrong else "")
         self.query_one("#team-title", Split).put_both(
             [(" TEAM  ", "bold $text-accent"), (visible(self._location.name), "bold")],
             [(f"{visible(right)} ", "$text-warning" if wrong else "$dim")],
@@ -189,9 +188,13 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
 
     def _preview(self) -> None:
         one = next((one for one in self._members if one.state.writer == self._shown), None)
-        self.query_one(Preview).show([] if one is None else describe(one))
+        said: list[Line] = [[(visible(line), "warning")] for line in self._said]
+        about = [] if one is None else describe(one)
+        self.query_one(Preview).show([*said, *([[]] if said and about else []), *about])
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if event.key != self._shown:
+            self._said = []
         self._shown = event.key
         self._preview()
 
@@ -213,6 +216,5 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
 
     def action_exchange(self) -> None:
         """Send and receive now, on a thread of its own."""
-        self._status = "Exchanging …"
-        self._title()
+        self._title("Exchanging …")
         self._look(exchange=True)
