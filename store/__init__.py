@@ -102,6 +102,7 @@ FOR_THE_APPLICATION = {
         "store.records.proposals": "proposals_about=about",
         "store.records.tags": "written_tags=written",
         "store.records.tasks": "OPEN_TASKS=OPEN",
+        "store.records.trends": "Trend trends",
     },
     "time": {
         "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms whole_days",

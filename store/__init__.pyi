@@ -468,6 +468,10 @@ from store.records.tasks import (
 from store.records.timeline.checkpoint_levels import (
     percent as checkpoint_percent,
 )
+from store.records.trends import (
+    Trend,
+    trends,
+)
 from store.redaction.allowlist import (
     allow as allow_secret,
     allowances as allowed_secrets,
@@ -799,6 +803,7 @@ __all__ = [
     "TREND_DAYS",
     "Task",
     "Team",
+    "Trend",
     "Trust",
     "Turn",
     "USUAL_MODEL",
@@ -952,6 +957,7 @@ __all__ = [
     "to_ms",
     "token_count",
     "trace_purge",
+    "trends",
     "trial_of_model",
     "typed_moment",
     "understood_error",

@@ -14,6 +14,7 @@ from textual import events
 from textual.app import App
 from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
 from textual.filter import LineFilter, Monochrome, NoColor
+from textual.geometry import Offset
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -24,11 +25,12 @@ from tui.input.key_table import BY_ID, FIXED, named, remap
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
 from tui.theme.escape import visible
-from tui.theme.glyphs import only_plain
+from tui.theme.glyphs import SAID, only_plain
 from tui.theme.high_contrast import HIGH_CONTRAST
 from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
 from tui.theme.styles import mended
 from tui.widgets.field import Field
+from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
 from tui.workers.threads import SaysDefects
 
@@ -83,6 +85,7 @@ class Memoranda(SaysDefects, App[int]):
             self.register_theme(theme)
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
+        self._said = Ascii(SAID)
         self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
         self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on
         self._hold: Timer | None = None
@@ -109,7 +112,9 @@ class Memoranda(SaysDefects, App[int]):
         """Return the second layer against hostile text, behind every widget; ASCII for our glyphs if the user or the
         terminal needs it; and a limit to the colours available."""
         filters = [*super().get_line_filters(), self._clean]
-        if self._plain or self.config["badges"] == "ascii":
+        if self.config["plain"]:
+            filters.append(self._said)
+        elif self._plain or self.config["badges"] == "ascii":
             filters.append(self._ascii)
         if self.no_color:  # Textual's own filter would still emit greys
             filters = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
@@ -203,6 +208,15 @@ class Memoranda(SaysDefects, App[int]):
         """Show a message in the bottom line, and keep it for `:messages`."""
         self.messages.append((self._clock(), message))
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+        if self.config["plain"]:
+            self.cursor_position = Offset(0, self.size.height - 1)
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        """Put the terminal's cursor where a screen reader reads on: on the row under the cursor, after a message."""
+        line = event.record_list.line_of(event.record_list.cursor_index)
+        waits = bool(self._notifications)  # a message is read first
+        if self.config["plain"] and line is not None and event.record_list.has_focus and not waits:
+            self.cursor_position = event.record_list.region.offset + Offset(0, line)
 
     def _dismiss(self) -> None:
         """Remove what was said before the key that is pressed now, or the click."""

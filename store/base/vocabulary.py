@@ -35,6 +35,7 @@ SETTING_NAMES = (
     "search.scopeRules",
     "theme",
     "badges",
+    "plain",
     "motion",
     "editor",
     "embedding.provider",

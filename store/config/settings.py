@@ -19,9 +19,9 @@ VARIABLE = "MEMORANDA_"
 """Prefix of the environment variable of a setting: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
 BY_ENVIRONMENT = (
     *("retention_days", "turns.retention_days", "checkpoints.micro_days", "checkpoints.meso_days"),
-    *("checkpoints.macro_days", "checkpoints.archival_days"),
+    *("checkpoints.macro_days", "checkpoints.archival_days", "plain"),
 )
-"""The settings that a variable may set: retention periods."""
+"""The settings that a variable may set: retention periods, and what a machine's user needs everywhere."""
 
 
 class Setting:
@@ -169,6 +169,12 @@ SETTINGS = (
         "unicode",
         "How badges are drawn: unicode, or ascii for poor fonts",
         ("unicode", "ascii"),
+    ),
+    Setting(
+        "plain",
+        "bool",
+        False,
+        "For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed",
     ),
     Setting("motion", "choice", "full", "Whether there are animations: full or none", ("full", "none")),
     Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),

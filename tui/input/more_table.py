@@ -7,7 +7,7 @@ from tui.input.commands.command_table import BY_NAME
 
 
 class Further(NamedTuple):
-    """A screen: its letter, its name, the verb that opens it, and what it shows."""
+    """A screen: its letter, its name, the line that opens it, and what it shows."""
 
     letter: str
     name: str
@@ -21,6 +21,7 @@ TABLE = (
     Further("e", "Evidence", "verify", "what facts rest on, and whether it still holds"),
     Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
+    Further("p", "Plots", "stats --plot -", "growth, recall and age over time"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),
 )
@@ -28,4 +29,4 @@ TABLE = (
 
 def further() -> Sequence[Further]:
     """Return the screens whose verb exists."""
-    return [one for one in TABLE if one.verb in BY_NAME]
+    return [one for one in TABLE if one.verb.split()[0] in BY_NAME]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from store import PastState
 
 SORT_ORDER = ("need", "oldest", "domain", "newest", "text")
-WIDE, HUGE = 100, 180  # columns from which on the preview is beside the list, and wider still
+WIDE, HUGE = 100, 160  # columns from which on the preview is beside the list, and wider still
 LABELS = {pane: BY_NAME[pane].label or pane.capitalize() for pane in PANES}
 DIM, STRONG = "$dim", "bold $text-accent"
 

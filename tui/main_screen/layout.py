@@ -7,11 +7,12 @@ from importlib import import_module
 
 from textual.binding import Binding
 from textual.containers import Container, Vertical
+from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.input.key_table import KEYS
 from tui.input.pane_table import BY_NAME
-from tui.lists.view_state import empty
+from tui.lists.view_state import HUGE, WIDE, empty, layout
 from tui.widgets.cached_lines import Kept
 from tui.widgets.record_list import RecordList
 
@@ -49,6 +50,18 @@ MainScreen {
     &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
 }
 """
+
+
+FORMS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]
+
+
+def take_form(screen: Screen[None], plain: bool) -> None:
+    """Give a screen the form of its width; if `plain` the narrow one, since a list beside a text would be heard as
+    one."""
+    screen.HORIZONTAL_BREAKPOINTS = FORMS[:1] if plain else FORMS
+    shown = FORMS[0][1] if plain else layout(screen.app.size.width)
+    for _, name in FORMS:
+        screen.set_class(name == shown, name)
 
 
 # Keys typed right after these belong to the bar that they open, even if they arrive in one chunk, as over a slow line:

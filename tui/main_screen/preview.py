@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from store import MemorandaError, parse_citation
 from tui.input.key_table import HITS
+from tui.input.pane_table import BY_NAME
 from tui.main_screen.controller import first
 from tui.panes.host import Host
 from tui.widgets.preview_pane import PreviewPane
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tui.lists.hit_rows import HitRows
     from tui.lists.record_rows import KeyedRows
     from tui.panes.host import PaneController
+    from tui.render.field_diff import Line
 
 
 class PreviewHost(Host, Protocol):
@@ -41,7 +43,19 @@ class PreviewController:
             return
         providers = [host.preview_hit, *(controller.preview for controller in host.pane_controllers)]
         if not first([lambda show=show: show(source) for show in providers]):  # type: ignore[misc]
-            host.pane.follow(self._record(source))
+            record = self._record(source)
+            host.pane.follow(record, () if record is not None else self._missing(source))
+
+    def _missing(self, source: RecordList) -> Sequence[Line]:
+        """Return what an empty list waits for; nothing if it is only narrowed, or of the past."""
+        host, name = self.host, source.id or ""
+        if host.engine is None or source.rows is None or len(source.rows) or name not in BY_NAME or host.view.past:
+            return ()
+        if BY_NAME[name].is_narrowed(host.view):
+            return ()
+        from tui.lists.missing import missing
+
+        return missing(host.engine.screen, name)
 
     def _record(self, source: RecordList) -> Record | Step | None:
         rows, index = source.rows, source.cursor_index

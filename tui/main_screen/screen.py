@@ -17,13 +17,13 @@ from textual.worker import Worker, WorkerState
 from store import Clock, Location, utc_now
 from tui.input.key_table import FACTS, HITS, LIBRARIAN, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
-from tui.lists.view_state import HUGE, WIDE, View, empty, layout
+from tui.lists.view_state import View, empty, layout
 from tui.main_screen.as_of import AsOfController
 from tui.main_screen.commands.dispatch import CommandController
 from tui.main_screen.commands.plans import PlanController
 from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
-from tui.main_screen.layout import STYLES, TYPING, Body, bindings, hidden_pane, list_pane
+from tui.main_screen.layout import FORMS, STYLES, TYPING, Body, bindings, hidden_pane, list_pane, take_form
 from tui.main_screen.lists.loading import ListsController
 from tui.main_screen.lists.marks import MarksController
 from tui.main_screen.lists.opening import OpeningController
@@ -59,7 +59,7 @@ POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10
 class MainScreen(ResponsiveScreen[None]):
     """One list at the left, the preview at the right (below, if narrow), the panes and the status on top."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
+    HORIZONTAL_BREAKPOINTS = FORMS
     BINDINGS: ClassVar[list[BindingType]] = list(bindings())
     DEFAULT_CSS = STYLES
 
@@ -94,9 +94,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.found = self.widgets.found
         self.bar = self.widgets.bar
         self.ask_bar = self.widgets.ask_bar
-        self.find = self.widgets.find
-        self.has_pane = self.widgets.has_pane
-        self.hide_pane = self.widgets.hide_pane
+        self.find, self.has_pane, self.hide_pane = self.widgets.find, self.widgets.has_pane, self.widgets.hide_pane
         self.size_hits = self.widgets.size_hits
         self.say = self.notices.say
         self.copy = self.notices.copy
@@ -144,12 +142,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.ask_first = self.prompt.ask_first
         self.run_line = self.commands.action_run
         self.type_command = self.commands.action_command
-        self.show_help = self.commands.action_help
-        self.show_doctor = self.commands.action_doctor
-        self.show_agents = self.commands.action_agents
-        self.show_settings = self.commands.action_settings
-        self.show_team = self.commands.action_team
-        self.choose_memory = self.commands.action_open_memory
+        self.open_screen = self.commands.open_screen
         self.show_plan = self.plans.show_plan
         self.show_since = self.plans.show_since
 
@@ -186,11 +179,10 @@ class MainScreen(ResponsiveScreen[None]):
         self.embedding = EmbeddingController(self)
         self.model_status = ModelStatusController(self)
         self.checkpoints = CheckpointController(self)
-        guide = TourController(self)
-        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self), guide)
-        self.tasks = (self.upkeep, self.embedding, *more)
-        for controller in (self.model_status, guide):
-            take_actions(self, controller)
+        more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self))
+        self.tasks = (self.upkeep, self.embedding, *more, TourController(self))
+        for task in (self.model_status, self.tasks[-1]):
+            take_actions(self, task)
         self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
         self.opening.open()
         self.set_interval(POLL, self.poll)
@@ -228,6 +220,7 @@ class MainScreen(ResponsiveScreen[None]):
 
     def configured(self) -> None:
         """Apply a changed configuration."""
+        take_form(self, self.app.config["plain"])  # type: ignore[attr-defined]
         self.footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         self.footer.show_pane("")
         self.draw_footer()

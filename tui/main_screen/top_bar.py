@@ -75,6 +75,11 @@ class TopBarController:
         else:
             self._sizes[name] = size
 
+    @property
+    def _roomy(self) -> bool:
+        """Return whether the status has room beside the tabs: elsewhere they would move as it comes and goes."""
+        return self.host.form == "-huge"
+
     def _under_way(self) -> list[Piece]:
         """Return the status of background work."""
         pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
@@ -92,7 +97,7 @@ class TopBarController:
         if narrow:
             bar.put_both([(" ", ""), *tabs(self.host.current, self._waiting, room - 2)], ())
         else:
-            status = self._under_way()
+            status = self._under_way() if self._roomy else []
             names = tabs(self.host.current, self._waiting, room - width(left) - width(status) - 2)
             bar.put_both([*left, *names], [*status, (" ", "")])
         self._draw_figures()
@@ -102,7 +107,7 @@ class TopBarController:
 
     def _draw_figures(self) -> None:
         """Show what is under way or wrong, and the model, beside the empty search bar."""
-        figures = self._under_way() if self.host.form == "-narrow" else []
+        figures = [] if self._roomy else self._under_way()
         if self._backups:
             figures += [("  ", ""), (self._backups, "$text-error", "doctor")]
         self.host.search_bar.tell(figures, self.host.model_forms())

@@ -30,6 +30,19 @@ ASCII = str.maketrans(
 )  # fmt: skip
 """Every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width."""
 
+_SPOKEN = "…−“”«‹¿¡⟨⟩×→←↑↓⏎⟦\ufffd"  # of these a screen reader says something of use
+SAID = {
+    **{code: " " for code in ASCII if not chr(code).isalnum() and chr(code) not in _SPOKEN},
+    ord("▸"): ">",
+    ord("✓"): "*",
+    ord("›"): ">",
+    ord("»"): ">",
+    ord("◧"): ">",
+    ord("☑"): "x",
+}
+"""Our glyphs for who hears the screen: most are silent, since a word beside them says the same; a cursor, a mark and
+the state of a task are not."""
+
 
 def plain_locale(environ: "Mapping[str, str]" = os.environ) -> bool:
     """Return whether the locale explicitly is ASCII; Python would write UTF-8 all the same."""

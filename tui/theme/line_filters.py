@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
@@ -64,13 +65,17 @@ def _without_controls(segment: Segment) -> Segment:
 
 
 class Ascii(LineFilter):
-    """Replaces our glyphs by ASCII, for terminals and fonts without them."""
+    """Replaces our glyphs by ASCII, for terminals and fonts without them; or by other characters of their width."""
+
+    def __init__(self, instead: Mapping[int, str] = ASCII) -> None:
+        super().__init__()
+        self._instead = instead
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
             segment
             if segment.text.isascii()
-            else Segment(segment.text.translate(ASCII), segment.style, segment.control)
+            else Segment(segment.text.translate(self._instead), segment.style, segment.control)
             for segment in segments
         ]
 

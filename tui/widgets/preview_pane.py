@@ -55,15 +55,15 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         return self.query_one("#preview", Preview)
 
     def follow(self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None) -> None:
-        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and the
-        first of them in view; clear the back history."""
+        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and
+        the first of them in view; clear the back history."""
         self._before, self._marker = before, marker
         self.reading_out = False
         self._trail.clear()
         self._ahead.clear()
         if record is None:
             self.record = None
-            self.preview.show([])
+            self.preview.show(before)
         else:
             self._show(record)
 

@@ -169,7 +169,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
         If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead."""
         old, before, top = self.rows, self.cursor_key, self._top
-        line = self._line_of(self.cursor_index)
+        line = self.line_of(self.cursor_index)
         drawn = self._drawn() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
@@ -324,14 +324,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             lines += len(self._lines(index))
         return min(lines, most)
 
-    def _line_of(self, index: int | None) -> int | None:
+    def line_of(self, index: int | None) -> int | None:
         """Return the line of the screen on which a row begins; None if it is not on it."""
         if index is None or not self._width:
             return 0 if index is not None and index == self._top else None
         return next((y for y, (row, _) in enumerate(self._layout()) if row == index), None)
 
     def _on_screen(self, index: int | None) -> bool:
-        return self._line_of(index) is not None
+        return self.line_of(index) is not None
 
     def _top_for(self, index: int, line: int | None = None) -> int:
         """Return the top row with which row `index` begins on a line of the screen, or, without one, ends on the
@@ -373,7 +373,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(self.size.region)
 
     def _refresh_row(self, index: int | None) -> None:
-        if (line := self._line_of(index)) is not None and index is not None:
+        if (line := self.line_of(index)) is not None and index is not None:
             height = len(self._lines(index)) if self._width else 1
             self.refresh(Region(0, line, self._width or self.size.width, height))
 

@@ -17,7 +17,7 @@ def story(tmp_path: Path) -> Story:
 def line_of_cursor(person: Person) -> int:
     """The line of the list on which the cursor's row begins."""
     found = person.main.list_of(person.main.place)
-    line = found._line_of(found.cursor_index)
+    line = found.line_of(found.cursor_index)
     assert line is not None
     return line
 

@@ -68,7 +68,7 @@ async def test_the_keys_stay_alive_while_it_looks(story: Story, monkeypatch: pyt
 
     monkeypatch.setattr(doctor, "examine", slow)
     async with opened(story.folder) as person:
-        person.main.call_later(person.main.show_doctor)  # a command waits until all is done
+        person.main.call_later(person.main.open_screen, "doctor")  # a command waits until all is done
         await person.until(lambda: person.sees("✓ one 4"))
         await person.pilot.press("j", "j")
         shown = person.app.screen.query_one("#findings", RecordList)

@@ -26,7 +26,7 @@ def _path(session: Session, text: str) -> str:
     return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
-def _may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
+def may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
     """Return whether an existing file may be overwritten. Raises Declined."""
     if given.yes or not os.path.lexists(path):
         return bool(given.yes)
@@ -61,7 +61,7 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome(document=document)
     path = _path(session, given.file)
     packed = given.gzip or path.endswith(".gz")
-    size = export.save(database, path, _may_replace(session, given, path), packed, document if readable else None)
+    size = export.save(database, path, may_replace(session, given, path), packed, document if readable else None)
     return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
 
 
@@ -172,7 +172,7 @@ def backup(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
     if given.file:
         path = _path(session, given.file)
-        size = backup.save(database, path, _may_replace(session, given, path))
+        size = backup.save(database, path, may_replace(session, given, path))
         return Outcome(f"Backed up to {path}, {size:,} bytes; it was restored and compared, and is intact.",
                        lambda: {"file": path, "bytes": size, "problem": ""})  # fmt: skip
     made = backup.make(database)

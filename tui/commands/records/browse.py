@@ -146,6 +146,10 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def stats(session: Session, given: "ParsedArguments") -> Outcome:
+    if given.plot:
+        from tui.commands.files.plots import plot
+
+        return plot(session, given)
     from dataclasses import asdict
 
     from store import measure

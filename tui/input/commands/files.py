@@ -135,7 +135,20 @@ FILE_COMMANDS = (
         Argument("team", "value", "NAME", "what the team is called there (this project's folder)", ""),
         Argument("words", "flag", "", "no vectors: it is searched by words alone"),
     ),
-    Verb("stats", "Count what there is, and show the health of the memory", "records.browse.stats", reads=True),
+    Verb(
+        "stats",
+        "Count what there is, and show the health of the memory",
+        "records.browse.stats",
+        Argument(
+            "plot",
+            "value",
+            "FILE",
+            "draw growth, recall and age into this SVG file; - prints them",
+            file=True,
+        ),
+        Argument("yes", "flag", "", "replace the file if it is there"),
+        reads=True,
+    ),
     Verb(
         "index",
         "Check the search index, and embed what waits; index documents reads MEMORY.md and memory/**/*.md now",

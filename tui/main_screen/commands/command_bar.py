@@ -33,7 +33,7 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
         screen.app.exit()
         return
     if words[0].removeprefix("/") == "help":
-        screen.show_help()
+        screen.open_screen("help")
         return
     if words[0].removeprefix("/") in ("messages", "tour"):
         screen.app.call_later(screen.app.run_action, f"screen.{words[0].removeprefix('/')}")
@@ -102,11 +102,11 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
 
         screen.say(HOW, "warning")
     elif verb.name == "agents" and not given.agent:
-        screen.show_agents()
+        screen.open_screen("agents")
     elif verb.name == "team" and not given.act:
-        screen.show_team()
+        screen.open_screen("team")
     elif verb.name == "config" and not given.name:
-        screen.show_settings()
+        screen.open_screen("settings")
     elif verb.name == "mcp":
         screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
     elif verb.name == "guard" and not (given.what or given.once or given.watch):
@@ -116,7 +116,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "verify":
         _show_evidence(screen)
     elif verb.name == "doctor" and not given.head:
-        screen.show_doctor(given.quick)
+        screen.open_screen("doctor", given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
         _show_model(screen, given)
     elif verb.name == "search":
@@ -134,7 +134,9 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
         screen.go_to(verb.name)
-    elif verb.name == "stats" and screen.moment is None:  # in the past, the counts are computed and shown as text
+    elif verb.name == "stats" and given.plot == "-":
+        screen.open_screen("plots")
+    elif verb.name == "stats" and screen.moment is None and not given.plot:  # else the counts are shown as text
         screen.go_to("health")
     elif verb.name == "inbox" and given.state in (None, "", "waiting"):
         screen.change_view(asker=given.origin)
@@ -160,7 +162,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "open" and given.place:
         _open(screen, given.place)
     elif verb.name == "open":
-        screen.choose_memory()
+        screen.open_screen("open_memory")
     else:
         return False
     return True

@@ -54,6 +54,10 @@ class CommandController:
 
             run_line(self.host, text)
 
+    def open_screen(self, name: str, *arguments: object) -> None:
+        """Open one of the screens on top of this one, by the name of its action."""
+        getattr(self, f"action_{name}")(*arguments)
+
     def action_palette(self, name: str) -> None:
         """Run the palette's entry `key:id` or `verb:name`."""
         kind, _, word = name.partition(":")
@@ -93,6 +97,12 @@ class CommandController:
         if self.host.engine is not None:
             screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
             self.host.app.push_screen(screen)
+
+    def action_plots(self) -> None:
+        """Show how the memory changed over time."""
+        from tui.screens.plots import PlotsScreen
+
+        self.host.app.push_screen(PlotsScreen(self.host.location, self.host.clock))
 
     def action_settings(self) -> None:
         """Show the settings, to be changed in place."""

@@ -162,6 +162,7 @@ class ListsController:
             host.pane.again()
         for name in (FACTS, TIMELINE):
             host.list_of(name).empty_text = empty_list(name, host.view)
+        self._teach(FACTS, TIMELINE)
         self._flash_changes()
         if self.engine is not None:
             host.set_waiting(self.engine.waiting())
@@ -205,7 +206,14 @@ class ListsController:
             if pane.counts and self.engine is not None:
                 self.host.counts.update(pane.load(pane.counts)(self.engine.screen))
             self.host.side_shown(name, rows)
+        self._teach(*lists)
         self.host.draw_titles()
+
+    def _teach(self, *names: str) -> None:
+        """Say beside a list that is empty what it waits for."""
+        place = self.host.place
+        if place in names and not self.host.list_of(place).rows and not self.host.pane.reading_out:
+            self.host.follow(self.host.list_of(place))
 
     # after a write
 

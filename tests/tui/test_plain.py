@@ -1,0 +1,64 @@
+"""For a screen reader: no drawing characters, one below the other, and the terminal's cursor where it reads on."""
+
+from pathlib import Path
+
+import pytest
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
+from support.stories import Story, copy
+
+from tui.theme.glyphs import ASCII, SAID
+
+__all__ = ["utc"]
+
+SILENT = {chr(code) for code, said in SAID.items() if said == " "}
+
+
+@pytest.fixture
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    monkeypatch.setenv("MEMORANDA_PLAIN", "true")
+    return copy(tmp_path / "billing-api")
+
+
+def drawn(person: Person) -> set[str]:
+    """The drawing characters on the screen, as the terminal gets them."""
+    text = "".join(
+        segment.text
+        for strip in person.strips
+        for line_filter in [*person.app.get_line_filters()][-1:]
+        for segment in line_filter.apply(list(strip), person.app.screen.background_colors[1])
+    )
+    return set(text) & SILENT
+
+
+async def test_no_pane_draws(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        for key in "123456790":
+            await person.press(key)
+            assert not drawn(person), key
+        await person.press("p")
+        await person.until(lambda: person.sees("Growth: facts, decisions and tasks recorded so far."))
+        assert not drawn(person)
+
+
+@pytest.mark.parametrize("size", [WIDE, HUGE])
+async def test_the_list_stands_above_its_preview_at_every_width(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as person:
+        assert person.main.list_of("facts").region.width == size[0]
+        assert person.main.pane.region.y > person.main.list_of("facts").region.y
+
+
+async def test_the_terminals_cursor_follows_the_row_and_the_message(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await person.press("j")
+        found = person.main.list_of("facts")
+        line = found.line_of(found.cursor_index)
+        assert line is not None and person.app.cursor_position == found.region.translate((0, line)).offset
+        await person.press("p")
+        assert person.lines[person.app.cursor_position.y].startswith(" Pinned"), "the message is read"
+        await person.press("j")
+        assert person.lines[person.app.cursor_position.y].lstrip().startswith(("▸", ">")), "then the next row"
+
+
+def test_state_that_only_a_glyph_tells_is_kept() -> None:
+    assert [SAID[ord(glyph)] for glyph in "▸✓◧☑"] == [">", "*", ">", "x"]
+    assert all(len(said) == 1 for said in SAID.values()) and SAID.keys() <= ASCII.keys()
