@@ -14,6 +14,7 @@ NAMES = (
     *(
         "screen_floor",
         "screen_text",
+        "tasks",
         "keys",
         "typing",
         "ingest",

@@ -459,6 +459,9 @@ from store.records.mutes import (
 from store.records.proposals import (
     about as proposals_about,
 )
+from store.records.tagging import (
+    TABLES as TAGGED_TABLES,
+)
 from store.records.tags import (
     written as written_tags,
 )
@@ -797,6 +800,7 @@ __all__ = [
     "StreamState",
     "Summary",
     "SyncReport",
+    "TAGGED_TABLES",
     "TALK",
     "TASK_STATUSES",
     "TIMELINE_KINDS",

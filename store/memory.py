@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from store.records.decisions import Decisions
     from store.records.facts import Facts
     from store.records.mutes import Mutes
+    from store.records.tagging import Tagging
     from store.records.tasks import Tasks
     from store.records.timeline.commits import Commits
     from store.records.timeline.events import Events
@@ -47,6 +48,7 @@ PARTS = {
     "plans": "store.history.restore_plan.Plans",
     "sessions": "store.conversations.sessions.Sessions",
     "summaries": "store.conversations.summaries.Summaries",
+    "tagging": "store.records.tagging.Tagging",
     "tasks": "store.records.tasks.Tasks",
     "timeline": "store.records.timeline.timeline.Timeline",
     "turns": "store.conversations.turns.Turns",
@@ -70,6 +72,7 @@ class Memory:
         plans: Plans
         sessions: Sessions
         summaries: Summaries
+        tagging: Tagging
         tasks: Tasks
         timeline: Timeline
         turns: Turns

@@ -67,6 +67,7 @@ class Decision:
     origin: str
     confirmed_at: str | None = None  # when a person confirmed an agent's decision
     evidence: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     evidence_state: str = ""  # as of a fact
 
     @property
@@ -169,6 +170,7 @@ class Task:
     updated_at: str
     iteration_id: int | None
     origin: str
+    tags: tuple[str, ...] = ()
 
     @property
     def citation(self) -> str:

@@ -26,6 +26,8 @@ JSON = {
     ("facts", "evidence"): "texts",
     ("facts", "tags"): "texts",
     ("decisions", "alternatives"): "texts",
+    ("decisions", "tags"): "texts",
+    ("tasks", "tags"): "texts",
     ("decisions", "evidence"): "texts",
     ("proposals", "change"): "object",
     ("proposals", "others"): "texts",

@@ -47,8 +47,8 @@ STAY = ("checkpoints", "history", "history_row")
 # what may differ in an existing record, and is updated with the strategy `replace`
 STATE = {
     "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
-    "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status"),
-    "tasks": ("status", "updated_at"),
+    "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status", "tags"),
+    "tasks": ("status", "updated_at", "tags"),
     "proposals": ("state", "decided_at"),
     "commit_links": ("link_type",),
 }

@@ -48,11 +48,11 @@ TABLES = {
     ),
     "decisions": _table(
         RECORD,
-        "title context chosen alternatives rationale phase evidence",
+        "title context chosen alternatives rationale phase evidence tags",
         "origin",
         "impact decided_at status confirmed_at",
     ),
-    "tasks": _table(RECORD, "text", "origin", "status created_at updated_at"),
+    "tasks": _table(RECORD, "text tags", "origin", "status created_at updated_at"),
     "commit_links": _table(NONE, "", "origin", "link_type"),
     "proposals": _table(
         RECORD, "text change others evidence reason", "origin", "kind asked based_on state created_at decided_at"

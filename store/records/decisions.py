@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
-    " supersedes, origin, confirmed_at, coalesce(evidence, '[]'),"
+    " supersedes, origin, confirmed_at, coalesce(evidence, '[]'), coalesce(tags, '[]'),"
     " coalesce((SELECT max(state) FROM evidence_looks WHERE record = id * 16 + 1), 0)"
 )
 
@@ -43,6 +43,7 @@ class Decisions:
         iteration_id: int | None = None,
         supersedes: int | None = None,
         evidence: Sequence[str] = (),
+        tags: Sequence[str] = (),
         actor: str = PERSON,
         key: str = "",
         again: bool = False,
@@ -77,6 +78,7 @@ class Decisions:
                 supersedes=supersedes,
                 origin=actor,
                 evidence=Json(list(evidence)),
+                tags=Json(list(tags)),
             )
             write.reason = f"decide {cite('decision', number)}"
             write.answered(number)
@@ -99,6 +101,7 @@ class Decisions:
             iteration_id=old.iteration_id,
             supersedes=number,
             evidence=old.evidence,
+            tags=old.tags,
             actor=actor,
             again=again,
         )
@@ -187,6 +190,6 @@ def _decision(row: "tuple[Any, ...]") -> "Decision":
 
     from store.base.models import Decision
 
-    *columns, evidence, looked = row
+    *columns, evidence, tags, looked = row
     columns[5] = tuple(json.loads(columns[5]))
-    return Decision(*(*columns, tuple(json.loads(evidence)), EVIDENCE_STATES[looked]))
+    return Decision(*(*columns, tuple(json.loads(evidence)), tuple(json.loads(tags)), EVIDENCE_STATES[looked]))

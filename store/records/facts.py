@@ -1,6 +1,6 @@
 """Facts: remembered, confirmed, corrected, pinned, forgotten."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
@@ -171,28 +171,6 @@ class Facts:
             for number in numbers:
                 write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
 
-    def tag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> str:
-        """Add a tag to facts; return it as it is stored. All of them or none; those that have it, in any capitals, are
-        unchanged. Raise NotFound, InvalidInput, and Conflict when all of them have it."""
-        from store.records.tags import joined, written
-
-        tag = written(tag)
-        with self._database.write(actor, _reason("tag", numbers)) as write:
-            self._active(write, numbers)
-            if not self._retag(write, numbers, lambda old: joined(old, [tag])):
-                raise Conflict("That tag is there already.", "See a fact's tags with `memoranda show`.")
-        return tag
-
-    def untag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> None:
-        """Remove a tag from facts, in any capitals. All of them or none; those without it are unchanged. Raise
-        NotFound, InvalidInput, and Conflict when none of them has it."""
-        from store.records.tags import key
-
-        with self._database.write(actor, _reason("untag", numbers)) as write:
-            self._active(write, numbers)
-            if not self._retag(write, numbers, lambda old: [one for one in old if key(one) != key(tag)]):
-                raise Conflict("There is no such tag to take away.", "See a fact's tags with `memoranda show`.")
-
     # read
 
     def get(self, number: int) -> "Fact":
@@ -360,19 +338,6 @@ class Facts:
 
     def _touch(self, write: Transaction, number: int) -> None:
         write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
-
-    def _retag(self, write: Transaction, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
-        """Change the tags of each fact; return whether any changed."""
-        import json
-
-        changed = False
-        for number in dict.fromkeys(numbers):
-            old = json.loads(write.execute("SELECT tags FROM facts WHERE id = ?", (number,)).get)
-            new = change(old)
-            if new != old:
-                write.execute("UPDATE facts SET tags = ? WHERE id = ?", (Json(new), number))
-                changed = True
-        return changed
 
     def _present(self, write: Transaction, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts exists and is not forgotten."""

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from apsw import SQLiteValue
 
 MAX_CHARACTERS = 40
-# SQL: a row of `facts` has the tag of this key; needs `register`
-TAGGED = "EXISTS (SELECT 1 FROM json_each(facts.tags) WHERE tag_key(CAST(value AS BLOB)) = {})"
+# SQL: a row of facts, decisions or tasks has the tag of this key; needs `register`
+TAGGED = "EXISTS (SELECT 1 FROM json_each(tags) WHERE tag_key(CAST(value AS BLOB)) = {})"
 
 
 def written(text: str) -> str:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Task
 
-COLUMNS = "id, text, status, created_at, updated_at, iteration_id, origin"
+COLUMNS = "id, text, status, created_at, updated_at, iteration_id, origin, coalesce(tags, '[]')"
 OPEN = ("in_progress", "pending")
 # a status → the verb for setting it
 MOVES = {"pending": "reopen", "in_progress": "start", "done": "done"}
@@ -93,7 +93,7 @@ class Tasks:
         rows = self._database.rows(
             f"SELECT {COLUMNS} FROM tasks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
-        by_id = {row[0]: Task(*row) for row in rows}
+        by_id = {row[0]: Task(*(*row[:-1], tuple(json.loads(row[-1])))) for row in rows}
         return [by_id[number] for number in numbers if number in by_id]
 
     def ids(self, *, statuses: Sequence[str] = OPEN, iteration_id: int | None = None, limit: int = -1) -> list[int]:

@@ -260,6 +260,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("mute", "D#1"), [models.Decision]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
+    (("tag", "D#1", "later"), [models.Decision]),
+    (("tag", "A#1", "later"), [models.Task]),
     (("facts", "--tag", "People"), [models.Fact]),
     (("bind", "1", "https://example.org/team", "--command", "true"), [BOUND]),
     (("bind", "D#1", "C#HEAD"), [BOUND]),
@@ -600,7 +602,7 @@ ERRORS = (
     (("tag", "1", " "), 2, "invalid", "A tag is a word"),
     (("tag", "1", "x" * 41), 2, "invalid", "at most 40 characters, and this has 41"),
     (("tag", "1", "People"), 1, "conflict", "That tag is there already."),
-    (("tag", "D#1", "people"), 2, "invalid", "D#1 is not a fact."),
+    (("tag", "K#1", "people"), 2, "invalid", "K#1 has no tags."),
     (("tag", "1", "99", "new"), 1, "not-found", "There is no fact F#99."),
     (("untag", "1", "2", "family"), 1, "conflict", "There is no such tag to take away."),
     (("task", "buy tea"), 2, "usage", "task wants TEXT|ID…"),
@@ -965,14 +967,14 @@ def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
 def test_facts_are_found_by_their_tags(do: Do, lived: Path):
     """In whatever capitals; several at once, and taken away again."""
     assert do("tag", "2", "3", "On", "call").err.startswith("That is not a citation.")
-    assert do("tag", "2", "F#3", "on call").out == "Tagged 2 facts: on-call.\n"
+    assert do("tag", "2", "F#3", "on call").out == "Tagged 2 records: on-call.\n"
     assert [fact["id"] for fact in do("facts", "--tag", "ON-CALL", "--json").data] == [2, 3]
     assert do("remember", "rota on paper", "--tag", " On call ", "--tag", "ON-CALL", "--json").data["tags"] == [
         "On-call"
     ]
     do("undo")
     assert do("remember", "x", "--tag", "y" * 41).status == 2
-    assert do("untag", "1", "2", "On-Call").out == "Removed On-Call from 2 facts.\n"
+    assert do("untag", "1", "2", "On-Call").out == "Removed On-Call from 2 records.\n"
     assert [fact["id"] for fact in do("facts", "--tag", "on call", "--json").data] == [3]
     assert do("search", "tag:on-call", "--json").data["total"] == 1
     assert do("undo").out.startswith("Undid step ") and len(do("facts", "--tag", "on-call", "--json").data) == 2

@@ -154,22 +154,22 @@ def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
 
 
 def tag(screen: ActionHost) -> None:
-    facts = [thing for thing in screen.targets() if isinstance(thing, Fact)]
-    if not facts:
-        screen.say("Only facts have tags.", "warning")
+    """Tag facts, decisions and tasks; with a dash in front a tag is taken away."""
+    things = [thing for thing in screen.targets() if isinstance(thing, Fact | Decision | Task)]
+    if not things:
+        screen.say("Only facts, decisions and tasks have tags.", "warning")
         return
-    numbers = [fact.id for fact in facts]
+    records = [(type(thing).__name__.lower(), thing.id) for thing in things]
+    what = names_of(things)
 
     def answer(text: str) -> None:
         word = text.strip()
-        if not word:
-            return
         if word.startswith("-"):
-            said = f"Removed the tag {word[1:]} from {count(len(numbers), 'fact')}{undoes()}"
-            write(screen, lambda memory: memory.facts.untag(numbers, word[1:]), said)
-        else:
-            said = f"Tagged {count(len(numbers), 'fact')} {word}{undoes()}"
-            write(screen, lambda memory: memory.facts.tag(numbers, word), said)
+            said = f"Removed the tag {word[1:]} from {what}{undoes()}"
+            write(screen, lambda memory: memory.tagging.remove(records, word[1:]), said)
+        elif word:
+            said = f"Tagged {what}: {word}{undoes()}"
+            write(screen, lambda memory: memory.tagging.add(records, word), said)
 
-    known = ", ".join(dict.fromkeys(word for fact in facts for word in fact.tags))
-    screen.ask(f"tag {names_of(facts)}{f' ({known})' if known else ''}", "", answer)
+    known = ", ".join(dict.fromkeys(word for thing in things for word in thing.tags))
+    screen.ask(f"tag {what}{f' ({known})' if known else ''}", "", answer)

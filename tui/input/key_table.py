@@ -203,8 +203,8 @@ KEYS = (
         "number_sign",
         "ask_for('facts.tag')",
         "tag",
-        "Tag facts; a tag with - in front is taken away",
-        panes=(FACTS,),
+        "Tag facts, decisions and tasks; a tag with - in front is taken away",
+        panes=(FACTS, TIMELINE, TASKS),
     ),
     Key(
         "record.link",

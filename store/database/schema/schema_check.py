@@ -37,6 +37,7 @@ DIGESTS = {
     14: "1502fbe6682a5f52fab9bbf9e2550b1983b27b5038ebc089ac0e5982ff281a1d",
     15: "4501c5f81c534f9a999f12580b19b11b94ebed5504be70a55bc2de514192fafa",
     16: "3ad2e3a253f3273ed142164eed7250e75982409b8d3b2e918777b2657ddaaf54",
+    17: "0440679a20879b4c9099645a38d5b6218a370d0b5484962e88f6049bce4be975",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

@@ -34,8 +34,9 @@ TEXTS = {
         "rationale": "",
         "phase": "",
         "evidence": "[]",
+        "tags": "[]",
     },
-    "tasks": {"text": PURGED},
+    "tasks": {"text": PURGED, "tags": "[]"},
     "proposals": {"text": PURGED, "asked": "", "based_on": "", "change": "{}", "evidence": "[]", "reason": ""},
 }
 

@@ -8,6 +8,7 @@ from store.database.integer_list import integers
 from store.database.sql_functions import text_of
 from store.records import tags
 from store.records.ageing import STATES, state_sql
+from store.records.tagging import TABLES
 from store.search.query.query_parser import Query
 
 TYPE_CHECKING = False
@@ -130,7 +131,7 @@ class Filters:
         return None if len(rows) > most else [key for (key,) in rows]
 
     def _facts(self, database: Database, asked: Query) -> None:
-        """Add the filters that only facts have: domain, scope, tags, pinned and ageing state."""
+        """Add the filters for tags, and those that only facts have: domain, scope, pinned and ageing state."""
         facts: list[str] = []
         for name in ("domain", "scope"):
             for place, value in enumerate(getattr(asked, f"{name}s")):
@@ -139,7 +140,8 @@ class Filters:
         if asked.tags:
             tags.register(database)
         for place, tag in enumerate(asked.tags):
-            facts.append(tags.TAGGED.format(f":tag{place}"))
+            tagged = tags.TAGGED.format(f":tag{place}")
+            self._of_kinds((kind, f"SELECT id FROM {table} WHERE {tagged}") for kind, table in TABLES.items())
             self.parameters[f"tag{place}"] = tags.key(tag)
         if asked.pinned:
             facts.append("pinned")

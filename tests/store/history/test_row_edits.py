@@ -26,7 +26,7 @@ def test_what_is_changed_alike_is_changed_by_one_statement(memory):
     ids = [memory.facts.remember(f"fact {number}", tags=[f"tag {number}"])[0] for number in range(300)]
     memory.checkpoints.take("then")
     memory.facts.pin(ids[:100])
-    memory.facts.tag(ids[100:], "theirs")
+    memory.tagging.add([("fact", number) for number in ids[100:]], "theirs")
     for number in range(50):
         memory.facts.remember(f"new {number}")
     plan = memory.plans.checkpoint(1)

@@ -353,9 +353,9 @@ def test_filters_of_the_records_typed_and_given_hold_both(memory: Memory, shelf:
 
 def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
     memory.facts.remember("tea")
-    memory.facts.tag([1], "breakfast")
+    memory.tagging.add([("fact", 1)], "breakfast")
     assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == ["F#1"]
-    memory.facts.untag([1], "breakfast")
+    memory.tagging.remove([("fact", 1)], "breakfast")
     assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == []
 
 

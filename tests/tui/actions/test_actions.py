@@ -182,13 +182,13 @@ class TestBulk:
             await person.press("space", "space", "number_sign")
             assert person.sees("tag F#2 F#6")
             await answer(person, "care")
-            assert person.toasts == ["Tagged 2 facts care, u to undo"] and steps(story) == ["tag F#2 F#6"]
+            assert person.toasts == ["Tagged F#2 F#6: care, u to undo"] and steps(story) == ["tag F#2 F#6"]
             await person.press("g")
             assert "Tags         care" in person.preview
             await person.press("number_sign")
             assert person.sees("tag F#2 (care)")
             await answer(person, "-care")
-            assert person.toasts == ["Removed the tag care from 1 fact, u to undo"]
+            assert person.toasts == ["Removed the tag care from F#2, u to undo"]
             with story.open() as memory:
                 assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
             await person.press("u", "u", "y")
@@ -196,7 +196,20 @@ class TestBulk:
                 assert [memory.facts.get(fact).tags for fact in facts] == [(), ()]
             await person.press("number_sign", "enter")
             await person.press("2", "number_sign")
-            assert person.toasts[-1] == "Only facts have tags." and len(steps(story)) == 4
+            assert person.toasts[-1] == "Only facts, decisions and tasks have tags." and len(steps(story)) == 4
+
+    async def test_decisions_and_tasks_have_tags_too(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "d", "number_sign")
+            await answer(person, "storage")
+            assert "Tags         storage" in person.preview and person.preview[0].startswith("D#")
+            await person.press("5", "number_sign")
+            await answer(person, "soon")
+            assert "Tags         soon" in person.preview and person.preview[0].startswith("A#")
+            await person.press("slash")
+            await person.paste("tag:storage")
+            await person.press("enter")
+            assert len(person.hits) == 1 and "D#" in person.hits[0]
 
     async def test_forgetting_facts_and_decisions_in_one_list(self, story: Story) -> None:
         async with opened(story.folder) as person:

@@ -126,15 +126,34 @@ def unpin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def tag(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
-    tag = session.memory.facts.tag(ids, given.tag)
-    return Outcome(f"Tagged {count(len(ids), 'fact')}: {tag}.", lambda: _json(session, ids))
+    records = _taggable(given.ids)
+    tag = session.memory.tagging.add(records, given.tag)
+    return Outcome(f"Tagged {count(len(records), 'record')}: {tag}.", lambda: _every(session, records))
 
 
 def untag(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
-    session.memory.facts.untag(ids, given.tag)
-    return Outcome(f"Removed {given.tag} from {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+    records = _taggable(given.ids)
+    session.memory.tagging.remove(records, given.tag)
+    return Outcome(f"Removed {given.tag} from {count(len(records), 'record')}.", lambda: _every(session, records))
+
+
+def _taggable(texts: list[str]) -> list[tuple[str, int]]:
+    """Return the kind and the id of each record that is named: a number is a fact's. Raises InvalidInput."""
+    from store import TAGGED_TABLES as TABLES
+
+    found = []
+    for text in texts:
+        named = reference(text, "fact")
+        if named.kind not in TABLES:
+            raise InvalidInput(f"{named} has no tags.", "Facts, decisions and tasks have: F#12, D#3, A#4.")
+        found.append((named.kind, int(named.target)))
+    return list(dict.fromkeys(found))
+
+
+def _every(session: Session, records: list[tuple[str, int]]) -> list[dict[str, object]]:
+    from store import as_json, many_records
+
+    return [as_json(many_records(session.memory.database, kind, [number])[0]) for kind, number in records]
 
 
 def _numbers(texts: list[str]) -> list[int]:

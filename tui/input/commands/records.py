@@ -15,6 +15,7 @@ from tui.input.argument_parser import Argument
 from tui.input.commands.command import ITERATION, LIMIT, YES, Verb
 
 MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
+TAG_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4")
 FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
 EVEN_IF_PURGED = Argument("yes", "flag", "", "even if the text was purged once")
@@ -102,8 +103,8 @@ RECORD_COMMANDS = (
     Verb("unpin", "Let facts age again", "records.facts.unpin", FACT_IDS),
     Verb("mute", "Send no agent these records; they stay as they are", "records.context.mute", MUTE_IDS),
     Verb("unmute", "Send agents these records again", "records.context.unmute", MUTE_IDS),
-    Verb("tag", "Give facts a tag, a word to find them by", "records.facts.tag", FACT_IDS, TAG),
-    Verb("untag", "Remove a tag from facts", "records.facts.untag", FACT_IDS, TAG),
+    Verb("tag", "Give records a tag, a word to find them by", "records.facts.tag", TAG_IDS, TAG),
+    Verb("untag", "Remove a tag from records", "records.facts.untag", TAG_IDS, TAG),
     Verb(
         "inbox",
         "List what is proposed and waiting for review, newest first",

@@ -106,8 +106,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     ]
     if fact.scope != "project":
         lines.append(row("Scope", f"{fact.scope} {fact.session}, and ends with it" if fact.session else fact.scope))
-    if fact.tags:
-        lines.append(row("Tags", ", ".join(fact.tags)))
+    lines += _tags(fact)
     if memory.mutes.among([fact.id]):
         lines.append(row("Muted", "not sent to agents"))
     lines += evidence(memory, fact)
@@ -125,6 +124,10 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
                 ]
             )
     return lines + _life(memory, "fact", fact.id, now)
+
+
+def _tags(record: Fact | Decision | Task) -> list[Line]:
+    return [row("Tags", ", ".join(record.tags))] if record.tags else []
 
 
 def _why(fact: Fact, badge: str, now: str) -> list[Line]:
@@ -158,6 +161,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
     if decision.evidence:
         lines += bound_lines(memory.evidence.of("decision", decision.id))
+    lines += _tags(decision)
     lines.append(spoken(decision.origin))
     if decision.supersedes is not None:
         lines.append(row("Replaces", cite("decision", decision.supersedes), "cite"))
@@ -268,6 +272,7 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
         lines.append(row("Changed", when(task.updated_at, now)))
     if task.iteration_id is not None:
         lines.append(row("During", cite("iteration", task.iteration_id), "cite"))
+    lines += _tags(task)
     lines.append(spoken(task.origin))
     return lines + _life(memory, "task", task.id, now)
 
