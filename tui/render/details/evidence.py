@@ -13,12 +13,11 @@ QUOTED = 4  # maximum quoted pieces of evidence; the rest is only cited
 WIDTH = 200  # maximum characters of a quotation
 
 
-def evidence(memory: Memory, fact: Fact) -> list[Line]:
-    """Return the evidence of a fact. A turn that contains it is quoted; one that is deleted, or differs in its words,
-    is cited. What it is bound to is shown with its state."""
+def evidence(memory: Memory, fact: Fact, bound: Sequence[BoundEvidence]) -> list[Line]:
+    """Return the evidence of a fact besides what it is `bound` to. A turn that contains it is quoted; one that is
+    deleted, or differs in its words, is cited."""
     quoted: list[tuple[str, str]] = []
     cited: list[str] = []
-    bound = memory.evidence.of("fact", fact.id) if fact.evidence else []
     apart = {str(one.item) for one in bound}
     for place, citation in enumerate(one for one in fact.evidence if one not in apart):
         words = _words(memory, citation, fact.fact) if place < QUOTED else ""
@@ -29,11 +28,10 @@ def evidence(memory: Memory, fact: Fact) -> list[Line]:
     if cited:
         quoted.append((" ".join(cited), ""))
     labels = ["Evidence", *[""] * len(quoted)]
-    lines: list[Line] = [
+    return [
         [(label.ljust(LABEL), "label"), (where, ""), (words, "dim")]
         for label, (where, words) in zip(labels, quoted, strict=False)
     ]
-    return lines + bound_lines(bound)
 
 
 def bound_lines(bound: Sequence[BoundEvidence]) -> list[Line]:

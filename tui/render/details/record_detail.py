@@ -95,11 +95,13 @@ def _section(label: str, text: str) -> list[Line]:
 def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
+    bound = memory.evidence.of("fact", fact.id) if fact.evidence else []
     lines: list[Line] = [
         [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
         *words(fact.fact, "title"),
         [],
         *_why(fact, badge, now),
+        *bound_lines(bound),
         row("Confirmed", when(fact.last_confirmed_at, now)),
         row("Learned", when(fact.created_at, now)),
         spoken(fact.origin, fact.source, f"confidence {fact.confidence}"),
@@ -109,7 +111,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     lines += _tags(fact)
     if memory.mutes.among([fact.id]):
         lines.append(row("Muted", "not sent to agents"))
-    lines += evidence(memory, fact)
+    lines += evidence(memory, fact, bound)
     chain = memory.facts.chain(fact.id)
     if len(chain) > 1:
         lines += [[], [("What it said over time", "heading")]]

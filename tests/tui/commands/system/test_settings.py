@@ -55,12 +55,12 @@ def test_the_table_has_every_setting_the_files_and_no_memory_is_made(do: Do, che
 def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, checkout: Path) -> None:
     do("init")
     do("config", "motion", "none")
-    do("config", "keys.record.forget", "Z")
+    do("config", "keys.record.forget", "X")
     file = project_file(checkout, "retention_days = 700\nbadges = 'emoji'\ntheme = '\u202e'\n[keys]\n'zzzz' = 'y'\n")
     said = do("config")
     rows = {line.split()[0]: line.split()[1:3] for line in said.out.splitlines() if line}
     assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["700", "project"]
-    assert rows["keys.record.forget"] == ["Z", "yours"] and rows["badges"] == ["unicode", "default"]
+    assert rows["keys.record.forget"] == ["X", "yours"] and rows["badges"] == ["unicode", "default"]
     assert "(not made yet)" not in said.out
     assert said.out.splitlines()[-3:] == [
         f"{file}: badges takes unicode or ascii.",
@@ -190,7 +190,7 @@ def test_what_reaches_outside_counts_once_it_is_allowed_and_as_it_was_then(do: D
 
 def test_what_is_set_here_needs_no_leave(do: Do, checkout: Path) -> None:
     do("init")
-    for name, value in (("retention_days", "1"), ("keys.record.forget", "Z"), ("documents.extraPaths", "notes")):
+    for name, value in (("retention_days", "1"), ("keys.record.forget", "X"), ("documents.extraPaths", "notes")):
         said = do("config", name, value, "--project")
         assert said.status == 0 and "allow" not in said.out
     assert json.loads(do("config", "--json").out)["problems"] == []
