@@ -33,6 +33,7 @@ STEP = "step"  # the newest step of history at the last exchange, with its diges
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
 PUSHED, REPLACED = "pushed", "replaced"
+SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
 
 
@@ -197,9 +198,9 @@ class Team:
             if choice or writer:
                 writer = writer or self._file.become()
                 wait("Sharing")
-                done.sent = self._write(writer, choice, merge)
+                self._write(writer, choice, merge)
                 self._file.keep()
-                self._push(writer, address, there)
+                done.sent = self._push(writer, address, there)
             if bring:
                 wait("Comparing")
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
@@ -263,14 +264,14 @@ class Team:
             for id in [one for one in self._file.held() if one.endswith(f"@{old}")]:
                 self._file.drop_held(id)
             self._file.forget_records()
-            for key in (SEEN, STEP, PUSHED, REPLACED):
+            for key in (SEEN, STEP, PUSHED, REPLACED, SENT):
                 self._file.put(key, "")
             writer = self._file.become()
             StreamMerge(self._file, self._streams, self._memory.now).again(writer)
             return writer
 
-    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge) -> int:
-        """Append what is new to one's own stream, on this machine; return how many operations that were."""
+    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge) -> None:
+        """Append what is new to one's own stream, on this machine."""
         state = self._file.streams().get(writer) or StreamState(writer)
         newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
         operations: list[Operation] = []
@@ -290,7 +291,6 @@ class Team:
             merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
             for one in operations:
                 fold(self._file, one)
-        return len(operations)
 
     def _rewrite(
         self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: StreamMerge
@@ -307,16 +307,19 @@ class Team:
         for one in operations:
             fold(self._file, one)
 
-    def _push(self, writer: str, address: str, there: str) -> None:
-        """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Raise GitError."""
+    def _push(self, writer: str, address: str, there: str) -> int:
+        """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Return how many
+        operations it lacked. Raise GitError."""
         head = self._streams.heads().get(writer, "")
-        if head and head != there:
+        sent = int(self._file.get(SENT) or 0)
+        if head not in ("", there):
             if self._memory.config["team.sign"]:
                 head = self._signed(writer, head)
             self._file.put(PUSHED, f"{self._file.get(PUSHED)} {head}".strip())
             self._file.keep()
             self._streams.push(address, writer, there if there in self._file.get(REPLACED).split() else None)
             self._pushed(writer, head)
+        return int(self._file.get(SENT) or 0) - sent
 
     def _signed(self, writer: str, head: str) -> str:
         """Return the newest commit of one's own stream, signed if it was not. Raise GitError."""
@@ -330,6 +333,7 @@ class Team:
     def _pushed(self, writer: str, head: str) -> None:
         """Note that the remote has one's own stream up to the commit `head`."""
         self._file.put(PUSHED, head)
+        self._file.put(SENT, str(self._file.streams()[writer].seq))
         if self._file.get(REPLACED):
             self._file.put(REPLACED, "")
             self._streams.point({writer: head}, INCOMING)
@@ -354,7 +358,7 @@ class Team:
         """Raise Conflict where the remote has something of this writer, up to the commit `there`, that is not here."""
         here = self._streams.heads().get(writer, "")
         state = self._file.streams().get(writer)
-        if there and there == here and there != self._file.get(PUSHED):
+        if there and there == here and not (there == self._file.get(PUSHED) and self._file.get(SENT)):
             self._pushed(writer, here)  # the remote took it, and its answer was lost
         if (
             not there

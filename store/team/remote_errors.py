@@ -81,7 +81,7 @@ def failure(verb: str, complaint: str) -> GitError:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     reason = next(
         (line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))), lines[0] if lines else verb
-    )[:REASON_CHARACTERS].rstrip(".")
+    )[:REASON_CHARACTERS].rstrip(".?")
     if verb == "push":
         if "[remote rejected]" in complaint or "deny updating" in complaint or "declined" in complaint:
             return RemoteRefuses(

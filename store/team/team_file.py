@@ -36,8 +36,7 @@ CREATE TABLE IF NOT EXISTS streams(
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records(
   id TEXT PRIMARY KEY NOT NULL,
-  author TEXT NOT NULL,
-  state TEXT NOT NULL,              -- store/team/view.py
+  state TEXT NOT NULL,              -- SharedRecord.packed
   moved INTEGER NOT NULL            -- 1: changed since it was last compared with the memory
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS records_moved ON records(id) WHERE moved;
@@ -120,12 +119,27 @@ class TeamFile:
             # without its comments, which SQLite would store: their words would be found after a purge
             self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
             if "key" not in {row[1] for row in self._connection.execute("PRAGMA table_info(streams)")}:
-                self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
+                self._update()
         except (OSError, apsw.Error) as error:
             raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
 
     def close(self) -> None:
         self._connection.close()
+
+    def _update(self) -> None:
+        """Bring a file of the first version up to date: `records` had an author, and a longer state."""
+        with self._connection:
+            self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
+            self._connection.execute("DROP INDEX records_moved; ALTER TABLE records RENAME TO records_before")
+            self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
+            self._connection.executemany(
+                "INSERT INTO records(id, state, moved) VALUES (?, ?, ?)",
+                (
+                    (id, SharedRecord.of(state).packed(), moved)
+                    for id, state, moved in self._connection.execute("SELECT id, state, moved FROM records_before")
+                ),
+            )
+            self._connection.execute("DROP TABLE records_before")
 
     # one exchange at a time
 
@@ -188,14 +202,14 @@ class TeamFile:
     def record(self, id: str) -> SharedRecord:
         """Return a record as it is known; a new one if it is not."""
         state = self._connection.execute("SELECT state FROM records WHERE id = ?", (id,)).get
-        return SharedRecord(id) if state is None else SharedRecord.of(state)
+        return SharedRecord(id) if state is None else SharedRecord.unpacked(id, state)
 
     def put_records(self, records: Iterable[SharedRecord]) -> None:
         """Store records; those that changed are compared with the memory at the next occasion."""
         self._connection.executemany(
-            "INSERT INTO records(id, author, state, moved) VALUES (?, ?, ?, 1)"
+            "INSERT INTO records(id, state, moved) VALUES (?, ?, 1)"
             " ON CONFLICT(id) DO UPDATE SET state = excluded.state, moved = 1 WHERE state <> excluded.state",
-            ((one.id, one.author, one.state()) for one in records),
+            ((one.id, one.packed()) for one in records),
         )
 
     def moved(self) -> list[str]:
@@ -212,12 +226,12 @@ class TeamFile:
 
     def view(self) -> Iterator[SharedRecord]:
         """Yield every record, by identity."""
-        for (state,) in self._connection.execute("SELECT state FROM records ORDER BY id"):
-            yield SharedRecord.of(state)
+        for id, state in self._connection.execute("SELECT id, state FROM records ORDER BY id"):
+            yield SharedRecord.unpacked(id, state)
 
     def counts(self) -> dict[str, int]:
         """Return how many records of each writer are known and not purged."""
-        sql = "SELECT author, count(*) FROM records WHERE state NOT LIKE '%\"purged\":true}' GROUP BY author"
+        sql = "SELECT substr(id, -12) AS author, count(*) FROM records WHERE state <> '' GROUP BY author"
         return {str(author): int(str(number)) for author, number in self._connection.execute(sql)}
 
     # records of the memory

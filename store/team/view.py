@@ -123,7 +123,7 @@ class SharedRecord:
         parts = {
             "id": self.id,
             "added": self.added,
-            "values": self.values,
+            "values": {name: held for name, held in self.values.items() if held},
             "replaced": {name: sorted(several) for name, several in self.replaced.items() if several},
             "confirmed": self.confirmed,
             "forgot": self.forgot,
@@ -149,6 +149,50 @@ class SharedRecord:
         for name, asked in parts["questions"].items():
             record.questions[name] = asked
         record.endorsed = set(parts["endorsed"])
+        return record
+
+    def packed(self) -> str:
+        """Return what `unpacked` makes the record of again, half as long as its state; empty for a purged one. Equal
+        records give equal text."""
+        if self.purged:
+            return ""
+        own = f"@{self.author}"
+        values: dict[str, dict[str, Any]] = {}
+        for name, held in self.values.items():
+            for one, value in held.items():
+                values.setdefault(one.removesuffix(own), {})[name] = value
+        parts = {
+            "v": values,
+            "r": {name: sorted(several) for name, several in self.replaced.items() if several},
+            "c": self.confirmed,
+            "f": self.forgot if self.forgot[0] else 0,
+            "q": {name: asked for name, asked in self.questions.items() if asked},
+            "e": sorted(self.endorsed),
+            "u": not self.added,
+        }
+        kept = {name: part for name, part in parts.items() if part}
+        return json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def unpacked(cls, id: str, text: str) -> "SharedRecord":
+        """Return the record with this identity that `packed` gave this text."""
+        record = cls(id)
+        if not text:
+            record.purged = True
+            return record
+        parts = json.loads(text)
+        record.added = "u" not in parts
+        for one, values in parts.get("v", {}).items():
+            reference = one if "@" in one else f"{one}@{record.author}"
+            for name, value in values.items():
+                record.values.setdefault(name, {})[reference] = value
+        record.replaced = {name: set(several) for name, several in parts.get("r", {}).items()}
+        record.confirmed = {writer: (seq, at, tuple(of)) for writer, (seq, at, of) in parts.get("c", {}).items()}
+        if "f" in parts:
+            seq, forgot, seen = parts["f"]
+            record.forgot = (seq, forgot, tuple(seen))
+        record.questions |= parts.get("q", {})
+        record.endorsed = set(parts.get("e", ()))
         return record
 
     def _erase(self) -> None:

@@ -224,7 +224,7 @@ def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote:
     with pytest.raises(Exception, match="takes no refs below refs/memoranda"):
         ana.sync()
     hook.unlink()
-    assert ana.sync().sent == 0, "it was written before, and is pushed now"
+    assert ana.sync().sent == 2, "it was written before, and is pushed now"
     assert subprocess.run(["git", "-C", remote, "for-each-ref"], capture_output=True, check=True).stdout
 
 
@@ -239,3 +239,25 @@ def holding(person: Person, word: str) -> list[str]:
     assert inside == any("shared.git" in path for path in found)
     assert {one.file for one in prove([word], list(map(str, files))) if one.found} == set(found)
     return found
+
+
+def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    for text in ("Releases are cut on Tuesdays", "The wiki is at wiki.example"):
+        ana.remember(text)
+    ana.sync(), bob.sync()
+    known, asked = bob.view(), bob.waiting()
+    connection = apsw.Connection(str(bob.folder / "team.db"))
+    with Team(bob.memory) as team:
+        states = [(one.id, one.author, one.state()) for one in team._file.view()]
+    connection.execute(
+        "ALTER TABLE streams DROP COLUMN key; DROP TABLE records; DROP TABLE linked;"
+        "CREATE TABLE records(id TEXT PRIMARY KEY NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL,"
+        " moved INTEGER NOT NULL) WITHOUT ROWID; CREATE INDEX records_moved ON records(id) WHERE moved"
+    )
+    connection.executemany("INSERT INTO records VALUES (?, ?, ?, 0)", states)
+    connection.close()
+    assert bob.view() == known
+    ana.remember("The office is in Lugo")
+    ana.sync(), bob.sync()
+    assert bob.view() == ana.view() and set(bob.waiting()) == {*asked, ("add", "The office is in Lugo")}

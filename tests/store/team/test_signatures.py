@@ -164,7 +164,9 @@ def test_without_a_key_nothing_is_sent_and_it_is_said(join: Join, keys: Keys, tm
     assert "team.sign" in caught.value.next
     assert bob.sync().received == 0
     keys("ana")
-    ana.sync(), bob.sync()
+    sent = ana.sync()
+    assert sent.sent == 2 and ana.sync().sent == 0, "what had been waiting"
+    bob.sync()
     assert state(bob, "Ana").key and waiting(bob) == ["Releases are cut on Tuesdays"]
 
 

@@ -90,3 +90,21 @@ def test_what_came_before_its_first_operation_waits_for_it() -> None:
     assert record.status == "unknown"
     record.take(ADD)
     assert record.status == "active" and record.value("fact") == "Fridays"
+
+
+@settings(max_examples=examples(60))
+@given(st.integers(0, 2**32))
+def test_a_record_is_kept_as_it_is(seed: int) -> None:
+    for one in run(seed)[0].records.values():
+        again = SharedRecord.unpacked(one.id, one.packed())
+        assert again.state() == one.state() and again.packed() == one.packed()
+        assert SharedRecord.of(one.state()).packed() == one.packed()
+
+
+def test_a_record_is_seen_as_the_same_by_whoever_knows_the_same_of_it() -> None:
+    """Without its first operation it is unknown to everybody, whatever else came: no one sees it as forgotten."""
+    rest = [op(ANA, 2, "forget"), op(BOB, 1, "confirm", __=(ADD.reference,)), op(BOB, 2, "accept")]
+    for count in range(1, len(rest) + 1):
+        for several in itertools.combinations(rest, count):
+            assert merged(list(several)).status == "unknown"
+            assert merged([ADD, *several]).status == ("forgotten" if several[0].op == "forget" else "active")
