@@ -83,11 +83,13 @@ GRANT SELECT ON memoranda.records, memoranda.embeddings TO PUBLIC;
 
 -- Words in both languages, fused with meaning where a vector is given, by the weights of Memoranda's own search: 1 where
 -- all the words are there, words as a share of the best (1.0), meaning from the pool's last, 0, to its best, 1 (0.5). At
--- most 5,000 records with all the words and as many with some of them are ranked. It runs with its owner's rights, since an
+-- most 5,000 records with all the words and as many with some of them are ranked, and the 100 nearest of what the caller may
+-- read, however many of other teams are nearer. It runs with its owner's rights, since an
 -- index of words cannot be used under row-level security, and returns what the caller may read.
 CREATE FUNCTION memoranda.search(query text, near vector DEFAULT NULL, most integer DEFAULT 20)
   RETURNS TABLE(team text, id text, kind text, domain text, title text, body text, score double precision)
-  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
+  SET hnsw.iterative_scan = relaxed_order AS $$
   WITH readable AS MATERIALIZED (SELECT a.team, a.domain FROM memoranda.readable() a),
   asked AS MATERIALIZED (
     SELECT plainto_tsquery('english', query) AS english, plainto_tsquery('spanish', query) AS spanish,
@@ -106,8 +108,15 @@ CREATE FUNCTION memoranda.search(query text, near vector DEFAULT NULL, most inte
       max(greatest(ts_rank_cd(f.english, a.any_english), ts_rank_cd(f.spanish, a.any_spanish))) AS rank
     FROM found f, asked a GROUP BY f.team, f.id ORDER BY 3 DESC, 4 DESC LIMIT 100
   ), meaning AS (
-    SELECT e.team, e.id, 1 - (e.vector <=> near) AS cosine
-    FROM memoranda.embeddings e WHERE near IS NOT NULL ORDER BY e.vector <=> near LIMIT 100
+    SELECT m.team, m.id, m.cosine
+    FROM (SELECT y.team, array_agg(y.domain) AS domains FROM readable y WHERE near IS NOT NULL GROUP BY y.team) t
+    CROSS JOIN LATERAL (
+      SELECT e.team, e.id, 1 - (e.vector <=> near) AS cosine FROM memoranda.embeddings e
+      WHERE e.team = t.team AND (  -- a subquery and not a join, which would compare every vector
+        SELECT r.status = 'active' AND t.domains && ARRAY['*', r.domain]
+        FROM memoranda.records r WHERE r.team = e.team AND r.id = e.id)
+      ORDER BY e.vector <=> near LIMIT 100
+    ) m ORDER BY m.cosine DESC LIMIT 100
   ), scaled AS (
     SELECT team, id, whole + rank / nullif(max(rank) OVER (), 0) AS by_words, NULL::float AS by_meaning FROM words
     UNION ALL

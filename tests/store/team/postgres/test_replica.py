@@ -159,3 +159,30 @@ def test_an_address_that_leads_nowhere_is_said(shared: tuple[Person, Person]) ->
     ana, _ = shared
     with pytest.raises(ReplicaError, match="PostgreSQL refused"):
         replicate(ana, "postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Person], address: str) -> None:
+    """Of another team and of another domain: the nearest of what the reader may read are found all the same."""
+    ana, _ = shared
+    provider = provider_selection.open(load(ana.memory.location)).provider
+    assert provider is not None
+    replicate(ana, address, provider=provider)
+    near = str(provider.query("how many people must approve a deployment?").tolist())
+    fill = (
+        "INSERT INTO memoranda.records(team, id, kind, author, domain, status, title, body, fields, conflict)"
+        " SELECT %s, 'F' || n || '@aaaaaaaaaaaa', 'fact', 'aaaaaaaaaaaa', 'general', 'active', '', 'x', '{}', false"
+        " FROM generate_series(1, 500) AS n RETURNING 1"
+    )
+    vectors = (
+        "INSERT INTO memoranda.embeddings SELECT %s, 'F' || n || '@aaaaaaaaaaaa', 'x', %s::vector"
+        " FROM generate_series(1, 500) AS n RETURNING 1"
+    )
+    for team in ("another", TEAM):
+        assert len(rows(address, fill, team)) == len(rows(address, vectors, team, near)) == 500
+    for domain in ("projects", "work"):
+        assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, %s) RETURNING 1", TEAM, domain)
+    found = rows(address, "SELECT body FROM memoranda.search('', %s::vector)", near)
+    assert [text for (text,) in found] == [
+        "Deployments need two reviews",
+        "Las migraciones de la base corren los martes",
+    ]
