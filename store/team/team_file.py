@@ -118,18 +118,22 @@ class TeamFile:
             self._connection.pragma("secure_delete", 1)
             # without its comments, which SQLite would store: their words would be found after a purge
             self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
-            if "key" not in {row[1] for row in self._connection.execute("PRAGMA table_info(streams)")}:
-                self._update()
+            if "key" not in self._columns("streams"):
+                self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
+            if "author" in self._columns("records"):
+                self._pack()
         except (OSError, apsw.Error) as error:
             raise StorageError(f"{self.path} cannot be used: {error}.", "Delete it: it is made again.") from None
 
     def close(self) -> None:
         self._connection.close()
 
-    def _update(self) -> None:
+    def _columns(self, table: str) -> set[str]:
+        return {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}
+
+    def _pack(self) -> None:
         """Bring a file of the first version up to date: `records` had an author, and a longer state."""
         with self._connection:
-            self._connection.execute("ALTER TABLE streams ADD COLUMN key TEXT NOT NULL DEFAULT ''")
             self._connection.execute("DROP INDEX records_moved; ALTER TABLE records RENAME TO records_before")
             self._connection.execute(re.sub(r"--[^\n]*", "", SCHEMA))
             self._connection.executemany(

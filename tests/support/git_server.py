@@ -9,6 +9,7 @@ import shlex
 import socket
 import subprocess
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,14 +18,14 @@ import asyncssh
 
 
 class HttpServer(ThreadingHTTPServer):
-    """`git http-backend` for the repositories in a folder; everybody may push, or nobody comes in who has no login."""
+    """`git http-backend` for the repositories in a folder; everybody may push, or whoever has the one login."""
 
     daemon_threads = True
 
     def __init__(self, folder: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Backend)
         self.folder = folder
-        self.login = False  # whether it asks for one, which none has
+        self.login = ""  # NAME:PASSWORD that everybody has to have; empty: none
 
 
 class _Backend(BaseHTTPRequestHandler):
@@ -33,7 +34,9 @@ class _Backend(BaseHTTPRequestHandler):
     server: HttpServer
 
     def do_GET(self) -> None:
-        if self.server.login:
+        wanted = f"Basic {b64encode(self.server.login.encode()).decode()}"
+        if self.server.login and self.headers.get("Authorization") != wanted:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.send_response(401)
             self.send_header("WWW-Authenticate", 'Basic realm="git"')
             self.send_header("Content-Length", "0")

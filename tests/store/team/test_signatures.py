@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -221,3 +223,27 @@ def test_a_key_that_git_does_not_have_is_no_proof() -> None:
     first, pinned = StreamState("a" * 12), StreamState("a" * 12, key="0123456789ABCDEF Ana")
     assert doubt(first, unknown) == "" and first.key == "", "as one that is not signed"
     assert "cannot be checked" in doubt(pinned, unknown) and pinned.key
+
+
+@pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")
+def test_with_a_key_of_gpg(join: Join, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has the public key sees whose it is; to others it is as one that is not signed."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    with tempfile.TemporaryDirectory(prefix="gpg-") as ring, tempfile.TemporaryDirectory(prefix="gpg-") as empty:
+        monkeypatch.setenv("GNUPGHOME", ring)
+        gpg = ["gpg", "--batch", "--quiet", "--passphrase", ""]
+        make = [*gpg, "--quick-gen-key", "Ana <ana@example.org>", "ed25519", "sign", "never"]
+        subprocess.run(make, check=True, capture_output=True)
+        listed = subprocess.run([*gpg, "--list-keys", "--with-colons"], check=True, capture_output=True, text=True)
+        key = next(line.split(":")[9] for line in listed.stdout.splitlines() if line.startswith("fpr"))
+        settings = tmp_path / "gitconfig"
+        settings.write_text(f"[user]\n\tsigningKey = {key}\n")
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+        sign(ana)
+        ana.remember("Releases are cut on Tuesdays")
+        ana.sync(), bob.sync()
+        assert state(bob, "Ana").key == f"{key} Ana <ana@example.org>"
+        monkeypatch.setenv("GNUPGHOME", empty)
+        assert cleo.sync().warnings == [] and state(cleo, "Ana").key == ""
+        for folder in (ring, empty):
+            subprocess.run(["gpgconf", "--homedir", folder, "--kill", "all"], check=False, capture_output=True)

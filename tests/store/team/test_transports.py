@@ -153,13 +153,29 @@ def test_a_remote_that_does_not_answer_is_given_up(join: Join, cable: Wire, monk
     assert ana.sync().sent == 2
 
 
-def test_a_remote_that_wants_a_login_asks_nobody(join: Join, server: HttpServer, tmp_path: Path) -> None:
+def test_a_remote_that_wants_a_login_asks_nobody(
+    join: Join, server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No terminal, no window: what git knows by itself is taken."""
     ana = join("Ana")
-    move(ana, f"http://ana:hunter2@127.0.0.1:{server.server_port}/remote.git")
-    server.login = True
-    with pytest.raises(GitError, match="wants a login") as caught:
-        ana.sync()
-    assert "without a question" in caught.value.next and "hunter2" not in str(caught.value)
+    asking = tmp_path / "ask"
+    asking.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho hunter3\n")
+    asking.chmod(0o755)
+    for name in ("SSH_ASKPASS", "DISPLAY"):
+        monkeypatch.setenv(name, str(asking))
+    settings = tmp_path / "gitconfig"
+    settings.write_text(f"[core]\n\taskPass = {asking}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    server.login = "ana:hunter3"
+    for address in ("http://127.0.0.1:{}/remote.git", "http://ana:hunter2@127.0.0.1:{}/remote.git"):
+        move(ana, address.format(server.server_port))
+        with pytest.raises(GitError, match="wants a login") as caught:
+            ana.sync()
+        assert "without a question" in caught.value.next and "hunter2" not in str(caught.value)
+    assert not (tmp_path / "asked").exists()
+    settings.write_text('[credential]\n\thelper = "!f() { echo username=ana; echo password=hunter3; }; f"\n')
+    move(ana, f"http://127.0.0.1:{server.server_port}/remote.git")
+    assert ana.sync().sent == 1
 
 
 def test_a_remote_that_is_not_there_is_said(join: Join, server: HttpServer, tmp_path: Path) -> None:

@@ -108,3 +108,15 @@ def test_a_record_is_seen_as_the_same_by_whoever_knows_the_same_of_it() -> None:
         for several in itertools.combinations(rest, count):
             assert merged(list(several)).status == "unknown"
             assert merged([ADD, *several]).status == ("forgotten" if several[0].op == "forget" else "active")
+
+
+def test_of_several_texts_the_authors_is_shown_whoever_comes_first_in_the_alphabet() -> None:
+    record = SharedRecord(f"F1@{BOB}")
+    first = Operation(BOB, 1, MOMENT, "add", record.id, {"fact": "Tuesdays", "domain": "work"})
+    for one in (
+        first,
+        Operation(ANA, 1, MOMENT, "change", record.id, {"fact": "Fridays"}, {"fact": (first.reference,)}),
+        Operation(BOB, 2, MOMENT, "change", record.id, {"fact": "Thursdays"}, {"fact": (first.reference,)}),
+    ):
+        record.take(one)
+    assert record.value("fact") == "Thursdays" and len(record.conflicts()["fact"]) == 2
