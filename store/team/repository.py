@@ -248,7 +248,7 @@ class StreamRepository:
         names = "".join(f"{name}\n" for name, _ in objects).encode()
         sizes = self._git("cat-file", "--batch-check=%(objectname) %(objectsize)", given=names).decode().splitlines()
         large = {name for name, _, size in (line.partition(" ") for line in sizes) if int(size) > LARGEST}
-        if not large and all(path in ("", FILE) for _, path in objects) and all(map(WRITER.match, came)):
+        if not large and all(path in (None, "", FILE) for _, path in objects) and all(map(WRITER.match, came)):
             return None
         kept: dict[str, str] = {}
         for writer, newest in came.items():

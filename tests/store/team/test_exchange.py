@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -13,6 +14,7 @@ from store.base.errors import Conflict, InvalidInput
 from store.purge.proof import files_of, prove
 from store.team.collect import ShareChoice
 from store.team.exchange import Team, shares
+from store.team.repository import StreamRepository
 from tui.render.line_parts import writer
 
 
@@ -261,3 +263,27 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:
     ana.remember("The office is in Lugo")
     ana.sync(), bob.sync()
     assert bob.view() == ana.view() and set(bob.waiting()) == {*asked, ("add", "The office is in Lugo")}
+
+
+def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is 5 ms and more, ten times that where there is no fork."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.sync(), bob.sync(), ana.sync(), bob.sync()
+    ordinary = StreamRepository._git
+    verbs: list[str] = []
+
+    def counted(self: StreamRepository, *words: str, **more: Any) -> bytes:
+        verbs.append(next(word for word in words if word[0] != "-" and "=" not in word))
+        return ordinary(self, *words, **more)
+
+    monkeypatch.setattr(StreamRepository, "_git", counted)
+    bob.sync()
+    assert verbs == ["fetch", "for-each-ref"]
+    ana.remember("The wiki is at wiki.example")
+    verbs.clear()
+    ana.sync()
+    assert verbs == ["fetch", "for-each-ref", "fast-import", "push"]
+    verbs.clear()
+    bob.sync()
+    assert len(verbs) <= 14 and "pack-objects" not in verbs, verbs
