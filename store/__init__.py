@@ -245,6 +245,7 @@ FOR_THE_APPLICATION = {
         "store.services.auto_ingest": "IngestProcess auto_ingest=",
         "store.services.automatic_checkpoints": "automatic_checkpoints=",
         "store.services.background_embedding": "background_embedding=",
+        "store.services.daily_log": "daily_log=",
         "store.services.maintenance": "maintenance=",
         "store.services.metrics": """
             ConversationCost ExtractionStats IndexMetrics RecoveryMetrics=Recoveries RequestMetrics=Requests

@@ -532,6 +532,7 @@ from store.services import (
     auto_ingest,
     automatic_checkpoints,
     background_embedding,
+    daily_log,
     maintenance,
     session_flush,
 )
@@ -846,6 +847,7 @@ __all__ = [
     "configuration",
     "corpus",
     "count_secrets",
+    "daily_log",
     "disallow_secret",
     "disk_reserve",
     "embedding_provider",

@@ -64,6 +64,8 @@ SETTING_NAMES = (
     "flush.tokens",
     "team.minutes",
     "team.sign",
+    "log.daily",
+    "files.folder",
     "snapshots.in_git",
     "guard.days",
     "guard.megabytes",

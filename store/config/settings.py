@@ -320,10 +320,24 @@ SETTINGS = (
         own="uses your key",
     ),
     Setting(
+        "log.daily",
+        "bool",
+        False,
+        "Append decisions, commits, phases, facts and what was talked about to memory/YYYY-MM-DD.md by itself",
+        reaches=True,
+    ),
+    Setting(
+        "files.folder",
+        "text",
+        "memory",
+        "The folder of daily logs and snapshots, below the project",
+        reaches=True,
+    ),
+    Setting(
         "snapshots.in_git",
         "bool",
         False,
-        "Let git see memory/snapshots, the last messages of conversations; false keeps a .gitignore there",
+        "Let git see daily logs and snapshots, which hold conversations; false keeps a .gitignore beside them",
         reaches=True,
     ),
     Setting(

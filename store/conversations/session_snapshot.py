@@ -20,7 +20,7 @@ from store.text.one_line import one_line
 from store.text.vocabulary import stop_words
 
 MESSAGES = 15
-FOLDER = ("memory", "snapshots")
+FOLDER = "snapshots"  # in that of the logs
 WORDS, LONGEST = 6, 48  # of a slug: words, characters
 MOST = 1_000  # snapshots of one slug
 IGNORE = ".gitignore"
@@ -63,29 +63,29 @@ def text(session: str, title: str, turns: Sequence[Turn], total: int, now: str) 
     return "\n".join(lines) + "\n"
 
 
-def write(base: str, name: str, content: str, memory: str, in_git: bool = False) -> str:
-    """Write a snapshot below the folder `base`; return its path. It is first written beside the file `memory`, where a
-    proof reads it and `tidy` removes it. The folder is ignored by git, unless it is to be `in_git`. Raise StorageError,
-    and then leave nothing behind."""
+def write(base: str, logs: tuple[str, ...], name: str, content: str, memory: str, in_git: bool = False) -> str:
+    """Write a snapshot below the folder of the `logs`, which is below `base`; return its path. It is first written
+    beside the file `memory`, where a proof reads it and `tidy` removes it. The folder is ignored by git, unless it is
+    to be `in_git`. Raise StorageError, and then leave nothing behind."""
     try:
-        folder = _folder(base)
+        folder = opened_folder(base, (*logs, FOLDER))
         try:
-            _ignore(folder, in_git or _asked_for(base))
-            return os.path.join(base, *FOLDER, _put(folder, name, content.encode("utf-8", "replace"), memory))
+            ignore(folder, in_git or _asked_for(base, logs), IGNORED)
+            return os.path.join(base, *logs, FOLDER, _put(folder, name, content.encode("utf-8", "replace"), memory))
         finally:
             os.close(folder)
     except OSError as error:
-        where = os.path.join(base, *FOLDER)
+        where = os.path.join(base, *logs, FOLDER)
         raise StorageError(
             f"The snapshot cannot be written to {where}: {error.strerror}.", "Look at that folder; nothing was cleared."
         ) from None
 
 
-def _folder(base: str) -> int:
-    """Return a handle on the folder of snapshots, created private where it is missing; follow no link."""
+def opened_folder(base: str, steps: tuple[str, ...]) -> int:
+    """Return a handle on a folder below `base`, created private where it is missing; follow no link. Raise OSError."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     handle = os.open(base, flags)
-    for step in FOLDER:
+    for step in steps:
         try:
             os.mkdir(step, 0o700, dir_fd=handle)
         except FileExistsError:
@@ -98,30 +98,30 @@ def _folder(base: str) -> int:
     return handle
 
 
-def _ignore(folder: int, in_git: bool) -> None:
-    """Add our rule to the folder, or remove it; rules of others there are kept."""
+def ignore(folder: int, in_git: bool, rule: bytes) -> None:
+    """Write our rule for git into the folder, or remove it; where there are rules of others they are left alone."""
     flags = os.O_NOFOLLOW | os.O_CLOEXEC
     if not in_git:
         with suppress(FileExistsError):
-            _written(IGNORE, folder, IGNORED)
+            _written(IGNORE, folder, rule)
         return
     try:
         handle = os.open(IGNORE, os.O_RDONLY | os.O_NONBLOCK | flags, dir_fd=folder)
     except OSError:  # missing, or a link
         return
     try:
-        ours = os.read(handle, len(IGNORED) + 1) == IGNORED
+        ours = os.read(handle, len(rule) + 1) == rule
     finally:
         os.close(handle)
     if ours:
         os.unlink(IGNORE, dir_fd=folder)
 
 
-def _asked_for(base: str) -> bool:
+def _asked_for(base: str, logs: tuple[str, ...]) -> bool:
     """Return whether a person's own rule lets git see the folder: a rule inside it would override theirs."""
-    for place in (base, os.path.join(base, FOLDER[0])):
+    for place in (base, os.path.join(base, *logs)):
         with suppress(OSError, UnicodeDecodeError), open(os.path.join(place, IGNORE), encoding="utf-8") as file:
-            if any(line.startswith("!") and FOLDER[1] in line for line in file):
+            if any(line.startswith("!") and FOLDER in line for line in file):
                 return True
     return False
 
@@ -140,7 +140,7 @@ def rename_without_words(path: str) -> str:
     """Rename the snapshot at `path`, of which something was cut, so that its name does not contain it; return the new
     path."""
     folder, name = os.path.split(path)
-    if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):
+    if os.path.basename(folder) != FOLDER or not (day := _DAY.match(name)):
         return path
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

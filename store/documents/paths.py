@@ -64,16 +64,20 @@ class OpenedFile:
 
 
 class DocumentRoots:
-    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, the files that are kept in sync, and
-    the `extra` paths."""
+    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, the files that are kept in sync, the
+    folder of the `logs`, and the `extra` paths."""
 
-    def __init__(self, base: str, extra: "tuple[str, ...]" = (), synced: "Iterable[str]" = ()) -> None:
+    def __init__(
+        self, base: str, extra: "tuple[str, ...]" = (), synced: "Iterable[str]" = (), logs: tuple[str, ...] = ()
+    ) -> None:
         self.base = base
         self.roots = [
             Root(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
             Root(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
             *(Root(base, tuple(name.split("/")), name, optional=True) for name in synced if name != MEMORY_FILE),
         ]
+        if logs and logs[0] != MEMORY_FOLDER:
+            self.roots.append(Root(base, logs, "/".join(logs), optional=True))
         for text in extra:
             self.roots.append(self._extra(text))
 
@@ -188,7 +192,15 @@ def _unheard(name: str, why: str) -> None:
 def places(location: Location, config: "Config", synced: "Iterable[str]" = ()) -> DocumentRoots:
     """Return where the documents of a memory are: below its project, else below the folder of the file itself."""
     base = location.project or os.path.dirname(location.path)
-    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]), synced)
+    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]), synced, log_folder(config))
+
+
+def log_folder(config: "Config") -> tuple[str, ...]:
+    """Return the steps from the project to the folder of daily logs and snapshots: that of `files.folder` if it is a
+    plain path below the project, else `memory`."""
+    steps = tuple(step for step in str(config["files.folder"]).split("/") if step != ".")
+    plain = all(step and step != ".." and not hidden(step) for step in steps)
+    return steps if steps and plain else (MEMORY_FOLDER,)
 
 
 def hidden(name: str) -> bool:

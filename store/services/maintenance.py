@@ -22,7 +22,7 @@ from store.llm import call_log
 from store.memory import Memory
 from store.records import decision_mentions
 from store.records.timeline import commits
-from store.services import automatic_checkpoints
+from store.services import automatic_checkpoints, daily_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def start(
     automatic_checkpoints.sweep(memory)
     source = read_from(memory, cwd)
     try:
-        return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+        new = catch_up(memory, source, progress, cancelled, trouble) if source else 0
+        daily_log.write_due(memory, trouble)
+        return new
     finally:  # last, since it may take long and nobody waits for it
         days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
         compression.pack(memory.database, days, steps, cancelled)

@@ -11,7 +11,7 @@ from store.learning.rule_pass import RulePassResult
 from store.llm import model_selection
 from store.memory import Memory
 from store.records.timeline.checkpoint_levels import QUIET_MS
-from store.services import consolidation
+from store.services import consolidation, daily_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def flush(memory: Memory, name: str = "", seconds: float = READING_SECONDS) -> F
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
     consolidation.after_flush(memory)
+    daily_log.write_due(memory)
     return Flushed(session.id, tuple(made), taken, read)
 
 
@@ -120,7 +121,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     take a checkpoint of its end. Raise NotFound or StorageError."""
     from store.conversations import session_snapshot
     from store.conversations.rule_summary import by_rule
-    from store.documents.paths import places
+    from store.documents.paths import log_folder, places
 
     session = memory.sessions.get(name)
     named = _last(memory, session.id)
@@ -132,6 +133,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
             called = session_snapshot.slug(turns, memory.now[:10])
         path = session_snapshot.write(
             places(memory.location, memory.config).base,
+            log_folder(memory.config),
             called,
             session_snapshot.text(session.id, by_rule(turns).topic or session.id, turns, session.turns, memory.now),
             memory.database.path,
@@ -141,6 +143,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     taken = memory.checkpoints.session_end(session=session.id, actor=actor)
     with memory.database.write(actor, "clear") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    daily_log.write_due(memory)
     return Cleared(session.id, path, len(turns), taken)
 
 

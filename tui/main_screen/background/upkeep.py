@@ -56,7 +56,9 @@ class UpkeepController:
         if count % BACKUPS == 0:
             self._look_after_backups(make=True)
         if count % EVIDENCE == 0:
-            self.host.in_background(lambda: self._verify(engine), "evidence", "look again at what facts rest on")
+            self.host.in_background(
+                lambda: self._idle(engine), "evidence", "look at the evidence, and write the daily log"
+            )
         if count % GIT == 0 and not self._git_is_read:
             self._git_is_read = True
             self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
@@ -161,6 +163,11 @@ class UpkeepController:
         self.host.later(self.host.set_status, "")
         if new and not self._quiet(engine):
             self.host.later(self.host.say, f"Read {counted(new, 'new commit')} from git.")
+
+    def _idle(self, engine: Engine) -> None:
+        """Do what is due while nothing else is: look at the evidence, write the daily log."""
+        self._verify(engine)
+        engine.upkeep.write_log(lambda sentence: self.host.later(self.host.say, sentence, "warning", 8))
 
     def _verify(self, engine: Engine) -> None:
         """Look again at files, symbols and commits; say what changed since the last look."""

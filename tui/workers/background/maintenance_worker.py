@@ -64,6 +64,13 @@ class MaintenanceWorker(Worker):
             doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
             return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
 
+    def write_log(self, trouble: Callable[[str], None]) -> None:
+        """Append what happened to the daily log, where it is turned on; call `trouble` where that cannot be done."""
+        from store import daily_log
+
+        with self.memory("worker") as memory:
+            daily_log.write_due(memory, trouble)
+
     def take_due_checkpoint(self) -> None:
         """Create the periodic checkpoint that is due, unless another process does."""
         from store import automatic_checkpoints
