@@ -220,7 +220,10 @@ FOR_THE_APPLICATION = {
         "store.exchange.folder_export": "folder_export=",
         "store.exchange.markdown_export": "markdown_export=",
         "store.scan.machine_scan": "scan_machine=scan",
-        "store.scan.report": "ScanFinding ScanReport SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars",
+        "store.scan.saving": "SavedTranscripts save_transcripts=save",
+        "store.scan.report": """
+            ScanFinding ScanReport SourceInventory SCAN_KINDS=KINDS SCAN_PRICE=PRICE scan_dollars=dollars
+        """,
         "store.services.source_import": """
             SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
         """,

@@ -495,7 +495,12 @@ from store.scan.report import (
     PRICE as SCAN_PRICE,
     ScanFinding,
     ScanReport,
+    SourceInventory,
     dollars as scan_dollars,
+)
+from store.scan.saving import (
+    SavedTranscripts,
+    save as save_transcripts,
 )
 from store.search import (
     corpus,
@@ -782,6 +787,7 @@ __all__ = [
     "SHAREABLE_DOMAINS",
     "SOURCE_NAMES",
     "SalvageReport",
+    "SavedTranscripts",
     "ScanFinding",
     "ScanReport",
     "SearchAnswer",
@@ -795,6 +801,7 @@ __all__ = [
     "SnippetMarker",
     "SourceImport",
     "SourceImportReport",
+    "SourceInventory",
     "SourcePreview",
     "Step",
     "StorageError",
@@ -944,6 +951,7 @@ __all__ = [
     "revoke_setting",
     "rule_pass",
     "salvage_file",
+    "save_transcripts",
     "scan_dollars",
     "scan_machine",
     "scan_secrets",

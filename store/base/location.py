@@ -74,6 +74,11 @@ def personal_path() -> str:
     return str(user_data_path("memoranda", appauthor=False) / FILE)
 
 
+def saved_transcripts() -> str:
+    """Return the folder of conversations of other tools that a person saved; it need not exist."""
+    return os.path.join(os.path.dirname(personal_path()), "transcripts")
+
+
 def _named(path: str, cwd: str, kind: str, reason: str) -> Location:
     full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
     folder = os.path.dirname(full)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from store.base.location import FOLDER
+from store.base.location import FOLDER, saved_transcripts
 from store.database.database import Database
 
 # what a purge does to a table's words
@@ -219,11 +219,16 @@ def _recent(path: str, base: str | None) -> Iterator[str]:
     yield from (file for file in _all_in(state) if not file.startswith(os.path.join(state, TEAMS, "")))
 
 
+def _saved(path: str, base: str | None) -> Iterator[str]:
+    yield from _all_in(saved_transcripts())
+
+
 FILES = (
     Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store, True),
     Files("an export: export again, and delete it", "", _exports, True),
     Files("your settings: edit them", "", _settings),
     Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
+    Files("a conversation that you saved from a scan: delete it", "", _saved),
     Files("the list of memories that were open before: open others", "", _recent),
 )
 

@@ -11,8 +11,11 @@ from store.scan.pairs import pairs
 from store.scan.references import missing
 from store.scan.report import (
     BLEED,
+    CONVERSATION,
     DEAD_LINK,
+    DOCUMENT,
     INSTRUCTION,
+    MEMORY,
     OLD_DAYS,
     SECRET,
     ProjectStart,
@@ -29,6 +32,7 @@ from store.text.prompt_injection import suspicious
 CONVERSATIONS = ("codex", "gemini")  # that keep nothing else, and in files
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30
+SHOWN = 300  # characters of a memory in a list
 _LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
 
 Progress = Callable[[str, int, int], None]
@@ -101,6 +105,11 @@ def _taken(
                 said.add(one.session)
                 if search:
                     transcripts.note(one, told)
+    report.kept[name] = [
+        *(ScanFinding(MEMORY, one.path, max(1, one.line), one.text[:SHOWN]) for one in memories),
+        *(ScanFinding(DOCUMENT, path, 1, "") for path in sorted(documents)),
+        *(ScanFinding(CONVERSATION, path, 1, "") for path in sorted(files, key=_changed, reverse=True)),
+    ]
     dated = sorted(one.created for one in memories if one.created)
     border = days_before(now, OLD_DAYS)
     report.troubles += troubles
@@ -121,6 +130,13 @@ def _taken(
         )
     )
     return memories
+
+
+def _changed(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _in_texts(memories: Sequence[FoundMemory]) -> list[ScanFinding]:

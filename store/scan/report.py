@@ -9,6 +9,7 @@ from store.sources.source import Trouble
 DUPLICATE, CONTRADICTION, MISSING_FILE, MISSING_SYMBOL = "duplicate", "contradiction", "missing-file", "missing-symbol"
 DEAD_LINK, SECRET, INSTRUCTION, BLEED, EXPIRING = "dead-link", "secret", "instruction", "bleed", "expiring"
 KINDS = (*(SECRET, CONTRADICTION, DUPLICATE, MISSING_FILE, MISSING_SYMBOL, DEAD_LINK, BLEED, INSTRUCTION, EXPIRING),)
+MEMORY, DOCUMENT, CONVERSATION, LAYER, UNREAD = "memory", "document", "conversation", "layer", "unread"  # of a list
 OLD_DAYS = 180  # of a memory that nobody changed
 PRICE = 3.0  # dollars a million tokens that are read: a common price of 2026, to give an idea
 
@@ -84,6 +85,20 @@ class ScanReport:
     starts: list[ProjectStart] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     transcripts: bool = False
+    kept: dict[str, list[ScanFinding]] = field(default_factory=dict)
+    """What each tool keeps, one by one, by its name; not in the report that is written."""
+
+    def listed(self, kind: str, name: str = "") -> list[ScanFinding]:
+        """Return what a number of the report counts: the findings of a kind; what the tool `name` keeps of one, the
+        files that a start in the folder `name` loads, or what could not be read."""
+        if kind == UNREAD:
+            return [ScanFinding(kind, one.path, max(1, one.line), one.why) for one in self.troubles]
+        if kind == LAYER:
+            layers = [layer for start in self.starts if start.folder == name for layer in start.layers]
+            return [ScanFinding(kind, one.path, 1, f"{one.tokens:,} tokens, {one.agent}", one.by) for one in layers]
+        if kind in KINDS:
+            return [one for one in self.findings if one.kind == kind]
+        return [one for one in self.kept.get(name, ()) if one.kind == kind]
 
     @property
     def counts(self) -> dict[str, int]:

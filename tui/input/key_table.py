@@ -384,6 +384,7 @@ FIXED = {
     "evidence.close": "the evidence", "evidence.look": "the evidence", "evidence.run": "the evidence",
     "evidence.take": "the evidence", "evidence.unbind": "the evidence", "evidence.yes": "the evidence",
     "evidence.no": "the evidence",
+    "scan.close": "the scan", "scan.save": "the scan", "scan.search": "the scan", "scan.edit": "the scan",
     "settings.edit": "the settings", "settings.unset": "the settings", "settings.undo": "the settings",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",

@@ -22,6 +22,7 @@ TABLE = (
     Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
     Further("p", "Plots", "stats --plot -", "growth, recall and age over time"),
+    Further("c", "Scan", "scan", "what other tools remember here, and what is wrong with it"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),
 )

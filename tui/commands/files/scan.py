@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from store import ScanFinding
+    from store import SavedTranscripts, ScanFinding, SourceInventory
     from tui.input.argument_parser import ParsedArguments
 
 TITLES = {
@@ -25,11 +25,13 @@ TITLES = {
     "expiring": "Conversations about to be deleted",
 }
 UNREAD = "Could not be read"
-ADVICE = {"expiring": "`memoranda import claude-code` keeps what was said in a project's"}
+ADVICE = {
+    "expiring": "`memoranda scan --save` copies them; `memoranda import claude-code` keeps what was said in a project's"
+}
 
 
 def scan(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import scan_machine, this_machine, utc_now
+    from store import save_transcripts, scan_machine, this_machine, utc_now
 
     folders = [os.path.abspath(os.path.join(session.cwd, os.path.expanduser(one))) for one in given.folder]
 
@@ -61,7 +63,43 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
     if given.md and not session.json:
         return Outcome(document=lambda: _document(report), status=status)
     lines = [*([] if early else _sources(report)), *_findings(report, given.limit), *_starts(report)]
-    return Outcome(lines=lines, data=report.as_dict, status=status)
+    if not given.save:
+        return Outcome(lines=lines, data=report.as_dict, status=status)
+    saved = save_transcripts(one.path for one in report.listed("expiring"))
+    return Outcome(
+        lines=[*lines, "", saved_words(saved)],
+        data=lambda: {**report.as_dict(), "saved": saved.as_dict()},
+        status=status,
+    )
+
+
+def saved_words(saved: "SavedTranscripts") -> str:
+    """Return what was saved, and where, in a sentence."""
+    from tui.theme.escape import visible
+
+    if not (saved.new or saved.before or saved.troubles):
+        return "No conversation is about to be deleted."
+    said = f"Saved {count(len(saved.new), 'conversation')} to {visible(saved.folder)}, without secrets"
+    said += f"; {saved.before:,} were saved before" if saved.before else ""
+    said += (
+        f"; {count(len(saved.troubles), 'one')} could not be saved: {saved.troubles[0].why}" if saved.troubles else ""
+    )
+    return f"{said}."
+
+
+def source_words(one: "SourceInventory") -> str:
+    """Return what a tool keeps, in numbers."""
+    parts = [f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"] if one.memories else []
+    if one.old:
+        parts.append(f"{one.old:,} older than half a year")
+    if one.documents:
+        parts.append(count(one.documents, "document"))
+    if one.conversations:
+        size = f", {one.bytes / 1_000_000:,.1f} MB" if one.bytes else ""
+        parts.append(count(one.conversations, "conversation") + size)
+    if one.unread:
+        parts.append(f"{count(one.unread, 'part')} cannot be read")
+    return "; ".join(parts) or "nothing"
 
 
 def _sources(report: ScanReport) -> list[str]:
@@ -71,18 +109,8 @@ def _sources(report: ScanReport) -> list[str]:
         return ["No memory of another tool was found on this machine."]
     lines = []
     for one in report.sources:
-        parts = [f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"] if one.memories else []
-        if one.old:
-            parts.append(f"{one.old:,} older than half a year")
-        if one.documents:
-            parts.append(count(one.documents, "document"))
-        if one.conversations:
-            size = f", {one.bytes / 1_000_000:,.1f} MB" if one.bytes else ""
-            parts.append(count(one.conversations, "conversation") + size)
-        if one.unread:
-            parts.append(f"{count(one.unread, 'part')} cannot be read")
         where = visible(one.places[0]) + (f" and {len(one.places) - 1} more" if len(one.places) > 1 else "")
-        lines.append(f"{one.title:<18}  {'; '.join(parts) or 'nothing'}  ({where})")
+        lines.append(f"{one.title:<18}  {source_words(one)}  ({where})")
     return lines
 
 

@@ -235,6 +235,7 @@ FILE_COMMANDS = (
         Argument("md", "flag", "", "as a Markdown document"),
         Argument("check", "flag", "", "exit status 1 if something is wrong, for CI"),
         Argument("no-transcripts", "flag", "", "do not search conversations for secrets"),
+        Argument("save", "flag", "", "copy conversations that are about to be deleted, without their secrets"),
         Argument("limit", "value", "N", "how many findings of each kind are shown (5)", 5, whole=True),
         opens="nothing",
         apart=True,

@@ -113,6 +113,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         _show_guard(screen)
     elif verb.name == "guard" and given.watch:
         screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
+    elif verb.name == "scan" and not (given.md or given.check or given.save or screen.moment):
+        _show_scan(screen, given)
     elif verb.name == "verify":
         _show_evidence(screen)
     elif verb.name == "doctor" and not given.head:
@@ -187,6 +189,14 @@ def _show_guard(screen: CommandHost) -> None:
 
     if screen.engine is not None:
         screen.app.push_screen(GuardScreen(screen.engine.location))
+
+
+def _show_scan(screen: CommandHost, given: ParsedArguments) -> None:
+    from tui.screens.scan import ScanScreen
+
+    if screen.engine is not None:
+        clock = screen.engine.screen.database.clock
+        screen.app.push_screen(ScanScreen(screen.cwd, given.folder, clock, screen.setting("editor")))
 
 
 def _show_evidence(screen: CommandHost) -> None:

@@ -1,6 +1,7 @@
 """`scan` on the command line: no set-up, no memory of ours, nothing written."""
 
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -83,3 +84,18 @@ def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) ->
         f"  {home}/.mem0/history.db  it has none of the tables that are known of this tool",
     ]
     assert f"## Could not be read (2)\n\n- {home}/.engram/engram.db  it is no" in do("scan", "--md").out
+
+
+def test_conversations_about_to_go_are_saved(do: Do, tmp_path: Path) -> None:
+    said = do("scan", "--save")
+    assert said.out.endswith("No conversation is about to be deleted.\n")
+    copied("claude-code", tmp_path)
+    (tmp_path / "home" / ".claude").mkdir()
+    (tmp_path / "claude-code" / "projects").rename(tmp_path / "home" / ".claude" / "projects")
+    for path in (tmp_path / "home").rglob("*.jsonl"):
+        os.utime(path, (1_790_000_000,) * 2)
+    said = do("scan", "--save")
+    assert "Saved 1 conversation to " in said.out and "`memoranda scan --save` copies them" in said.out
+    found = do("scan", "--save", "--json").data["saved"]
+    assert (found["new"], found["before"], found["troubles"]) == ([], 1, [])
+    assert list(Path(found["folder"]).rglob("*.jsonl"))
