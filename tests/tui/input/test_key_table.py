@@ -64,13 +64,13 @@ def test_a_sign_and_its_name_are_one_key() -> None:
 
 
 async def test_everything_names_the_key_that_is(story: Story) -> None:
-    remap(memory__undo="z", list__hidden="B", record__add="A")
+    remap(memory__undo="z", list__hidden="X", record__add="A")
     async with opened(story.folder) as person:
         await person.press("f")
         assert person.toasts == ["Forgot 1 fact, z to undo"]
         await person.press("j")  # the keys, in the place of the message
         assert "z undo" in person.lines[-1] and "A add" in person.lines[-1] and "u undo" not in person.lines[-1]
-        assert person.sees("hidden: B")
+        assert person.sees("hidden: X")
         await person.press("z")
         assert any("Undid" in toast for toast in person.toasts)
         await person.press("question_mark")
