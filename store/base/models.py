@@ -75,6 +75,12 @@ class Decision:
         return cite("decision", self.id)
 
 
+def evidence_note(record: Fact | Decision) -> str:
+    """Return what an agent is told of what a record rests on; empty unless that changed or is gone."""
+    said = {"changed": "what it rests on changed", "gone": "what it rests on is gone"}
+    return said.get(record.evidence_state, "")
+
+
 @record(frozen=True, slots=True)
 class Commit:
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is the

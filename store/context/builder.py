@@ -204,7 +204,7 @@ class Contexts:
         if self._database.moment:
             return []  # former texts of documents are not kept
         try:
-            found = self._documents.read(f"memory/{today}.md")
+            found = self._documents.read(f"{self._documents.places.logs}/{today}.md")
         except MemorandaError:
             return []
         numbered = list(enumerate(found.text.split("\n"), found.first))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from store.base.citations import find
 from store.base.clock import ago
-from store.base.models import Fact, Turn
+from store.base.models import Fact, Turn, evidence_note
 from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
 from store.context.acceptance import accepted
@@ -146,6 +146,8 @@ def _piece(fact: Fact, now: str) -> ContextPiece:
         notes.append(f"by {' '.join(fact.origin.split())[:40]}")
     if old in ("aging", "low"):
         notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {ago(now, fact.last_confirmed_at)}")
+    if doubt := evidence_note(fact):
+        notes.append(doubt)
     about = f" ({'; '.join(notes)})" if notes else ""
     return ContextPiece(fact.citation, pack("fact", fact.id), f"- [{fact.citation}]{about} ", fact.fact)
 

@@ -71,6 +71,7 @@ class DocumentRoots:
         self, base: str, extra: "tuple[str, ...]" = (), synced: "Iterable[str]" = (), logs: tuple[str, ...] = ()
     ) -> None:
         self.base = base
+        self.logs = "/".join(logs) or MEMORY_FOLDER  # where daily logs are, as it is cited
         self.roots = [
             Root(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
             Root(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),

@@ -3,7 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store.base.models import (
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Proposal,
+    Record,
+    Summary,
+    Task,
+    Turn,
+    evidence_note,
+)
 from store.base.record_keys import pack
 from store.base.vocabulary import FILE
 from store.context.acceptance import accepted
@@ -135,8 +148,8 @@ class Describer:
         if "score" in more:
             notes += [f"score {more['score']:g}", more["level"]]
         notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]
-        if state := fields.get("evidence_state"):
-            notes.append(f"what it rests on {'is ' if state == 'gone' else ''}{state}")
+        if isinstance(record, Fact | Decision) and (doubt := evidence_note(record)):
+            notes.append(doubt)
         if "by" in fields and "unconfirmed" not in fields:
             notes.append(f"by {fields['by']}")
         mark = f"{number}. " if number else "- "

@@ -151,8 +151,12 @@ def keep(memory: Memory, made: Pack, client: str, session: str) -> int | None:
 def fact_line(memory: Memory, fact: "Fact", why: str) -> PackLine:
     """Return a fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was
     confirmed."""
+    from store.base.models import evidence_note
+
     notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
     notes.append(aged(memory.now, fact))
+    if doubt := evidence_note(fact):
+        notes.append(doubt)
     return PackLine(fact.citation, pack("fact", fact.id), f"- [{fact.citation}] ({'; '.join(notes)}) ", fact.fact, why)
 
 

@@ -12,6 +12,7 @@ from support.bound import PAY, BoundProject
 
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.doors.mcp.session import McpSession
+from store.doors.session import pack
 from store.evidence.items import read
 from store.exchange import exporter
 from store.exchange.importer import Import
@@ -267,6 +268,17 @@ def test_an_agent_reads_it_and_binds_nothing(project: BoundProject, clock: Clock
     assert answer.data["evidence_state"] == "changed"
     assert "what it rests on changed" in answer.text
     assert any("src/pay.py" in one for one in answer.data["evidence"])
+
+
+def test_an_agent_is_told_what_it_is_sent_rests_on(project: BoundProject) -> None:
+    project.memory.facts.pin([project.fact])
+    project.bind("src/pay.py:4-5")
+    said = "what it rests on is gone"
+    assert said not in pack.start_pack(project.memory, "claude-code", "s").text
+    (project.folder / "src" / "pay.py").unlink()
+    project.memory.evidence.verify()
+    assert f"{said}) Totals are plain sums" in pack.start_pack(project.memory, "claude-code", "s").text
+    assert f"[F#1] ({said}) Totals are plain sums" in project.memory.context("totals").text
 
 
 def test_a_look_writes_only_what_is_new(project: BoundProject) -> None:

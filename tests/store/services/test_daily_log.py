@@ -207,6 +207,7 @@ def test_another_folder_takes_logs_and_snapshots(memory: Memory, log: Path, tmp_
     (snapshot,) = (tmp_path / "notes" / "agent" / "snapshots").glob("*.md")
     assert "lighthouse" in snapshot.read_text()
     assert not (tmp_path / "memory").exists()
+    assert "The harbour is deep [F#1]" in memory.context("harbour").text, "today's log is in the context"
     memory.documents.scan()
     found = {hit.citation.partition("#")[0] for hit in memory.search("harbour lighthouse kind:document").hits}
     assert found == {f"notes/agent/{DAY}.md", f"notes/agent/snapshots/{snapshot.name}"}

@@ -161,6 +161,8 @@ class UpkeepController:
             self.host.later(self.host.say, f"The timeline could not catch up with git: {error}", "warning")
             return
         self.host.later(self.host.set_status, "")
+        if watching:
+            self._verify(engine)
         if new and not self._quiet(engine):
             self.host.later(self.host.say, f"Read {counted(new, 'new commit')} from git.")
 
