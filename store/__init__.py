@@ -106,7 +106,7 @@ FOR_THE_APPLICATION = {
         "store.records.trends": "Trend trends",
     },
     "time": {
-        "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms whole_days",
+        "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms",
     },
     "settings": {
         "store.config.configuration": "SettingValue=Value asking_settings=asking configuration=",

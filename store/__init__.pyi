@@ -20,7 +20,6 @@ from store.base.clock import (
     parse_moment,
     to_ms,
     utc_now,
-    whole_days,
 )
 from store.base.errors import (
     Conflict,
@@ -981,7 +980,6 @@ __all__ = [
     "utc_now",
     "wal",
     "watched_guard",
-    "whole_days",
     "why_no_model",
     "without_citations",
     "written_tags",

@@ -10,9 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import (
     MUTED_KINDS,
@@ -35,12 +33,9 @@ from tui.lists.wrapping import Pairs, row
 from tui.render.details.agents import activity_lines, call_line, injection_line
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
-from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import Clock, Location
@@ -108,7 +103,7 @@ def look(memory: Memory) -> AgentsSeen:
     return AgentsSeen((*agents, *shown), now, agent_pause.paused_until(memory.location.path, now), muted)
 
 
-class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class AgentsScreen(ListScreen["str | None"]):
     """Shows what agents did, refreshed every second on a thread of its own. Dismisses with the line of a verb to run,
     or None."""
 
@@ -124,12 +119,10 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Binding("u", "undo", "Undo", id="agents.undo", tooltip="Undo everything that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Pause all agents for an hour, or end the pause"),
     ]
+    NAME, EMPTY = "agents", HINT
     DEFAULT_CSS = """
     AgentsScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #agents-keys { height: 1; background: $footer-background; }
-        #agents-more { height: 12; border-top: solid $line; padding: 0 0 0 1; }
+        #agents-more { height: 12; }
         &.-whole #agents { display: none; }
         &.-whole #agents-more { height: 1fr; border-top: none; }
     }
@@ -144,16 +137,12 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._shown: Hashable = None
         self._left = False
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="agents-title")
-        yield RecordList(AgentRows(self._seen), id="agents", empty_text=HINT)
-        with Vertical(id="agents-more"):
-            yield Preview(id="agents-preview")
-        yield Bar(id="agents-keys")
+    def first_rows(self) -> AgentRows:
+        return AgentRows(self._seen)
 
     def on_mount(self) -> None:
         self._title()
-        self.query_one("#agents", RecordList).focus()
+        self.listed.focus()
         self._look()
         self.set_interval(EVERY, self._look)
 
@@ -175,42 +164,31 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         before, self._seen = self._seen, seen
         self._title()
         if (before.rows, before.muted) != (seen.rows, seen.muted):
-            self.query_one("#agents", RecordList).set_rows(AgentRows(seen))
+            self.listed.set_rows(AgentRows(seen))
             self._preview(stay=True)
 
     def _title(self) -> None:
-        name = visible(self._location.name)
         at_work = sum(isinstance(row, AgentActivity) and row.at_work for row in self._seen.rows)
         status = f"paused until {local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
-        left = [(" AGENTS  ", "bold $text-accent"), (name, "bold")]
-        self.query_one("#agents-title", Split).put_both(
-            left, [(f"{status} ", "$text-error" if self._seen.paused else "")]
-        )
-        look = "$footer-key-foreground bold"
+        self.put_title(self._location.name, status, "$text-error" if self._seen.paused else "")
         row = self._row()
-        mute: list[tuple[str, str, str]] = []
-        if keys := _keys(row):
-            word = " lets it in again " if self._seen.muted.issuperset(keys) else " mutes what it says "
-            mute = [(" x", look, "mute"), (word, "", "mute")]
+        keys: list[tuple[str, str, str]] = []
+        if cited := _keys(row):
+            muted = self._seen.muted.issuperset(cited)
+            keys = [("x", "lets it in again" if muted else "mutes what it says", "mute")]
         if isinstance(row, AgentCall) and row.writes:
-            mute = [(" u", look, "undo"), (" undoes its session ", "", "undo")]
-        word = " ends the pause " if self._seen.paused else " pauses all for an hour "
-        hints = [
-            *mute,
-            (" p", look, "pause"),
-            (word, "", "pause"),
-            *([(" enter", look, "open"), (" opens ", "", "open")] if row is not None and not self._whole else []),
-            (" esc", look, "leave"),
-            (" closes ", "", "leave"),
-        ]
-        self.query_one("#agents-keys", Bar).put(*hints)
+            keys = [("u", "undoes its session", "undo")]
+        keys.append(("p", "ends the pause" if self._seen.paused else "pauses all for an hour", "pause"))
+        if row is not None and not self._whole:
+            keys.append(("enter", "opens", "open"))
+        self.put_keys(keys)
 
     def _row(self) -> Row | None:
         return next((row for row in self._seen.rows if key(row) == self._shown), None)
 
     def _preview(self, stay: bool = False) -> None:
         row = self._row()
-        self.query_one(Preview).show([] if row is None else more(row, self._seen.now, self._seen.muted), stay=stay)
+        self.told.show([] if row is None else more(row, self._seen.now, self._seen.muted), stay=stay)
 
     @property
     def _whole(self) -> bool:
@@ -221,7 +199,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         """Show the row under the cursor on the whole screen."""
         if self._row() is not None:
             self.add_class("-whole")
-            self.query_one(Preview).focus()
+            self.told.focus()
             self._title()
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
@@ -233,7 +211,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self.dismiss(None)
             return
         self.remove_class("-whole")
-        self.query_one("#agents", RecordList).focus()
+        self.listed.focus()
         self._title()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:

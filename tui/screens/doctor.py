@@ -8,9 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import FINDING_NOTE as NOTE
 from store import FINDING_OK as OK
@@ -20,13 +18,10 @@ from tui.commands.system.health import verdict
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
-from tui.widgets.bars import Bar, Split
-from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import Clock, Location
@@ -51,20 +46,14 @@ class FindingRows(NumberedRows):
         return row([SIGNS[found.state], (fit(found.subject, SUBJECT), look)], visible(found.says), look, [], width)
 
 
-class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class DoctorScreen(ListScreen["str | None"]):
     """Checks a memory on a thread of its own. Dismisses with the line of a verb to run, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="doctor.close", tooltip="Close the doctor"),
     ]
-    DEFAULT_CSS = """
-    DoctorScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #doctor-keys { height: 1; background: $footer-background; }
-        #doctor-more { height: 8; border-top: solid $line; padding: 0 0 0 1; }
-    }
-    """
+    NAME, EMPTY, CLOSE = "doctor", "Looking …", "dismiss"
+    DEFAULT_CSS = "DoctorScreen { #doctor-more { height: 8; } }"
 
     def __init__(self, location: Location, clock: Clock, quick: bool) -> None:
         super().__init__()
@@ -75,17 +64,10 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._left = False
         self._reported = 0.0
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="doctor-title")
-        yield RecordList(FindingRows([]), id="findings", empty_text="Looking …")
-        with Vertical(id="doctor-more"):
-            yield Preview(id="doctor-preview")
-        yield Bar(id="doctor-keys")
-
     def on_mount(self) -> None:
         self._say("looking …")
         self._keys("")
-        self.query_one("#findings", RecordList).focus()
+        self.listed.focus()
         self._look()
 
     def on_unmount(self) -> None:
@@ -111,36 +93,32 @@ class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
     def _say(self, status: str) -> None:
         if self._left:
             return
-        name = visible(self._location.name)
-        left = [(" DOCTOR  ", "bold $text-accent"), (name, "bold")]
-        self.query_one("#doctor-title", Split).put_both(left, [(f"{status} ", "")])
+        self.put_title(self._location.name, status, "")
 
     def _add(self, found: Finding) -> None:
         if not self._left:
             self._found.append(found)
-            self.query_one("#findings", RecordList).set_rows(FindingRows(list(self._found)))
+            self.listed.set_rows(FindingRows(list(self._found)))
 
     def _end(self) -> None:
         """Show the summary, and select the first problem unless the user moved the cursor."""
         self._say(verdict(self._found))
-        shown = self.query_one("#findings", RecordList)
+        shown = self.listed
         first = next((number for number, one in enumerate(self._found) if one.state == WRONG), None)
         if first is not None and not shown.cursor_index:
             shown.select(first)
 
     def _keys(self, command: str) -> None:
-        key = "$footer-key-foreground bold"
-        does = [(" enter", key, "choose"), (f" {visible(command)} ", "", "choose")] if command else []
-        self.query_one("#doctor-keys", Bar).put(*does, (" esc", key, "dismiss"), (" closes ", "", "dismiss"))
+        self.put_keys([("enter", command, "choose")] if command else [])
 
     def action_choose(self) -> None:
         """Enter, for a click."""
-        self.query_one("#findings", RecordList).action_choose()
+        self.listed.action_choose()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         if isinstance(event.key, int) and event.key < len(self._found):
             found = self._found[event.key]
-            self.query_one(Preview).show(_more(found))
+            self.told.show(_more(found))
             self._keys(found.command)
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:

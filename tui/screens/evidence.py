@@ -7,9 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import RUN_EVIDENCE as RUN
 from store import BoundEvidence, MemorandaError, Memory, ago
@@ -20,12 +18,10 @@ from tui.lists.wrapping import Pairs, row
 from tui.render.badges import EVIDENCE_BADGES
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from tui.workers.engine import Engine
@@ -64,7 +60,7 @@ class EvidenceRows(NumberedRows):
         )
 
 
-class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class EvidenceScreen(ListScreen["str | None"]):
     """Shows the evidence of a memory. Dismisses with the citation of a record to open, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,15 +72,7 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Binding("y", "yes", "Yes", id="evidence.yes", tooltip="Run what is shown, now and from now on"),
         Binding("n", "no", "No", id="evidence.no", tooltip="Do not run it"),
     ]
-    DEFAULT_CSS = """
-    EvidenceScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #evidence { height: 1fr; }
-        #evidence-keys { height: 1; background: $footer-background; }
-        #evidence-more { height: 1fr; border-top: solid $line; padding: 0 0 0 1; }
-    }
-    """
+    NAME, EMPTY = "evidence", HINT
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -93,35 +81,27 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._at: BoundEvidence | None = None
         self._asked: BoundEvidence | None = None
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="evidence-title")
-        yield RecordList(self._rows, id="evidence", empty_text=HINT)
-        with Vertical(id="evidence-more"):
-            yield Preview(id="evidence-preview")
-        yield Bar(id="evidence-keys")
+    def first_rows(self) -> EvidenceRows:
+        return self._rows
 
     def on_mount(self) -> None:
         self._title("looking …")
         self._keys()
-        self.query_one("#evidence", RecordList).focus()
+        self.listed.focus()
         self._work(lambda memory: "")
 
     def _title(self, says: str) -> None:
-        self.query_one("#evidence-title", Split).put_both(
-            [(" EVIDENCE  ", "bold $text-accent")], [(f"{visible(says)} ", "$dim")]
-        )
+        self.put_title("", says)
 
     def _keys(self) -> None:
-        look = "$footer-key-foreground bold"
         keys: list[tuple[str, str, str]] = []
         if self._asked is not None:
-            keys = [("y", " runs it", "yes"), ("n", " does not", "no")]
+            keys = [("y", "runs it", "yes"), ("n", "does not", "no")]
         elif self._at is not None:
-            keys = [("enter", " opens", "open"), ("b", " take as it is now", "take"), ("x", " take away", "unbind")]
-            keys += [("r", " run", "run")] if self._at.item.type in RUN else []
-            keys.append(("l", " look again", "look"))
-        pieces = [piece for key, says, act in keys for piece in ((f" {key}", look, act), (f"{says} ", "", act))]
-        self.query_one("#evidence-keys", Bar).put(*pieces, (" esc", look, "leave"), (" closes ", "", "leave"))
+            keys = [("enter", "opens", "open"), ("b", "take as it is now", "take"), ("x", "take away", "unbind")]
+            keys += [("r", "run", "run")] if self._at.item.type in RUN else []
+            keys.append(("l", "look again", "look"))
+        self.put_keys(keys)
 
     @work(thread=True, exclusive=True, group="evidence", exit_on_error=False, description="look at the evidence")
     def _work(self, act: Callable[[Memory], str]) -> None:
@@ -146,7 +126,7 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
         key = (self._at.citation, str(self._at.item)) if self._at else None
         self._rows = EvidenceRows(found)
         self._at = None
-        shown = self.query_one("#evidence", RecordList)
+        shown = self.listed
         shown.set_rows(self._rows)
         bad = sum(one.state in ("changed", "gone") for one in found)
         self._title(f"{count(len(found), 'piece')}, {bad:,} changed or gone")
@@ -158,7 +138,7 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self._preview()
             self._keys()
         if said:
-            self._say(said, "error" if failed else "information")
+            self.say(said, "error" if failed else "information")
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         index = self._rows.index_of(event.key)
@@ -237,7 +217,7 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
         """Run the command under the cursor, or ask the address; show it first if it was never allowed."""
         one = self._at
         if one is None or one.item.type not in RUN:
-            self._say("Only commands and addresses are run; everything else is looked at by itself.", "warning")
+            self.say("Only commands and addresses are run; everything else is looked at by itself.", "warning")
             return
         self._check(one)
 
@@ -283,10 +263,6 @@ class EvidenceScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self._asked = None
             self._preview()
             self._keys()
-
-    def _say(self, text: str, severity: str = "information") -> None:
-        self.app.clear_notifications()
-        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
 
     def action_leave(self) -> None:
         if self._asked is not None:

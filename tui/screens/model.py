@@ -3,13 +3,12 @@ Ollama."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.widget import Widget
 
 from store import USUAL_MODEL as USUAL
 from store import MemorandaError
@@ -22,15 +21,13 @@ from tui.input.key_table import BY_ID, FIXED
 from tui.lists.model_rows import ModelRow, ModelRows, rows, start
 from tui.lists.view_state import WIDE
 from tui.render.field_diff import Line
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.screens.model_status_text import short
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece
-from tui.widgets.bars import Bar, Split
-from tui.widgets.preview import Preview
+from tui.widgets.bars import Split
 from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import Location, LoggedCall, ModelStats, ModelStatus
@@ -44,7 +41,7 @@ AGAIN = 0.5  # seconds
 WORDS = 60  # … and of the text beside it
 
 
-class ModelScreen(SaysDefects, ResponsiveScreen[None]):
+class ModelScreen(ListScreen[None]):
     """Shows the status and runs the choices; a pull continues after the screen is closed."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
@@ -56,12 +53,10 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         Binding("m", "mode", "Mode", id="model.mode", tooltip="fast, smart or off"),
         Binding("r", "look", "Look again", id="model.look", tooltip="Check again"),
     ]
+    NAME, EMPTY, CLOSE = "model", "Looking …", "dismiss"
     DEFAULT_CSS = """
     ModelScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #model-keys { height: 1; background: $footer-background; }
-        #model-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
+        #model-more { height: 9; }
         #model-pull { display: none; background: $background; padding: 0 1; }
         &.-narrow #model-more { height: 7; }
         &.-pulling ToastRack { margin-bottom: 2; }  /* never over how far a pull is */
@@ -104,17 +99,14 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     def _standing(self) -> ModelStatus | None:
         return self._modeller.status
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="model-title")
-        yield RecordList(ModelRows([]), id="model", empty_text="Looking …")
-        with Vertical(id="model-more"):
-            yield Preview(id="model-preview")
-        yield Split(id="model-pull")
-        yield AskBar(id="model-ask")
-        yield Bar(id="model-keys")
+    def first_rows(self) -> ModelRows:
+        return ModelRows([])
+
+    def bars(self) -> Iterable[Widget]:
+        return Split(id="model-pull"), AskBar(id="model-ask")
 
     def on_mount(self) -> None:
-        self.query_one("#model", RecordList).focus()
+        self.listed.focus()
         self._modeller.look(self._app.config)
         if self._pull_first:
             self._pull(self._pull_first)
@@ -127,7 +119,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         """Show the current status."""
         found = self._standing
         if found is not None and found is not self._listed:
-            listed = self.query_one("#model", RecordList)
+            listed = self.listed
             first, self._listed = self._listed is None, found
             listed.set_rows(ModelRows(rows(found, self._fared, self._calls, self._now)))
             if first:
@@ -150,16 +142,13 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     def _draw_title(self) -> None:
         found = self._standing
-        left: list[Piece] = [(" MODEL  ", "bold $text-accent")]
         if found is None:
-            self.query_one("#model-title", Split).put_both([*left, ("looking …", "")], [])
+            self.put_title("", "looking …")
             return
-        said = found.model or "no model"
-        left.append((visible(said), "bold"))
-        if found.model:
-            left.append((f"  {found.state}", "$text-success" if found.state == "ready" else ""))
+        look = "$text-success" if found.state == "ready" else ""
+        state: list[Piece] = [(f"  {found.state}", look)] if found.model else []
         trouble = "$text-warning" if found.trouble is not None else ""
-        self.query_one("#model-title", Split).put_both(left, [(f"{visible(where(found))} ", trouble)])
+        self.put_title(found.model or "no model", where(found), trouble, *state)
 
     def _draw_pull(self) -> None:
         pull = self._modeller.pull
@@ -186,22 +175,21 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     def _draw_keys(self) -> None:
         if self._asking:
-            answers: list[Piece] = [(" enter", KEY, "answer"), (" pulls the model of this name ", "", "answer")]
-            answers += [(" esc", KEY, "leave_bar"), (" leaves", "", "leave_bar")]
-            self.query_one("#model-keys", Bar).put(*answers)
+            self.put_keys([("enter", "pulls the model of this name", "answer")], "leaves", "leave_bar")
             return
         row = self._row()
-        pieces: list[Piece] = []
-        if row is not None and row.enter:
-            pieces += [(" enter", KEY, "choose"), (f" {row.enter} ", "", "choose")]
-        pieces += [(" t", KEY, "try_out"), (" test ", "", "try_out"), (" p", KEY, "pull_named")]
-        pieces += [(" pull… ", "", "pull_named"), (" m", KEY, "mode"), (" mode ", "", "mode"), (" r", KEY, "look")]
-        pieces += [(" look again ", "", "look"), (" esc", KEY, "dismiss"), (" closes ", "", "dismiss")]
-        self.query_one("#model-keys", Bar).put(*pieces)
+        keys = [("enter", row.enter, "choose")] if row is not None and row.enter else []
+        keys += [
+            ("t", "test", "try_out"),
+            ("p", "pull…", "pull_named"),
+            ("m", "mode", "mode"),
+            ("r", "look again", "look"),
+        ]
+        self.put_keys(keys)
 
     def _row(self) -> ModelRow | None:
         """Return the row under the cursor."""
-        listed = self.query_one("#model", RecordList)
+        listed = self.listed
         return listed.rows.row(listed.cursor_key) if isinstance(listed.rows, ModelRows) else None
 
     # preview
@@ -210,7 +198,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         row = self._row()
         if row is not None:
             self._shown = row.key or ""
-            self.query_one("#model-preview", Preview).show(row.more, stay=stay)
+            self.told.show(row.more, stay=stay)
 
     def _show_failure(self) -> None:
         """Show why a pull failed, if it did."""
@@ -219,7 +207,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
             self._show_row(stay=True)
             return
         lines: list[Line] = [[(f"{pull.name} could not be fetched", "title")], [(pull.trouble.message, "warning")]]
-        self.query_one("#model-preview", Preview).show([*lines, [], [("Next  ", "label"), (pull.trouble.next, "")]])
+        self.told.show([*lines, [], [("Next  ", "label"), (pull.trouble.next, "")]])
 
     def _show_trial(self) -> None:
         trial = self._modeller.trial
@@ -233,7 +221,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
             lines += [[(line, "")] for line in trial_lines(trial.tried)]
         else:
             lines += [[(ASKING, "")]]
-        self.query_one("#model-preview", Preview).show(lines)
+        self.told.show(lines)
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         if event.key != self._at:  # refreshed rows must not replace what is being read
@@ -245,7 +233,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     def action_choose(self) -> None:
         """Enter, for a click."""
-        self.query_one("#model", RecordList).action_choose()
+        self.listed.action_choose()
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
         row = self._row()
@@ -277,7 +265,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         try:
             put(user_path(), name, value)
         except MemorandaError as error:
-            self.app.call_from_thread(self._say, str(error), "error")
+            self.app.call_from_thread(self.say, str(error), "error")
             return
         now = load(self._location, BY_ID, FIXED).find(name)
         self.app.call_from_thread(self._kept, name, value, now)
@@ -286,23 +274,19 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     async def _copy(self, line: str) -> None:
         from tui.desktop.clipboard import copy
 
-        self._say(f"Copied the line {await copy(self.app, line)}")
-
-    def _say(self, sentence: str, severity: str = "information") -> None:
-        self.app.clear_notifications()
-        self.app.notify(visible(sentence), severity=severity, timeout=6, markup=False)  # type: ignore[arg-type]
+        self.say(f"Copied the line {await copy(self.app, line)}")
 
     def _kept(self, name: str, value: str, now: Value | None) -> None:
         """Show the effect of a choice, and check the status again."""
         self._app.configure_again()
         self.action_look()
         if other := overruled(now, value):
-            self._say(other, "warning")
+            self.say(other, "warning")
         elif name == "agent.mode":
-            self._say(f"{value}: {MODES[value]}.")
+            self.say(f"{value}: {MODES[value]}.")
         else:
             off = self._app.config["agent.mode"] == "off"
-            self._say(f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on.")
+            self.say(f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on.")
 
     # pulls
 
@@ -320,18 +304,14 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self.query_one(AskBar).leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).hide()
         self._asking = False
         self._draw_keys()
-        self.query_one("#model", RecordList).focus()
-        if event.answer is not None:
-            event.answer()
-        self._app.release_keys()
+        super().on_ask_bar_left(event)
 
     def _pull(self, name: str) -> None:
         name = name.strip()
         if name and not self._modeller.start_pull(self._app.config, name):
-            self._say("One is being fetched already: x stops it.", "warning")
+            self.say("One is being fetched already: x stops it.", "warning")
         self._draw_pull()
 
     def action_stop(self) -> None:

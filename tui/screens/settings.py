@@ -3,13 +3,11 @@ file, `u` undoes what was changed here."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import Config, MemorandaError, load_config, put_setting, remove_setting, user_config_path
 from store import SettingValue as Value
@@ -19,13 +17,10 @@ from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
 from tui.render.line_parts import row as field
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
-from tui.widgets.preview import Preview
 from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import Location
@@ -67,7 +62,7 @@ class SettingRows(NumberedRows):
         return row([("● " if is_set else "· ", "accent" if is_set else "dim")], visible(value.name), "", note, width)
 
 
-class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class SettingsScreen(ListScreen["str | None"]):
     """Shows and changes the settings for a memory. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,14 +71,8 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
         Binding("u", "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
     ]
-    DEFAULT_CSS = """
-    SettingsScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #settings-keys { height: 1; background: $footer-background; }
-        #settings-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
-    }
-    """
+    NAME = "settings"
+    DEFAULT_CSS = "SettingsScreen { #settings-more { height: 9; } }"
 
     def __init__(self, location: Location) -> None:
         super().__init__()
@@ -92,31 +81,25 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._changes: list[SettingChange] = []
         self._shown: Hashable = None
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="settings-title")
-        yield RecordList(SettingRows(self._config.values), id="settings")
-        with Vertical(id="settings-more"):
-            yield Preview(id="settings-preview")
-        yield AskBar(id="ask")
-        yield Bar(id="settings-keys")
+    def first_rows(self) -> SettingRows:
+        return SettingRows(self._config.values)
+
+    def bars(self) -> Iterable[AskBar]:
+        return (AskBar(id="ask"),)
 
     def on_mount(self) -> None:
-        self.query_one("#settings-title", Split).put_both(
-            [(" SETTINGS  ", "bold $text-accent"), (visible(self._location.name), "bold")],
-            [(f"{visible(user_config_path())} ", "$dim")],
-        )
+        self.put_title(self._location.name, user_config_path())
         self._keys()
-        self.query_one("#settings", RecordList).focus()
+        self.listed.focus()
 
     def _keys(self) -> None:
-        look = "$footer-key-foreground bold"
         value = self._value
-        pieces = [(" enter", look, "edit"), (" change ", "", "edit")]
+        keys = [("enter", "change", "edit")]
         if value is not None and value.source in ("user", "project"):
-            pieces += [(" x", look, "unset"), (" default again ", "", "unset")]
+            keys.append(("x", "default again", "unset"))
         if self._changes:
-            pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
-        self.query_one("#settings-keys", Bar).put(*pieces, (" esc", look, "leave"), (" closes ", "", "leave"))
+            keys.append(("u", "undo", "undo"))
+        self.put_keys(keys)
 
     @property
     def _value(self) -> Value | None:
@@ -129,15 +112,8 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
     def on_record_list_chosen(self) -> None:
         self.action_edit()
 
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        self.query_one(AskBar).hide()
-        self.query_one("#settings", RecordList).focus()
-        if event.answer is not None:
-            event.answer()
-        cast("Application", self.app).release_keys()
-
     def _show(self) -> None:
-        self.query_one(Preview).show([] if self._value is None else described(self._value))
+        self.told.show([] if self._value is None else described(self._value))
         self._keys()
 
     # changes
@@ -148,7 +124,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         if value is None:
             return
         if value.source == "environment":
-            self._say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
+            self.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
         elif value.setting.kind == "bool":
             self._put(value, as_text(not value.value))
         elif value.setting.kind == "choice":
@@ -169,7 +145,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             last = self._changes[-1]
             self._change(SettingChange(last.path, last.name, last.after, last.before), undoes=True)
         else:
-            self._say("Nothing was changed here yet.", "warning")
+            self.say("Nothing was changed here yet.", "warning")
 
     def _put(self, value: Value, text: str) -> None:
         own = value.source in ("user", "project")
@@ -185,7 +161,7 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             else:
                 put_setting(change.path, change.name, change.after)
         except MemorandaError as error:
-            self.app.call_from_thread(self._say, str(error), "error")
+            self.app.call_from_thread(self.say, str(error), "error")
             return
         self.app.call_from_thread(self._changed, change, undoes)
 
@@ -196,18 +172,14 @@ class SettingsScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self._changes.append(change)
         cast("Application", self.app).configure_again()
         self._config = load_config(self._location, BY_ID, FIXED)
-        shown = self.query_one("#settings", RecordList)
+        shown = self.listed
         shown.set_rows(SettingRows(self._config.values))
         shown.select(change.name)
         self._show()
         now = self._config.find(change.name)
         is_now = "" if now is None else f" is {as_text(now.value)}"
         done = f"{change.name}{is_now}: {'taken out of' if change.after is None else 'written to'} {change.path}"
-        self._say(f"{'Undone: ' if undoes else ''}{done}{'' if undoes else ', u to undo'}")
-
-    def _say(self, text: str, severity: str = "information") -> None:
-        self.app.clear_notifications()
-        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
+        self.say(f"{'Undone: ' if undoes else ''}{done}{'' if undoes else ', u to undo'}")
 
     def action_leave(self) -> None:
         self.dismiss(None)

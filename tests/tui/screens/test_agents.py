@@ -110,7 +110,8 @@ async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> N
         await person.press("u")
         await person.until(lambda: person.sees("Undo all by mcp:codex-mcp-client"))
         await person.press("y", "enter")
-        await person.until(lambda: any("Undid all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts))
+        said = "Undid all by mcp:codex-mcp-client: 2 records"
+        await person.until(lambda: any(said in text for _, text in person.app.messages))
 
 
 async def test_after_a_whole_session_the_application_shows_what_happened(

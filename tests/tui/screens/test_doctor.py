@@ -71,7 +71,7 @@ async def test_the_keys_stay_alive_while_it_looks(story: Story, monkeypatch: pyt
         person.main.call_later(person.main.open_screen, "doctor")  # a command waits until all is done
         await person.until(lambda: person.sees("✓ one 4"))
         await person.pilot.press("j", "j")
-        shown = person.app.screen.query_one("#findings", RecordList)
+        shown = person.app.screen.query_one("#doctor", RecordList)
         await person.until(lambda: shown.cursor_index == 2)
         await person.pilot.press("escape")
         await person.until(lambda: not looking(person))

@@ -30,7 +30,6 @@ from store import (
     change_summary,
     cite,
     linked_records,
-    whole_days,
 )
 from store import HISTORY_KINDS as KINDS
 from store import many_records as many
@@ -100,9 +99,8 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
         *words(fact.fact, "title"),
         [],
-        *_why(fact, badge, now),
+        _confirmed(fact, badge, now),
         *bound_lines(bound),
-        row("Confirmed", when(fact.last_confirmed_at, now)),
         row("Learned", when(fact.created_at, now)),
         spoken(fact.origin, fact.source, f"confidence {fact.confidence}"),
     ]
@@ -132,19 +130,12 @@ def _tags(record: Fact | Decision | Task) -> list[Line]:
     return [row("Tags", ", ".join(record.tags))] if record.tags else []
 
 
-def _why(fact: Fact, badge: str, now: str) -> list[Line]:
-    """Return why an active fact is in its state, and what that means for agents; nothing for a fresh one."""
+def _confirmed(fact: Fact, badge: str, now: str) -> Line:
+    """Return when a fact was confirmed, and if that is why it is aging, low or stale, from when on it is."""
     if badge not in ("aging", "low", "stale"):
-        return []
-    days = whole_days(now, fact.last_confirmed_at)
+        return row("Confirmed", when(fact.last_confirmed_at, now))
     limit = AGEING_TABLE[fact.confidence][AGEING_STATES.index(badge) - 1]
-    means = {
-        "aging": "",
-        "low": ": sent to agents only if it fits well",
-        "stale": ": not sent to agents",
-    }[badge]
-    since = f"not confirmed for {days} days; {fact.confidence} confidence is {badge} after {limit}{means}"
-    return [row(f"Why {badge}", since)]
+    return row(f"Why {badge}", f"confirmed {when(fact.last_confirmed_at, now)}; {badge} after {limit} d")
 
 
 def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:

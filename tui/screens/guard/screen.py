@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import (
     GuardRestore,
@@ -28,13 +26,11 @@ from store import (
 from tui.commands.files.guard import home_path
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.base_screen import ResponsiveScreen
 from tui.screens.guard.rows import Entry, GuardRows, difference_lines
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import GuardLook, GuardMoment, Location
@@ -44,7 +40,7 @@ FILES = 20  # files of a moment whose differences are shown together
 NOTHING = "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda guard --watch`."
 
 
-class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class GuardScreen(ListScreen["str | None"]):
     """Shows what changed and puts it back, each on a thread. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,15 +51,7 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
         Binding("n", "no", "No", id="guard.no", tooltip="Leave it as it is"),
         Binding("l", "look", "Look", id="guard.look", tooltip="Look at the files again"),
     ]
-    DEFAULT_CSS = """
-    GuardScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #guard { height: 1fr; }
-        #guard-keys { height: 1; background: $footer-background; }
-        #guard-more { height: 1fr; border-top: solid $line; padding: 0 0 0 1; }
-    }
-    """
+    NAME = "guard"
 
     def __init__(self, location: Location) -> None:
         super().__init__()
@@ -72,30 +60,24 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._entry: Entry | None = None
         self._plan: GuardRestore | None = None
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="guard-title")
-        yield RecordList(self._rows, id="guard")
-        with Vertical(id="guard-more"):
-            yield Preview(id="guard-preview")
-        yield Bar(id="guard-keys")
+    def first_rows(self) -> GuardRows:
+        return self._rows
 
     def on_mount(self) -> None:
         self._title("looking …")
         self._keys()
-        self.query_one("#guard", RecordList).focus()
+        self.listed.focus()
         self._look()
 
     def _title(self, says: str) -> None:
-        self.query_one("#guard-title", Split).put_both([(" GUARD  ", "bold $text-accent")], [(f"{says} ", "$dim")])
+        self.put_title("", says)
 
     def _keys(self) -> None:
-        look = "$footer-key-foreground bold"
         if self._plan is not None:
-            pieces = [(" y", look, "yes"), (" does it ", "", "yes"), (" n", look, "no"), (" leaves it ", "", "no")]
+            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")])
         else:
-            pieces = [(" r", look, "restore"), (" put back ", "", "restore")] if self._entry else []
-            pieces += [(" u", look, "undo"), (" undo ", "", "undo"), (" l", look, "look"), (" look ", "", "look")]
-        self.query_one("#guard-keys", Bar).put(*pieces, (" esc", look, "leave"), (" closes ", "", "leave"))
+            back = [("r", "put back", "restore")] if self._entry else []
+            self.put_keys([*back, ("u", "undo", "undo"), ("l", "look", "look")])
 
     # reading
 
@@ -118,7 +100,7 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
         rows = GuardRows(moments)
         at = rows.index_of(self._entry.key) if self._entry and not newest else 0
         self._rows, self._entry = rows, None
-        shown = self.query_one("#guard", RecordList)
+        shown = self.listed
         shown.set_rows(self._rows)
         if self._rows.entries:
             shown.select(self._rows.entries[at or 0].key)
@@ -186,7 +168,7 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
     def _planned(self, plan: GuardRestore) -> None:
         if not plan.files:
             stay = "".join(f" {home_path(path)} stays: {why}." for path, why in plan.stay)
-            self._say(f"Nothing to put back: it is as it was before {plan.moment.name}.{stay}", "warning")
+            self.say(f"Nothing to put back: it is as it was before {plan.moment.name}.{stay}", "warning")
             return
         self._plan = plan
         lines: list[Line] = [[(f"Put {count(len(plan.files), 'file')} back to before {plan.moment.name}?", "own")], []]
@@ -212,7 +194,7 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self.app.call_from_thread(self._look, True)  # what is there instead is shown
             return
         done = f"Put {count(len(plan.files), 'file')} back to before {plan.moment.name}: M#{number}, u to undo"
-        self.app.call_from_thread(self._say, done)
+        self.app.call_from_thread(self.say, done)
         self.app.call_from_thread(self._look, True)
 
     def action_no(self) -> None:
@@ -224,13 +206,9 @@ class GuardScreen(SaysDefects, ResponsiveScreen["str | None"]):
                 self._read(self._entry)
 
     def _refused(self, error: MemorandaError) -> None:
-        self._say(str(error), "error")
+        self.say(str(error), "error")
         self.action_no()
         self._keys()
-
-    def _say(self, text: str, severity: str = "information") -> None:
-        self.app.clear_notifications()
-        self.app.notify(visible(text), severity=severity, markup=False)  # type: ignore[arg-type]
 
     def action_leave(self) -> None:
         if self._plan is not None:
