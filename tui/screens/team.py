@@ -8,21 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 
 from store import MemorandaError, Memory, SharedRecord, StreamState, Team, ago, cite
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.bars import Bar, Split
-from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store import Clock, Location
@@ -108,20 +103,17 @@ def describe(one: Member) -> list[Line]:
     return lines
 
 
-class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class TeamScreen(ListScreen["str | None"]):
     """Shows the team of a memory. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="team.close", tooltip="Close what is open, then the team"),
         Binding("s", "exchange", "Exchange", id="team.exchange", tooltip="Send and receive now"),
     ]
+    NAME, EMPTY = "team", HINT
     DEFAULT_CSS = """
     TeamScreen {
-        layout: vertical; overflow: hidden;
-        Split { height: 1; background: $panel; }
-        #team-keys { height: 1; background: $footer-background; }
-        #team { height: 1fr; }
-        #team-more { height: 2fr; border-top: solid $line; padding: 0 0 0 1; }
+        #team-more { height: 2fr; }
         &.-whole #team { display: none; }
         &.-whole #team-more { border-top: none; }
     }
@@ -136,15 +128,8 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
         self._shown: Hashable = None
         self._said: list[str] = []  # what came of the last exchange, until the cursor moves
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="team-title")
-        yield RecordList(TeamRows([], ""), id="team", empty_text=HINT)
-        with Vertical(id="team-more"):
-            yield Preview(id="team-preview")
-        yield Bar(id="team-keys")
-
     def on_mount(self) -> None:
-        self.query_one("#team", RecordList).focus()
+        self.listed.focus()
         self._title()
         self._look()
 
@@ -165,32 +150,21 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
     def _show(self, members: list[Member], said: list[str]) -> None:
         if self.is_attached:
             self._members, self._said = members, said
-            self.query_one("#team", RecordList).set_rows(TeamRows(members, self._clock()))
+            self.listed.set_rows(TeamRows(members, self._clock()))
             self._title()
             self._preview()
 
     def _title(self, doing: str = "") -> None:
         wrong = sum(bool(one.state.said) for one in self._members)
         right = doing or (f"{wrong:,} with something wrong" if wrong else "")
-        self.query_one("#team-title", Split).put_both(
-            [(" TEAM  ", "bold $text-accent"), (visible(self._location.name), "bold")],
-            [(f"{visible(right)} ", "$text-warning" if wrong else "$dim")],
-        )
-        look = "$footer-key-foreground bold"
-        self.query_one("#team-keys", Bar).put(
-            (" s", look, "exchange"),
-            (" exchanges now ", "", "exchange"),
-            (" enter", look, "open"),
-            (" opens ", "", "open"),
-            (" esc", look, "leave"),
-            (" closes ", "", "leave"),
-        )
+        self.put_title(self._location.name, right, "$text-warning" if wrong else "$dim")
+        self.put_keys([("s", "exchanges now", "exchange"), ("enter", "opens", "open")])
 
     def _preview(self) -> None:
         one = next((one for one in self._members if one.state.writer == self._shown), None)
         said: list[Line] = [[(visible(line), "warning")] for line in self._said]
         about = [] if one is None else describe(one)
-        self.query_one(Preview).show([*said, *([[]] if said and about else []), *about])
+        self.told.show([*said, *([[]] if said and about else []), *about])
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         if event.key != self._shown:
@@ -204,7 +178,7 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
     def action_open(self) -> None:
         """Show the writer under the cursor on the whole screen."""
         self.add_class("-whole")
-        self.query_one(Preview).focus()
+        self.told.focus()
 
     def action_leave(self) -> None:
         """Go back from the writer that is open to the list, or close the screen."""
@@ -212,7 +186,7 @@ class TeamScreen(SaysDefects, ResponsiveScreen["str | None"]):
             self.dismiss(None)
             return
         self.remove_class("-whole")
-        self.query_one("#team", RecordList).focus()
+        self.listed.focus()
 
     def action_exchange(self) -> None:
         """Send and receive now, on a thread of its own."""
