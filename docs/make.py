@@ -27,7 +27,8 @@ from store.exchange.export_schema import VERSION  # noqa: E402
 from tui.commands.system.settings import as_text  # noqa: E402
 from tui.input.commands.command_table import VERBS  # noqa: E402
 from tui.input.key import Key, show  # noqa: E402
-from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS  # noqa: E402
+from tui.input.key_table import KEYS, MOVES  # noqa: E402
+from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS  # noqa: E402
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.glyphs import ASCII  # noqa: E402
 

@@ -19,7 +19,8 @@ from tui.commands.system.settings import as_text
 from tui.input.argument_parser import Usage, read
 from tui.input.commands.command_table import BY_NAME, VERBS
 from tui.input.key import show
-from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS
+from tui.input.key_table import KEYS, MOVES
+from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"

@@ -6,7 +6,8 @@ folders and checkpoints, which may be untrusted."""
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
@@ -89,8 +90,7 @@ def _run(arguments: list[str]) -> int:
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
-    with _open(place, verb) as memory:
-        _announce(memory)
+    with _opened(place, verb) as memory:
         lines = tell if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:
@@ -105,6 +105,24 @@ def _run(arguments: list[str]) -> int:
             say(outcome.error)
         outcome.after()
     return outcome.status
+
+
+@contextmanager
+def _opened(place: location.Location, verb: Verb) -> Iterator[Memory]:
+    """Open the memory for a command, and close it. One that only looks makes none: it gets an empty one, which is gone
+    afterwards."""
+    if not verb.looks or place.look or os.path.lexists(place.path):
+        with _open(place, verb) as memory:
+            _announce(memory)
+            yield memory
+        return
+    from tempfile import TemporaryDirectory
+
+    say("There is no memory here yet, and none was started: memoranda init does.")
+    with TemporaryDirectory(prefix="memoranda-") as folder:
+        path = os.path.join(folder, os.path.basename(place.path))
+        with Memory(location.Location(path, place.kind, place.reason, place.project), "cli") as memory:
+            yield memory
 
 
 def _open(place: location.Location, verb: Verb) -> Memory:

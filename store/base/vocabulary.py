@@ -36,6 +36,7 @@ SETTING_NAMES = (
     "theme",
     "badges",
     "plain",
+    "split",
     "motion",
     "editor",
     "embedding.provider",

@@ -176,6 +176,7 @@ SETTINGS = (
         False,
         "For a screen reader: no lines, glyphs or columns, and the terminal's cursor is where something changed",
     ),
+    Setting("split", "int", 0, "Percent of the screen that the list has beside its preview; 0: by its size", most=80),
     Setting("motion", "choice", "full", "Whether there are animations: full or none", ("full", "none")),
     Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
     Setting(

@@ -29,7 +29,8 @@ from store.base.vocabulary import DOMAINS
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.commands.command_table import VERBS
-from tui.input.key_table import KEYS, MOVES, PLAN_KEYS
+from tui.input.key_table import KEYS, MOVES
+from tui.input.plan_keys import PLAN_KEYS
 from tui.lists.record_rows import ROOMY
 from tui.main_screen.lists.loading import OTHERS
 from tui.main_screen.screen import POLL, MainScreen

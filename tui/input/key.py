@@ -18,6 +18,8 @@ NAMES = {
     "escape": "esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "right_curly_bracket": "}",
     "left_curly_bracket": "{",
     "right_square_bracket": "]",

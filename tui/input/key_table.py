@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from tui.input.key import NAMES, Key, show
 from tui.input.pane_table import BY_NAME
+from tui.input.plan_keys import PLAN_KEYS
 
 FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH = (
     *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "health"),
@@ -321,6 +322,8 @@ KEYS = (
         panes=(*PANES, HITS, PREVIEW),
     ),
     Key("list.alone", "Z", "zoom('list')", "", "Give the list the whole screen; or both their places again"),
+    Key("list.less", "less_than_sign", "split(-5)", "", "Give the list less of the screen; it is kept"),
+    Key("list.more", "greater_than_sign", "split(5)", "", "Give the list more of the screen; it is kept"),
     Key("list.next-heading", "right_curly_bracket", "heading(1)", "", "To the next heading: state, day"),
     Key("list.previous-heading", "left_curly_bracket", "heading(-1)", "", "To the heading before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
@@ -338,30 +341,6 @@ KEYS = (
         "Leave: a bar, marks, the search, the preview, the past, a filter; or stop reading git, then embedding",
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
-)
-# keys of the screen that previews changes
-PLAN = "plan"
-PLAN_KEYS = (
-    Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
-    Key("plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
-    Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN,)),
-    Key(
-        "plan.kind", "d", "kind", "one kind", "Choose only decisions, only facts, links, tasks; then all", panes=(PLAN,)
-    ),
-    Key("plan.strategy", "s", "strategy", "strategy", "Replace, keep what you changed, or only add", panes=(PLAN,)),
-    Key("plan.leave", "escape,q", "leave", "leave", "Leave; nothing is changed", panes=(PLAN,)),
-    Key("plan.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
-    Key("plan.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
-)
-LOOKING_KEYS = (
-    Key("since.open", "enter", "apply", "open the record", "Open the record", panes=(PLAN,)),
-    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
-)
-PURGE_KEYS = (
-    Key("purge.apply", "enter", "apply", "erase", "Erase what is shown; this cannot be undone", panes=(PLAN,)),
-    Key("purge.choose", "space,x", "choose", "erase here too", "Erase here too, or leave it", panes=(PLAN,)),
-    Key("purge.all", "ctrl+a,a", "all", "all, none", "Erase in all places, or none", panes=(PLAN,)),
-    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
 # keys that the lists bind themselves: (id, keys, action, help), in RecordList and in the help
 MOVES = (

@@ -64,6 +64,16 @@ def take_form(screen: Screen[None], plain: bool) -> None:
         screen.set_class(name == shown, name)
 
 
+def take_split(screen: Screen[None], percent: int) -> None:
+    """Give the lists so much of the width, or of the height of a narrow screen; 0: what the styles give them."""
+    across = not screen.has_class("-narrow")
+    for pane in screen.query(".list, #hits-pane, #preview-pane"):
+        share = 100 - percent if pane.id == "preview-pane" else percent
+        if pane.id != "hits-pane" or across:  # below, its height is that of its rows
+            pane.styles.height = f"{share}fr" if percent and not across else None
+        pane.styles.width = f"{share}fr" if percent and across else None
+
+
 # Keys typed right after these belong to the bar that they open, even if they arrive in one chunk, as over a slow line:
 # these are processed first, before later keys reach the list.
 TYPING = ("search", "command", "ask_for")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from tui.panes.host import PaneController
 
 
+LEAST = 20  # percent of the screen that a list or a preview keeps
+
+
 class NavigationHost(Host, Protocol):
     """The interface that navigation needs of the screen."""
 
@@ -28,6 +31,8 @@ class NavigationHost(Host, Protocol):
     def follow(self, source: RecordList) -> None: ...
     def read_side(self) -> None: ...
     def end_search(self) -> None: ...
+    def take_split(self, percent: int) -> None: ...
+    def setting(self, name: str) -> str: ...
 
 
 class NavigationController:
@@ -39,6 +44,7 @@ class NavigationController:
         self.place: str = FACTS  # the list focused last
         self._behind: str = FACTS  # the one before the hits
         self._alone = ""
+        self._split: int | None = None  # the percent of the screen that the lists have; None until it is read
 
     def focus_moved(self) -> None:
         """Handle a change of the focus."""
@@ -76,8 +82,21 @@ class NavigationController:
             self.host.pane.follow(None)  # what is there was chosen in another pane
         self.arrange()
 
+    def action_split(self, step: int) -> None:
+        """Give the list more of the screen, or less, and keep that."""
+        from store import put_setting, user_config_path
+
+        now = self._split or (50 if self.host.form == "-huge" else 60)
+        self._split = max(LEAST, min(100 - LEAST, now + step))
+        self.arrange()
+        work = lambda: put_setting(user_config_path(), "split", str(self._split))  # noqa: E731
+        self.host.in_background(work, "split", "keep how the screen is divided", exclusive=True)
+
     def arrange(self) -> None:
         """Draw what depends on the current pane and on the width."""
+        if self._split is None:
+            self._split = int(self.host.setting("split"))
+        self.host.take_split(self._split)
         self.host.fit_hits()
         self.host.draw_titles_soon()  # after the layout
         self.host.draw_past()

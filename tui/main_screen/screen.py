@@ -6,6 +6,7 @@ and calls."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -23,7 +24,7 @@ from tui.main_screen.commands.dispatch import CommandController
 from tui.main_screen.commands.plans import PlanController
 from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
-from tui.main_screen.layout import FORMS, STYLES, TYPING, Body, bindings, hidden_pane, list_pane, take_form
+from tui.main_screen.layout import FORMS, STYLES, TYPING, Body, bindings, hidden_pane, list_pane, take_form, take_split
 from tui.main_screen.lists.loading import ListsController
 from tui.main_screen.lists.marks import MarksController
 from tui.main_screen.lists.opening import OpeningController
@@ -98,6 +99,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.size_hits = self.widgets.size_hits
         self.say = self.notices.say
         self.copy = self.notices.copy
+        self.take_split = partial(take_split, self)
         self.later = self.threads.later
         self.in_background = self.threads.in_background
         self.after = self.set_timer
@@ -119,8 +121,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.targets = self.marks.targets
         self.unmark = self.marks.action_unmark
         self.counts = self.top_bar.counts
-        self.set_status = self.top_bar.set_status
-        self.set_backups = self.top_bar.set_backups
+        self.set_status, self.set_backups = self.top_bar.set_status, self.top_bar.set_backups
         self.set_held = self.top_bar.set_held
         self.set_waiting = self.top_bar.set_waiting
         self.set_size = self.top_bar.set_size

@@ -11,7 +11,8 @@ from textual.containers import Vertical
 
 from tui.input.argument_parser import help_text
 from tui.input.commands.command_table import BY_NAME, VERBS
-from tui.input.key_table import FACTS, KEYS, MOVES, PLAN_KEYS
+from tui.input.key_table import FACTS, KEYS, MOVES
+from tui.input.plan_keys import PLAN_KEYS
 from tui.lists.wrapping import Pairs, row
 from tui.render.badges import FACT_BADGES
 from tui.render.field_diff import Line

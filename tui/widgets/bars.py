@@ -9,7 +9,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.input.key import Key
-from tui.input.key_table import KEYS, PLAN
+from tui.input.key_table import KEYS
+from tui.input.plan_keys import PLAN
 from tui.theme.line_filters import content
 from tui.theme.pieces import Piece, width
 from tui.widgets.cached_lines import Kept

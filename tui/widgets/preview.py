@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tui.render.field_diff import Line
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
+PROSE = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
 CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
 
 
@@ -186,7 +187,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             elif len(line) == 1 and line[0][1] in CODE:
                 self._rows += [((part, line[0][1], -1),) for part in chop_cells(pieces[0][0], width)] or [()]
             else:
-                self._rows += map(tuple, _wrapped(pieces, width))
+                self._rows += map(tuple, _wrapped(pieces, min(width, PROSE) if self._own else width))
         # bypass the reactive, which would lay out the whole screen at every move of a cursor
         self.set_reactive(Preview.virtual_size, Size(1, len(self._rows)))
 

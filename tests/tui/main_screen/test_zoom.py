@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, opened
+from support.screen import NARROW, WIDE, Person, opened
 from support.stories import Story, copy
 
 
@@ -57,3 +57,32 @@ async def test_braces_go_from_heading_to_heading(story: Story) -> None:
         assert person.preview[0].endswith("pinned"), "to the start of its own group first"
         await person.press("left_curly_bracket")
         assert person.preview[0].endswith("aging")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_the_rule_between_list_and_preview_moves_and_stays(story: Story, size: tuple[int, int]) -> None:
+    def share(person: Person) -> int:
+        region = person.main.list_of("facts").region
+        return region.height if size == NARROW else region.width
+
+    async with opened(story.folder, size=size) as person:
+        before = share(person)
+        await person.press("greater_than_sign", "greater_than_sign")
+        more = share(person)
+        assert more > before
+        await person.press(*["less_than_sign"] * 20)
+        assert 0 < share(person) < before
+        await person.press(*["greater_than_sign"] * 20)
+        most = share(person)
+        assert more < most
+    async with opened(story.folder, size=size) as person:
+        assert share(person) == most, "it is kept"
+
+
+async def test_a_record_is_wrapped_where_it_is_read_well_and_output_is_not(story: Story) -> None:
+    async with opened(story.folder, size=(300, 80)) as person:
+        await person.command("remember " + "a word and another " * 20)
+        assert 60 < max(len(line) for line in person.preview[1:4]) <= 84
+        await person.command("stats")
+        await person.command("facts --all --status superseded")
+        assert person.preview

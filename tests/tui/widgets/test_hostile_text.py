@@ -197,7 +197,6 @@ async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) 
     folder.mkdir()
     repositories.create(folder)
     async with opened(folder) as person:
-        assert any(toast.startswith("Started a memory for ") for toast in person.toasts)
         judge(person, layer)
         if layer == "first":
             assert "b␛]52;c;eA==␇␛[2J[red]⟨U+202E⟩[@click=app.bell]i⟨U+009B⟩2J ⏎ lling" in person.lines[0]

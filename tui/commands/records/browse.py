@@ -183,7 +183,7 @@ def figures(session: Session) -> dict[str, object]:
         "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
         **_vectors(memory),
         "bytes": os.path.getsize(memory.location.path),
-        "path": memory.location.path,
+        "path": session.location.path,
     }
 
 

@@ -22,6 +22,7 @@ AGENT_COMMANDS = (
         "system.agents.agents",
         Argument("agent", "maybe", "AGENT", "one of them, as claude-code; or what it was sent, by its number"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "pause",

@@ -9,9 +9,9 @@ class Verb:
     `opens`: `memory` needs the file, `new` may create it (both pass an open Memory to the handler), `nothing` passes
     none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
     may use the space of the ballast. `apart`: it touches no memory, or only in a child process, and in the application
-    it does not block writes."""
+    it does not block writes. `looks`: it only reads; where there is no memory it answers as of an empty one."""
 
-    __slots__ = ("apart", "arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
+    __slots__ = ("apart", "arguments", "frees", "handler", "looks", "name", "opens", "reads", "slash", "summary")
 
     def __init__(
         self,
@@ -23,6 +23,7 @@ class Verb:
         reads: bool = False,
         frees: bool = False,
         apart: bool = False,
+        looks: bool = False,
         slash: tuple[str, ...] = (),
     ) -> None:
         self.name = name
@@ -33,6 +34,7 @@ class Verb:
         self.reads = reads
         self.frees = frees
         self.apart = apart
+        self.looks = looks
         self.slash = slash
 
 

@@ -58,6 +58,7 @@ FILE_COMMANDS = (
         ),
         YES,
         slash=("memory export",),
+        looks=True,
     ),
     Verb(
         "import",
@@ -101,6 +102,7 @@ FILE_COMMANDS = (
         "List backups, newest first, with what was found when they were looked at",
         "files.exchange.backups",
         LIMIT,
+        looks=True,
     ),
     Verb(
         "share",
@@ -148,6 +150,7 @@ FILE_COMMANDS = (
         ),
         Argument("yes", "flag", "", "replace the file if it is there"),
         reads=True,
+        looks=True,
     ),
     Verb(
         "index",
@@ -185,6 +188,7 @@ FILE_COMMANDS = (
         Argument("rule", "maybe", "RULE", "a rule, as in SK_KEY"),
         Argument("shape", "maybe", "SHAPE", "only what looks so, sk-ticket*: * stands for any characters"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "scan-secrets",

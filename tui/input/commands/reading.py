@@ -18,6 +18,7 @@ READING_COMMANDS = (
         Argument("explain", "flag", "", "why each one is there: what each signal gave to its place"),
         Argument("keywords", "flag", "", "by keywords alone, without a model"),
         reads=True,
+        looks=True,
     ),
     Verb(
         "show",
@@ -26,6 +27,7 @@ READING_COMMANDS = (
         Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3"),
         Argument("diff", "flag", "", "a commit's diff too"),
         reads=True,
+        looks=True,
     ),
     Verb(
         "ask",
@@ -35,6 +37,7 @@ READING_COMMANDS = (
         Argument("no-model", "flag", "", "by rule: the records themselves"),
         reads=True,
         slash=("ask",),
+        looks=True,
     ),
     Verb(
         "context",
@@ -43,6 +46,7 @@ READING_COMMANDS = (
         Argument("query", "any", "QUERY", "the question (the last one that was asked)"),
         Argument("session", "value", "S", "an agent's session (the newest)", ""),
         reads=True,
+        looks=True,
     ),
     Verb(
         "timeline",
@@ -54,6 +58,7 @@ READING_COMMANDS = (
         ITERATION,
         LIMIT,
         reads=True,
+        looks=True,
     ),
     Verb(
         "history",
@@ -64,6 +69,7 @@ READING_COMMANDS = (
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         Argument("changes", "flag", "", "each step's records too, before and after"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "as-of",
@@ -73,6 +79,7 @@ READING_COMMANDS = (
         Argument("what", "any", "facts|decisions|tasks", "only these", choices=("facts", "decisions", "tasks")),
         Argument("all", "flag", "", "what was replaced, forgotten or done then too"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "diff",
@@ -81,6 +88,7 @@ READING_COMMANDS = (
         Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, a step, or a checkpoint, K#3"),
         Argument("until", "maybe", "UNTIL", "another moment (now)"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "undo",
@@ -112,6 +120,7 @@ READING_COMMANDS = (
         "history.checkpoints.list_checkpoints",
         Argument("all", "flag", "", "the automatic ones too"),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "recover",

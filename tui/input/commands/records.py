@@ -53,6 +53,7 @@ RECORD_COMMANDS = (
         Argument("sort", "value", "ORDER", "oldest (usual), newest, domain, text or state", choices=FACT_ORDERS),
         LIMIT,
         slash=("facts", "memory list"),
+        looks=True,
     ),
     Verb(
         "correct",
@@ -98,6 +99,7 @@ RECORD_COMMANDS = (
         "Prove that no byte of a text is left in any file of the store",
         "privacy.purge.verify",
         Argument("text", "many", "TEXT", "the text; - reads it from standard input, past the shell's history"),
+        looks=True,
     ),
     Verb("pin", "Keep facts from ageing", "records.facts.pin", FACT_IDS),
     Verb("unpin", "Let facts age again", "records.facts.unpin", FACT_IDS),
@@ -112,6 +114,7 @@ RECORD_COMMANDS = (
         Argument("origin", "value", "O", "only what this one asks: mcp:claude-code, import:notes …"),
         Argument("state", "value", "S", "waiting, accepted or rejected", choices=PROPOSAL_STATES),
         LIMIT,
+        looks=True,
     ),
     Verb(
         "accept",
@@ -174,6 +177,7 @@ RECORD_COMMANDS = (
         Argument("all", "flag", "", "the replaced and forgotten ones too"),
         ITERATION,
         LIMIT,
+        looks=True,
     ),
     Verb(
         "link",
@@ -206,6 +210,7 @@ RECORD_COMMANDS = (
         Argument("status", "value", "S", "pending, in_progress or done", choices=TASK_STATUSES),
         ITERATION,
         LIMIT,
+        looks=True,
     ),
     Verb(
         "bind",
@@ -246,7 +251,11 @@ RECORD_COMMANDS = (
         Argument("artifact", "list", "TEXT", "at its end: what it left, docs/design.md (repeatable)"),
     ),
     Verb(
-        "iterations", "List iterations, newest first, with what belongs to them", "records.tasks.list_iterations", LIMIT
+        "iterations",
+        "List iterations, newest first, with what belongs to them",
+        "records.tasks.list_iterations",
+        LIMIT,
+        looks=True,
     ),
     Verb(
         "event",
@@ -266,5 +275,6 @@ RECORD_COMMANDS = (
         ITERATION,
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         LIMIT,
+        looks=True,
     ),
 )

@@ -13,7 +13,8 @@ from store import ago, how_long_ago
 from store import change_sign as sign_of
 from store import change_text as happened
 from tui.input.key import Key
-from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, named
+from tui.input.key_table import named
+from tui.input.plan_keys import LOOKING_KEYS, PLAN_KEYS
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import WIDE as ROOMY
 from tui.lists.wrapping import Pairs, row

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from store import MemorandaError
 from tui.commands.privacy.purge import box
 from tui.input.key import Key
-from tui.input.key_table import PURGE_KEYS
+from tui.input.plan_keys import PURGE_KEYS
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.badges import KIND_GLYPHS

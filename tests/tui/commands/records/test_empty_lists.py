@@ -4,8 +4,10 @@ import io
 from pathlib import Path
 
 import pytest
+from support import repositories
 
 from tui import cli
+from tui.input.commands.command_table import VERBS
 
 PASSES = "Nothing here passes that; memoranda"
 
@@ -39,3 +41,26 @@ def test_an_empty_list_does_not_say_that_there_is_nothing_where_it_was_narrowed(
     assert capsys.readouterr().out.startswith(empty)
     assert cli.run(words) == 0
     assert capsys.readouterr().out.startswith(PASSES)
+
+
+LOOKING = {
+    "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
+    "verify-forgotten": ["x"],
+}  # fmt: skip
+
+
+def test_what_only_reads_starts_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for verb in (verb for verb in VERBS if verb.looks):
+        cli.run([verb.name, *LOOKING.get(verb.name, [])])
+        said = capsys.readouterr()
+        assert "There is no memory here yet, and none was started" in said.err, verb.name
+        assert "Started a memory" not in said.err and not (tmp_path / "shop" / ".memoranda").exists(), verb.name
+        if verb.name == "timeline":
+            assert "prices in euros" in said.out, "the commits are shown all the same"
+    assert cli.run(["remember", "the team is five"]) == 0
+    assert "Started a memory" in capsys.readouterr().err
