@@ -3,14 +3,16 @@
 import json
 from collections.abc import Mapping
 
-from store import cite, local_time
+from store import PERSON, cite, local_time
+from tui.render.badges import state_word
 
 Piece = tuple[str, str]
 Line = list[Piece]
 
 LABEL = 13  # cells of the label column
 NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
-SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that mean nothing to a user
+# columns that mean nothing to a user
+SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance", "asked", "based_on"))
 
 
 def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[Line]:
@@ -36,14 +38,27 @@ def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | N
 def _cell(name: str, state: Mapping[str, object] | None) -> str:
     """Format a column's value; empty if it is empty or missing."""
     value = None if state is None else state.get(name)
-    if value in (None, "", "[]", "null"):
+    if value in (None, "", "[]", "{}", "null"):
         return ""
     if name.endswith("_at"):
         return local_time(str(value))
     if name == "pinned":
         return "yes" if value else ""
-    if name in ("tags", "evidence", "alternatives"):
-        return ", ".join(map(str, json.loads(str(value))))
+    if name in ("tags", "evidence", "alternatives", "others"):
+        return ", ".join(map(_item, json.loads(str(value))))
+    if name == "change":
+        return "; ".join(f"{key} {word}" for key, word in json.loads(str(value)).items())
+    if name == "status":
+        return state_word(str(value)).replace("_", " ")
+    if name == "origin":
+        return "you" if value == PERSON else str(value)
+    if name == "target" and isinstance(value, int):
+        return cite("fact", value)
     if name in ("decision_id", "iteration_id") and isinstance(value, int):
         return cite(name.removesuffix("_id"), value)
     return str(value)
+
+
+def _item(item: object) -> str:
+    """Return a member of a list; of what a proposal quotes, what it cites and the quote."""
+    return f"{item.get('citation', '')} “{item.get('quote', '')}”" if isinstance(item, dict) else str(item)

@@ -52,7 +52,7 @@ class TestRows:
             assert person.preview[2].startswith("11 Sep 2026 12:00 (71 d ago)")
             changed = [line.split() for line in person.preview]
             at = changed.index(["F#4", "changed"])
-            assert changed[at + 1 : at + 3] == [["status", "−", "active"], ["+", "superseded"]]
+            assert changed[at + 1 : at + 3] == [["status", "−", "active"], ["+", "replaced"]]
             assert ["F#5", "came"] in changed
             assert ["fact", "+", "Team", "of", "five,", "two", "of", "them", "part", "time"] in changed
 

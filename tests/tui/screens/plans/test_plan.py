@@ -109,7 +109,7 @@ class TestRestore:
             assert [line.split() for line in person.plan_preview[at + 1 :]] == [["pinned", "−", "yes"]]
             await person.press(*"jjjjjjjjjj")
             assert person.plan_preview[0] == "D#2  decision · comes back"
-            assert [line.split()[-2:] for line in person.plan_preview[-2:]] == [["−", "superseded"], ["+", "active"]]
+            assert [line.split()[-2:] for line in person.plan_preview[-2:]] == [["−", "replaced"], ["+", "active"]]
             await person.press("J")
             assert person.planning
 
