@@ -52,9 +52,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs where it is asked for by its mark: `pytest -m clients`, `-m faults`,
-    `-m inspector`, `-m install`, `-m live`, `-m power`, `-m wheels`, `-m whole`. Of a test `sampled(n)` every n-th case
-    runs by itself, the others are `whole`."""
+    """What takes minutes runs where it is asked for by its mark: `pytest -m browser`, `-m clients`,
+    `-m faults`, `-m inspector`, `-m install`, `-m live`, `-m power`, `-m wheels`, `-m whole`. Of a test `sampled(n)`
+    every n-th case runs by itself, the others are `whole`."""
     cases: dict[tuple[Path, str], int] = {}
     for item in items:
         if (mark := item.get_closest_marker("sampled")) is not None:
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("whole")
         if str(item.path.relative_to(ROOT)) in SLOW:
             item.add_marker("slow")
-    apart = ("clients", "faults", "inspector", "install", "live", "power", "wheels", "whole")
+    apart = ("browser", "clients", "faults", "inspector", "install", "live", "power", "wheels", "whole")
     left = [mark for mark in apart if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
     if out:

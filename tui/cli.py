@@ -70,7 +70,8 @@ def _run(arguments: list[str]) -> int:
     place = location.locate(option, os.environ, cwd)
     place.look = look
     if not rest:
-        return _application(place, cwd) if _at_a_terminal(as_json) else _overview(place, cwd, as_json)
+        shown = _at_a_terminal(as_json) or _in_a_browser()
+        return _application(place, cwd) if shown else _overview(place, cwd, as_json)
     found = command_table.find(rest)
     if found is None:
         raise _unknown(rest[0])
@@ -213,6 +214,15 @@ def _unknown(word: str) -> Usage:
 def _at_a_terminal(as_json: bool) -> bool:
     """Return whether input and output are a terminal that the application can run in."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+
+
+def _in_a_browser() -> bool:
+    """Return whether `memoranda serve` started this process, for a browser to show the application; then prepare it.
+    What this process starts is in no browser."""
+    if not os.environ.pop("MEMORANDA_SERVED", ""):
+        return False
+    os.environ["TEXTUAL_DRIVER"] = "tui.browser.driver:BrowserDriver"
+    return True
 
 
 def _application(place: location.Location, cwd: str) -> int:

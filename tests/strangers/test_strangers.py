@@ -141,7 +141,7 @@ CHANGING: dict[str, list[str]] = {
     "replicate": ["replicate postgresql://nobody@127.0.0.1:1/none"],
     "guard": ["guard", "guard --once", "guard list", "guard show M#1", "guard restore 1 --dry-run", "guard off --yes"],
 }
-ELSEWHERE = {"demo", "mcp"}  # one makes its own project, the other serves until its input ends
+ELSEWHERE = {"demo", "mcp", "serve"}  # one makes its own project, the others serve until they are ended
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]
 
 

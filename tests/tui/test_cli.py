@@ -468,7 +468,7 @@ def fields_of(record: type) -> set[str]:
 
 
 def test_every_verb_has_an_example():
-    served = {"mcp", "replicate"}  # one serves until its input ends, the other needs a database
+    served = {"mcp", "replicate", "serve"}  # two serve until they are ended, the other needs a database
     assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME) - served
 
 
@@ -2053,7 +2053,7 @@ def _said_with(verb: Verb) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize(
-    "verb", [verb for verb in VERBS if verb.name not in ("demo", "model", "mcp")], ids=lambda verb: verb.name
+    "verb", [verb for verb in VERBS if verb.name not in ("demo", "model", "mcp", "serve")], ids=lambda verb: verb.name
 )
 def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, do: Do, tmp_path: Path):
     """In the place of every argument of every verb."""

@@ -284,6 +284,15 @@ FILE_COMMANDS = (
         opens="nothing",
     ),
     Verb(
+        "serve",
+        "Show the application in a web browser on this machine, until ^C",
+        "system.serve.serve",
+        Argument("port", "value", "N", "the port (8000, or a free one where that is taken)", whole=True),
+        Argument("host", "value", "ADDRESS", "listen on another address of this machine (127.0.0.1)", "127.0.0.1"),
+        Argument("yes", "flag", "", "listen on an address that others reach, without asking"),
+        opens="nothing",
+    ),
+    Verb(
         "adopt",
         "Take a memory that came from elsewhere: whole, or as proposals",
         "files.location.adopt",

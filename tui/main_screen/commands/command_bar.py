@@ -117,6 +117,10 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         _show_scan(screen, given)
     elif verb.name == "verify":
         _show_evidence(screen)
+    elif verb.name == "serve":
+        from tui.commands.system.serve import HOW as SERVE
+
+        screen.say(SERVE, "warning")
     elif verb.name == "doctor" and not given.head:
         screen.open_screen("doctor", given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):

@@ -1,0 +1,7 @@
+"""The application in a web browser: the server (`memoranda serve`), its page, and the driver of what it starts.
+
+Nothing of the application is imported here: each tab is a process of its own."""
+
+SERVED = "MEMORANDA_SERVED"  # set for the processes that the server starts
+EXTRA = "pip install 'memoranda[serve]'"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
