@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     Read = TypeVar("Read")
 
     class Trust(Protocol):
-        """Decide whether a file may be opened (`admit` raises NotOurs), and record a new one."""
+        """Decide whether a file may be opened (`admit` raises NotOurs), and record a new one, and a copy of it."""
 
         def admit(self, connection: apsw.Connection) -> None: ...
 
         def born(self, connection: apsw.Connection) -> None: ...
+
+        def made(self, path: str) -> None: ...
 
 
 LOG_MS = 250  # wait for readers when the log is emptied
@@ -114,7 +116,10 @@ class Database:
                 else:
                     from store.database.schema.migrations import migrate
 
-                    migrate(self.connection, clock, None if trust is None else trust.born)
+                    if trust is None:  # a copy, or a file that is being made
+                        migrate(self.connection, clock)
+                    else:
+                        migrate(self.connection, clock, trust.born, self._keep(trust))
                     if trust is not None:
                         trust.admit(self.connection)  # another process may have created the file meanwhile
         except BaseException as error:
@@ -123,6 +128,16 @@ class Database:
                 raise
             raise explain(error, path) from None
         self._turn = writer_queue.WriterTurn(self.connection)
+
+    def _keep(self, trust: "Trust") -> Callable[[int, str], str]:
+        """Return what makes the backup before a schema step."""
+
+        def keep(version: int, now: str) -> str:
+            from store.database.schema import step_backup
+
+            return step_backup.keep(self.path, version, now, trust.made)
+
+        return keep
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
         """Return every row of a query, read to its end: no read transaction is left open."""

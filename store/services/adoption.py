@@ -64,6 +64,13 @@ class Adopted:
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
 
+class _Foreign(ownership.Trust):
+    """Opens a file that is not ours yet; one of an older version gets the backup that precedes a schema step."""
+
+    def admit(self, connection: apsw.Connection) -> None:
+        """Admit any: a person says that it is theirs."""
+
+
 def examine(path: str) -> None:
     """Run SQLite's quick check on a file that is only read. Raise DamagedFile or StorageError."""
     try:
@@ -83,7 +90,7 @@ def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> 
     """Adopt the memory unchanged, with a new identity; with `earlier` it is the person's own, made before identities
     existed, and its spooled lines are imported too. Raise NotFound, DamagedFile, ForeignFile or StorageError."""
     _looked_at(location)
-    database = Database(location.path, "cli", clock, create=False)
+    database = Database(location.path, "cli", clock, create=False, trust=_Foreign(location.path))
     try:
         database.refuse_unwritable()
         kept = ownership.remember(database.connection, location.path, os.urandom(16).hex())

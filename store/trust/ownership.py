@@ -54,6 +54,10 @@ class Trust:
         """Give a new file its identity, and store it before the file becomes visible."""
         remember(connection, self.path, os.urandom(16).hex())
 
+    def made(self, path: str) -> None:
+        """Record a copy of this memory that was made here, at the place that it will have."""
+        made_of(self.path, path)
+
 
 def remember(connection: apsw.Connection, path: str, identity: str = "") -> bool:
     """Store that the file is ours, with the newest step of its history; with an `identity` write that into it first.

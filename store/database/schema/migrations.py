@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDER = os.path.dirname(__file__)
+_LISTED = (
+    "INSERT INTO backups(name, made_at, scheduled, step, sums, digest, verified_at)"
+    " SELECT ?, ?, 0, coalesce(max(seq), 0), '{}', '', ? FROM history"
+)
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -26,9 +30,15 @@ def _name(name: str) -> re.Match[str] | None:
     return re.fullmatch(r"(\d{4})_\w+\.sql", name)
 
 
-def migrate(connection: apsw.Connection, clock: Clock, born: "Callable[[apsw.Connection], None] | None" = None) -> None:
+def migrate(
+    connection: apsw.Connection,
+    clock: Clock,
+    born: "Callable[[apsw.Connection], None] | None" = None,
+    keep: "Callable[[int, str], str] | None" = None,
+) -> None:
     """Migrate the file to SCHEMA_VERSION, all or nothing. `born` is called for a new one, at the end of the
-    transaction.
+    transaction; `keep` for one of an older version (that version, now), before anything is changed: it makes a backup
+    and returns its name, which is listed with the others.
 
     Several processes may open a new file at once: each waits for the write lock and then reads the version again, so
     one of them migrates and the others find it done.
@@ -36,10 +46,14 @@ def migrate(connection: apsw.Connection, clock: Clock, born: "Callable[[apsw.Con
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.pragma("user_version")
+        now = clock()
+        kept = keep(version, now) if keep is not None and 0 < version < SCHEMA_VERSION else None
         run(connection, version, SCHEMA_VERSION)
+        if kept is not None:
+            connection.execute(_LISTED, (kept, now, now))
         if version == 0:
             connection.pragma("application_id", APPLICATION_ID)
-            connection.execute("INSERT INTO meta(key, value) VALUES ('created_at', ?)", (clock(),))
+            connection.execute("INSERT INTO meta(key, value) VALUES ('created_at', ?)", (now,))
             if born is not None:
                 born(connection)
         if version < SCHEMA_VERSION:

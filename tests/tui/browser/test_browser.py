@@ -109,7 +109,7 @@ def context():
 
 def texts(story: Story) -> list[str]:
     with Memory.open(str(story.path), "cli") as memory:
-        return [fact.text for fact in memory.facts.list(limit=100)]
+        return [text for (text,) in memory.database.rows("SELECT fact FROM facts WHERE status = 'active'")]
 
 
 def applications(process: subprocess.Popen[str]) -> list[int]:

@@ -1,0 +1,187 @@
+"""A verified backup precedes every schema step, and leads back to the version before."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+from support.older import older
+from support.stories import Clock
+
+from store.base import installation, location
+from store.base.errors import NotOurs, StorageError
+from store.base.installation import Known
+from store.database.schema import schema_check, step_backup
+from store.database.schema.version import SCHEMA_VERSION
+from store.exchange.backups import backup
+from store.memory import Memory
+from store.services import adoption
+
+OLD = 3
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Known]:
+    """A memory of schema 3, and what this installation knows of it."""
+    path = str(tmp_path_factory.mktemp("older") / "memory.db")
+    with Memory.open(path, "app", Clock()) as memory:
+        memory.facts.remember("The team is five people")
+        memory.facts.remember("The old office is in Calle Mayor")
+        memory.decisions.decide("Use SQLite", "SQLite, WAL")
+    older(path, OLD)
+    known = installation.known(path)
+    assert known is not None
+    return Path(path).read_bytes(), known
+
+
+@pytest.fixture
+def path(made: tuple[bytes, Known], tmp_path: Path) -> str:
+    """A copy of it that may be written, and is ours."""
+    file = tmp_path / ".memoranda" / "memory.db"
+    file.parent.mkdir(mode=0o700)
+    file.write_bytes(made[0])
+    file.chmod(0o600)
+    installation.know(Known(made[1].identity, os.path.realpath(file), file.stat().st_ino))
+    return str(file)
+
+
+def copies(path: str) -> list[Path]:
+    return sorted((Path(path).parent / "backups").glob("*"))
+
+
+def content(path: str | Path) -> tuple[int, dict[str, list[tuple[object, ...]]]]:
+    """(the schema's version, every row of every table) of a file."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        tables = [row[0] for row in connection.execute(step_backup._TABLES)]
+        rows = {table: list(connection.execute(f'SELECT * FROM "{table}"')) for table in tables}
+        return connection.pragma("user_version"), rows
+    finally:
+        connection.close()
+
+
+def texts(memory: Memory) -> list[str]:
+    return [text for (text,) in memory.database.rows("SELECT fact FROM facts WHERE status = 'active' ORDER BY fact")]
+
+
+def test_the_file_as_it_was_is_kept_before_a_step(path: str) -> None:
+    """Every row, in the schema of that version as it knows it, private, listed, and found whole when looked at."""
+    before = content(path)
+    with Memory.open(path, "cli", Clock()) as memory:
+        assert content(path)[0] == SCHEMA_VERSION
+        (copy,) = copies(path)
+        assert copy.name.startswith(f"memory-schema{OLD}-") and copy.stat().st_mode & 0o777 == 0o600
+        assert content(copy) == before and before[0] == OLD
+        connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+        schema_check.check(connection, str(copy), OLD)
+        connection.close()
+        (listed,) = backup.backups(memory.database)
+        assert (listed.path, listed.scheduled, listed.problem) == (str(copy), False, "")
+        assert backup.verify(memory.database) == (str(copy), "")
+        assert content(copy) == before, "looking at it brings nothing up to date"
+    with Memory.open(path, "cli", Clock()):
+        assert copies(path) == [copy], "one for each step"
+
+
+def test_what_is_not_brought_up_to_date_gets_none(path: str, tmp_path: Path) -> None:
+    """A new memory, one of this version, and one that is only looked at."""
+    new = str(tmp_path / "new" / "memory.db")
+    for _ in range(2):
+        with Memory.open(new, "cli", Clock()):
+            assert copies(new) == []
+    place = location.locate(path, {}, str(tmp_path))
+    place.look = True
+    with Memory(place, "cli", Clock()) as memory:
+        assert len(texts(memory)) == 2
+    assert copies(path) == [] and content(path)[0] == OLD
+
+
+@pytest.mark.parametrize("hindered", ["a file", "a link", "different"])
+def test_without_a_backup_nothing_is_changed(hindered: str, path: str, tmp_path: Path, monkeypatch) -> None:
+    """The error says what it was for and what to do; the memory stays as it was and can be looked at."""
+    folder = Path(path).parent / "backups"
+    if hindered == "a file":
+        folder.write_text("in the way")
+    elif hindered == "a link":
+        (tmp_path / "elsewhere").mkdir()
+        folder.symlink_to(tmp_path / "elsewhere")
+    else:
+        monkeypatch.setattr(step_backup, "_differs", lambda source, copy: "facts differs")
+    before = content(path)
+    with pytest.raises(
+        StorageError, match="before it is brought up to date a backup is made, and none could be"
+    ) as said:
+        Memory.open(path, "cli", Clock())
+    assert "memoranda --look facts" in said.value.next
+    assert content(path) == before
+    if hindered != "a file":
+        assert copies(path) == []
+
+
+def test_a_copy_that_differs_is_noticed(path: str, tmp_path: Path) -> None:
+    one, other = str(tmp_path / "one.db"), str(tmp_path / "other.db")
+    shutil.copy(path, one)
+    shutil.copy(path, other)
+    source, copy = apsw.Connection(one), apsw.Connection(other)
+    assert step_backup._differs(source, copy) == ""
+    copy.execute("UPDATE meta SET value = 'x' WHERE key = 'created_at'")
+    assert step_backup._differs(source, copy) == "meta differs"
+    source.close()
+    copy.close()
+
+
+def test_what_a_killed_process_left_is_replaced(path: str) -> None:
+    folder = Path(path).parent / "backups"
+    folder.mkdir(mode=0o700)
+    (folder / "memory.part").write_bytes(b"half of a copy")
+    with Memory.open(path, "cli", Clock()):
+        (copy,) = copies(path)
+        assert content(copy)[0] == OLD
+
+
+def test_many_that_open_it_at_once_make_one(path: str) -> None:
+    script = "import sys; from store.memory import Memory; Memory.open(sys.argv[1]).close()"
+    root = str(Path(step_backup.__file__).parents[3])
+    environment = {**os.environ, "PYTHONPATH": root}
+    started = [subprocess.Popen([sys.executable, "-c", script, path], env=environment) for _ in range(4)]
+    assert [process.wait(60) for process in started] == [0] * 4
+    assert len(copies(path)) == 1 and content(path)[0] == SCHEMA_VERSION
+
+
+def test_going_back_a_version(path: str) -> None:
+    """As docs/installing.md tells it: the file of that version in the place of the newer one, and what it held.
+    It is an older state of the memory, so a person says that it is theirs."""
+    before = content(path)
+    with Memory.open(path, "cli", Clock()) as memory:
+        memory.facts.remember("Written with the newer version")
+        (copy,) = copies(path)
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        if os.path.exists(name):
+            os.rename(name, f"{name}.newer")
+    shutil.copy(copy, path)
+    assert content(path) == before
+    with pytest.raises(NotOurs, match="older state of your memory"):
+        Memory.open(path, "cli", Clock())
+    assert content(path) == before
+    adoption.whole(location.locate(path, {}, os.getcwd()))
+    with Memory.open(path, "cli", Clock()) as memory:
+        assert texts(memory) == ["The old office is in Calle Mayor", "The team is five people"]
+    assert len(copies(path)) == 2, "and forward again, with a backup of its own"
+
+
+def test_what_is_adopted_is_kept_as_it_came(path: str) -> None:
+    before = content(path)
+    adoption.whole(location.locate(path, {}, os.getcwd()))
+    (copy,) = copies(path)
+    assert content(copy) == before and content(path)[0] == SCHEMA_VERSION
+
+
+def test_a_purge_reaches_it(path: str) -> None:
+    with Memory.open(path, "cli", Clock()) as memory:
+        (copy,) = copies(path)
+        assert b"Calle Mayor" in copy.read_bytes()
+        memory.purge.run(memory.purge.plan([("fact", 2)]))
+        assert all(b"Calle Mayor" not in one.read_bytes() for one in copies(path))
