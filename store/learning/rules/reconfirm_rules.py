@@ -93,9 +93,9 @@ def goes_on(folded: str, fact: ComparedText) -> bool:
         return False
     rest = ComparedText(folded[match.end() :])
     telling = [word for word in rest.words if word not in words("using")]
-    if not telling or against(rest, fact) or sign("hypothetical").search(rest.text):
+    if against(rest, fact) or sign("hypothetical").search(rest.text):
         return False
-    return all(any(_alike(word, other) for other in fact.words) for word in telling)
+    return bool(telling) and all(any(_alike(word, other) for other in fact.words) for word in telling)
 
 
 def same(one: ComparedText, fact: ComparedText) -> bool:

@@ -1,0 +1,39 @@
+"""Whether anything is near a question: by its words, by its meaning, and by how much the best stands out."""
+
+import pytest
+
+from store.search.signals.ranking import Passage, Question
+from store.search.signals.verdict import ACROSS, LINE, MANY, Evidence, evidence
+
+
+@pytest.mark.parametrize(
+    ("held", "near", "contrast", "number", "words", "nothing"),
+    [
+        (1.0, 0.0, 0.0, MANY, 8, False),  # all its words stand in one record
+        (0.0, 0.6, 0.3, MANY, 8, False),  # none do, but one is near and stands out
+        (0.0, 0.6, 0.0, MANY, 8, True),  # all are as near, so that they are only in the same language
+        (0.3, 0.2, 0.2, MANY, 8, True),  # a common word, and a chance likeness
+        (0.3, 0.2, 0.2, 20, 8, False),  # which among few is no chance
+        (0.0, 0.0, 0.0, 1, 8, False),  # one alone is compared with nothing
+        (0.0, 0.55, 0.1, MANY, 2, False),  # two words have low similarities
+        (0.0, 0.55, 0.1, MANY, 8, True),
+    ],
+)
+def test_what_is_near_enough(held: float, near: float, contrast: float, number: int, words: int, nothing: bool) -> None:
+    assert Evidence(held, near, contrast, number).nothing(words) is nothing
+
+
+def test_the_line_is_on_the_sum() -> None:
+    assert Evidence(0.0, LINE, 0.0, MANY).total == LINE and not Evidence(0.0, LINE, 0.0, MANY).nothing(9)
+
+
+@pytest.mark.parametrize("foreign", [1, 2, 4])
+def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: int) -> None:
+    """A memory in both languages would have some record near every question otherwise."""
+    passages = [Passage(number, "", cosine=0.5) for number in range(4)]
+    for number, one in enumerate(passages):
+        one._language = "es" if number < foreign else "en"
+    measured = evidence(
+        Question("q", {"q": 1.0}), passages, [], lambda text: frozenset(), float, lambda one: one == "es"
+    )
+    assert measured.near == pytest.approx(0.5 + ACROSS * foreign / 4) and measured.number == 4
