@@ -20,7 +20,7 @@ from store.text.times.dates import period
 LONGEST = 1_000  # characters of a question
 FEW = 3  # most content words of a question that refers to the previous one
 HAPPENED = ("decision", "commit", "iteration", "event", "fact", "task")  # kinds meant by "what happened"
-DECISION, IMPLEMENTATION, CHRONOLOGY, STATISTICS = "decision", "implementation", "chronology", "statistics"
+DECISION, CHRONOLOGY, STATISTICS = "decision", "chronology", "statistics"
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 AGENTS = "agents"
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
@@ -86,7 +86,7 @@ class ParsedQuestion:
 
     @property
     def kind(self) -> str:
-        """One of four kinds of question, for scripts."""
+        """One of three kinds of question, for scripts."""
         if self.data is not None or self.typed:
             return STATISTICS if self.data is not None and self.data.counts else CHRONOLOGY
         return CHRONOLOGY if self.aspect == WHEN else DECISION

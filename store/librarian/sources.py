@@ -114,14 +114,10 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
     )
     past = {"implements": "implemented by", "reverts": "reverted by", "relates": "related to"}
     found = [Link(past[kinds[one.id]], one.citation, one.subject) for one in Commits(database).many(list(kinds))]
-    for kind, where in (("replaced", "id = :other"), ("replaced by", "supersedes = :own AND status <> 'forgotten'")):
-        rows = (
-            database.rows(
-                f"SELECT id, title, origin FROM decisions WHERE {where} LIMIT 1",
-                {"other": record.supersedes, "own": record.id},
-            )
-            if kind == "replaced by" or record.supersedes
-            else []
-        )
-        found += [Link(kind, cite("decision", number), title, origin) for number, title, origin in rows]
+    for kind, where, number in (
+        ("replaced", "id = ?", record.supersedes),
+        ("replaced by", "supersedes = ? AND status <> 'forgotten'", record.id),
+    ):
+        rows = database.rows(f"SELECT id, title, origin FROM decisions WHERE {where} LIMIT 1", (number,))
+        found += [Link(kind, cite("decision", other), title, origin) for other, title, origin in rows]
     return found

@@ -1,5 +1,6 @@
 """Pull a model: the server downloads it, reports progress, and resumes a download that was interrupted."""
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from store.llm.chat import figure
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.llm.endpoint import short
-from store.llm.model_selection import USUAL
+from store.text.vocabulary import whole_file
 
 if TYPE_CHECKING:
     from ollama import ProgressResponse
@@ -19,49 +20,6 @@ if TYPE_CHECKING:
 SILENCE = 120.0  # seconds without a report before giving up: verifying a large layer takes long
 RESUMES = "Pull it again: it continues where it stopped."
 SAID = 160  # characters of a server's message that are shown
-# parts of Ollama's error message, kind of failure, message, next step
-_TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
-    (
-        ("file does not exist", "not found", "manifest unknown"),
-        "missing",
-        "Ollama's library has no model {name}.",
-        "https://ollama.com/library lists the models.",
-    ),
-    (
-        ("no space left", "disk full", "not enough space"),
-        "refused",
-        "There is not enough disk space for {name}.",
-        "Free some space and pull it again: it continues where it stopped.",
-    ),
-    (
-        ("newer version of ollama",),
-        "refused",
-        "{name} needs a newer Ollama than the one that runs.",
-        "Update Ollama the way it was installed, then pull it again.",
-    ),
-    (
-        ("invalid model",),
-        "refused",
-        "{name} is not a valid name of a model.",
-        f"Write it as in {USUAL}.",
-    ),
-    (
-        (
-            *(
-                "no such host",
-                "dial tcp",
-                "lookup ",
-                "connection refused",
-                "connection reset",
-                "network is unreachable",
-            ),
-            *("timeout", "deadline exceeded", "unexpected eof"),
-        ),
-        "cut",
-        "Ollama could not reach its library on the network.",
-        RESUMES,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +74,9 @@ class ModelPuller(OllamaChat):
 
     def _refusal(self, status: int, text: str) -> ModelFailed:
         """Return the error for a refused pull, in our own words where the cause is known."""
-        lower = text.lower()
-        for signs, kind, message, next in _TROUBLES:
-            if any(sign in lower for sign in signs):
-                return ModelFailed(kind, message.format(name=self.name), next)
+        for one in whole_file(os.path.dirname(__file__), "pull_errors")["error"]:
+            if any(part in text.lower() for part in one["says"]):
+                return ModelFailed(one["kind"], one["message"].format(name=self.name), one["next"])
         if status in (502, 503, 504):
             return ModelFailed("busy", f"Ollama is too busy (status {status}).", RESUMES)
         return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_brief(text)}.", RESUMES)

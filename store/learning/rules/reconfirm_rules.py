@@ -11,6 +11,7 @@ from functools import cache
 
 from store.learning.grammar import WINDOW, either, leads, pattern, sign, words
 from store.learning.rules.sentences import Sentence, fold
+from store.text.similarity.word_forms import shared_start
 
 NEAR = 0.75  # least share of a fact's words in a sentence, to ask whether it says the same
 TOUCHED = 0.6  # least share where the sentence contradicts the fact
@@ -132,9 +133,8 @@ def same_word(one: str, other: str) -> bool:
         return True
     if any(char.isdigit() for char in one + other):
         return False
-    short = min(len(one), len(other))
-    common = next((at for at in range(short) if one[at] != other[at]), short)
-    return common >= LONGEST_KIN and common >= 0.6 * short
+    common = shared_start(one, other)
+    return common >= LONGEST_KIN and common >= 0.6 * min(len(one), len(other))
 
 
 def _alike(one: str, other: str) -> bool:
