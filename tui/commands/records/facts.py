@@ -1,6 +1,7 @@
 """remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
 
 from store import DOMAINS, InvalidInput, cite
+from store import parse_citation as parse
 from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.render.plurals import count
 
@@ -143,7 +144,7 @@ def _taggable(texts: list[str]) -> list[tuple[str, int]]:
 
     found = []
     for text in texts:
-        named = reference(text, "fact")
+        named = parse(text, "fact")
         if named.kind not in TABLES:
             raise InvalidInput(f"{named} has no tags.", "Facts, decisions and tasks have: F#12, D#3, A#4.")
         found.append((named.kind, int(named.target)))
