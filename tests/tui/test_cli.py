@@ -261,7 +261,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("tag", "D#1", "later"), [models.Decision]),
-    (("tag", "A#2", "later"), [models.Task]),
+    (("tag", "A#1", "later"), [models.Task]),
     (("facts", "--tag", "People"), [models.Fact]),
     (("bind", "1", "https://example.org/team", "--command", "true"), [BOUND]),
     (("bind", "D#1", "C#HEAD"), [BOUND]),
@@ -398,7 +398,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
 # what must have happened before some of them, beside what `lived` holds
 BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(
-        [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
+        [
+            *(("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)),
+            ("tag", "A#1", "later"),
+        ],
         (("task", "add", "buy tea"),),
     ),
     ("unmute", "2"): (("mute", "2"),),
