@@ -1,0 +1,67 @@
+"""The site of the documents: every page is in its menu, and what is wrong with a built one is found."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from docs import site
+
+ROOT = Path(__file__).parents[1]
+
+
+class Loader(yaml.SafeLoader):
+    """Reads mkdocs' file without making what it names."""
+
+
+Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda loader, suffix, node: None)
+
+
+def listed(part: object) -> list[str]:
+    if isinstance(part, str):
+        return [part]
+    values = part.values() if isinstance(part, dict) else part
+    return [page for value in values for page in listed(value)]  # type: ignore[attr-defined]
+
+
+def test_every_document_is_in_the_menu() -> None:
+    menu = listed(yaml.load((ROOT / "docs" / "mkdocs.yml").read_text("utf-8"), Loader)["nav"])
+    pages = [path for pattern in site.COPIED for path in ROOT.glob(pattern) if path.suffix == ".md"]
+    assert sorted(menu) == sorted(str(path.relative_to(ROOT)) for path in pages)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('<a href="other.html#here">', ""),
+        ('<a href="#top"><p id="top">', ""),
+        ('<a href="https://example.org/">', ""),
+        ('<img src="data:image/png;base64,x">', ""),
+        ('<a href="folder/">', ""),
+        ('<a href="gone.html">', "leads to gone.html, which is not there"),
+        ('<a href="other.html#gone">', "other.html#gone leads to no heading"),
+        ('<picture><source srcset="gone.svg">', "leads to gone.svg, which is not there"),
+        ('<script src="https://example.org/x.js">', "loads https://example.org/x.js from another site"),
+        ('<link rel="stylesheet" href="//fonts.example.org/css">', "from another site"),
+        ('<img src="http://example.org/x.png">', "from another site"),
+    ],
+)
+def test_what_is_wrong_with_a_page_is_named(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(text)
+    (tmp_path / "other.html").write_text('<h2 id="here">Here</h2>')
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "index.html").write_text("")
+    found = list(site.troubles(tmp_path))
+    assert len(found) == bool(said) and said in "".join(found)
+
+
+def test_versions_are_offered_the_newest_first(tmp_path: Path) -> None:
+    for name in ("0.2", "0.10", "1.0", "images"):
+        (tmp_path / name).mkdir()
+    site._offer(tmp_path)
+    assert [one["version"] for one in yaml.safe_load((tmp_path / "versions.json").read_text())] == [
+        "1.0",
+        "0.10",
+        "0.2",
+    ]
+    assert 'url=1.0/"' in (tmp_path / "index.html").read_text()
