@@ -109,7 +109,7 @@ class Database:
         try:
             if self.connection.pragma("user_version") < SCHEMA_VERSION:
                 if self.read_only:
-                    from store.database import legacy_view
+                    from store.database.older import legacy_view
 
                     self.connection = legacy_view.shown(self.connection, path, clock, look)
                     self.warnings.append(legacy_view.warning(path))
@@ -133,7 +133,7 @@ class Database:
         """Return what makes the backup before a schema step."""
 
         def keep(version: int, now: str) -> str:
-            from store.database.schema import step_backup
+            from store.database.older import step_backup
 
             return step_backup.keep(self.path, version, now, trust.made)
 

@@ -79,7 +79,7 @@ def test_every_verb_that_reads_reads_it(path: str, folder: int, file: int):
 
 def test_its_connections_share_one_copy_and_a_later_one_sees_what_changed(path: str, monkeypatch):
     """A copy for each of the application's ten connections would be ten times the file."""
-    from store.database import legacy_view as showing
+    from store.database.older import legacy_view as showing
 
     monkeypatch.setattr("store.database.connection.os.access", lambda place, how: False)
     with Memory.open(path, "app", Clock()) as one, Memory.open(path, "app", Clock()) as other:

@@ -14,7 +14,8 @@ from support.stories import Clock
 from store.base import installation, location
 from store.base.errors import NotOurs, StorageError
 from store.base.installation import Known
-from store.database.schema import schema_check, step_backup
+from store.database.older import step_backup
+from store.database.schema import schema_check
 from store.database.schema.version import SCHEMA_VERSION
 from store.exchange.backups import backup
 from store.memory import Memory
