@@ -3,10 +3,10 @@
     python -m bench.team [--records 100000] [--schedules 3000]
 
 First random schedules of five writers, purges among them, each of whom ends with the same operations in another order:
-how many end with different records, and how many had conflicts and purges in them. Then two real memories and a bare
-repository on this disk: an exchange with nothing new, with one change, with 5,000 that arrive; and so many records
-shared and fetched for the first time. What arrives is put into the inbox, which is measured apart. `floor` is git's own
-fetch of the same remote, with nothing new."""
+how many end with different records, how many records that somebody added are missing, and how many had conflicts and
+purges in them. Then two real memories and a bare repository on this disk: an exchange with nothing new, with one
+change, with 5,000 that arrive; and so many records shared and fetched for the first time. What arrives is put into the
+inbox, which is measured apart. `floor` is git's own fetch of the same remote, with nothing new."""
 
 from __future__ import annotations
 
@@ -32,18 +32,21 @@ ALL = ShareChoice(("work",), True)
 
 def schedules(number: int) -> None:
     """Run the schedules and print how they ended."""
-    different = conflicts = purges = operations = 0
+    different = lost = conflicts = purges = operations = 0
     for seed in range(number):
         several = run(seed)
         views = [one.view() for one in several]
         different += any(view != views[0] for view in views)
-        records = [SharedRecord.of(state) for state in views[0].values()]
-        conflicts += any(one.conflicts() for one in records if not one.purged)
-        purges += any(one.purged for one in records)
+        records = {id: SharedRecord.of(state) for id, state in views[0].items()}
+        added = [one.id for one in several[0].known.values() if one.op == "add"]
+        lost += sum(id not in records or records[id].status == "unknown" for id in added)
+        conflicts += any(one.conflicts() for one in records.values() if not one.purged)
+        purges += any(one.purged for one in records.values())
         operations += len(several[0].known)
     print(
         f"{number:,} schedules of 5 writers, {operations:,} operations; with conflicts {conflicts:,},"
-        f" with purges {purges:,}; ended differently: {different}  {verdict(different, 0)}\n"
+        f" with purges {purges:,}; ended differently: {different}  {verdict(different, 0)}; records lost: {lost}"
+        f"  {verdict(lost, 0)}\n"
     )
 
 

@@ -96,6 +96,9 @@ class Arrivals:
             elif offer is not None:
                 self._withdraw(offer, record)
         elif held.status == "active":
+            if (known := record.confirmations()) != held.base.get("", ()):
+                held.base[""] = known  # from now on this person knows who confirmed it
+                self._team.put_held(held)
             self._held(record, held, own)
         elif own and (others := record.confirmed_since()):
             names = ", ".join(self._name(one) for one in others)

@@ -132,7 +132,7 @@ class Collector:
             taken.add((record.kind, found.number))
         if found.status != "active":
             if one.status == "active":
-                self._note("forget", one.id, base={"": record.confirmations()})
+                self._note("forget", one.id, base={"": one.base.get("", ())})
             return
         if not own and self.writer not in record.endorsed:
             self._note("accept", one.id)

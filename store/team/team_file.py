@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS held(
   id TEXT PRIMARY KEY NOT NULL,
   number INTEGER NOT NULL,          -- of the record here, when it was last looked at
   fields TEXT NOT NULL,             -- JSON: the values that both sides knew last
-  base TEXT NOT NULL,               -- JSON: by field, the operations that set them
+  base TEXT NOT NULL,               -- JSON: by field, the operations that set them; by "" the last confirmations
   confirmed TEXT NOT NULL,
   status TEXT NOT NULL              -- active, forgotten
 ) WITHOUT ROWID;

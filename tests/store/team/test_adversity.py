@@ -107,6 +107,9 @@ def line(**parts: object) -> bytes:
         (line(op="exec"), "no known kind"),
         (line(id="../../etc"), "about no record"),
         (line(id="F1@aaaaaaaaaaaa", fields=FACT), "speaks for another"),
+        (line(op="gone", id="F1@aaaaaaaaaaaa"), "speaks for another"),
+        (line(op="restore", id="F1@aaaaaaaaaaaa"), "speaks for another"),
+        (line(fields={**FACT, "tags": ["a"] * 101}), "does not have"),
         (line(fields={"fact": "x", "pinned": "1"}), "does not have"),
         (line(fields={"fact": "x", "tags": "no list"}), "does not have"),
         (line(fields={}), "without words"),
@@ -130,6 +133,35 @@ def test_what_is_good_before_a_bad_segment_stays(join: Join, mallory: Mallory) -
     bob = join("Bob")
     assert [one for one in bob.sync().warnings if "speaks for another writer" in one]
     assert bob.waiting() == [("add", "Deploys need two reviews")]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "last", "why"), [((1, 3), 2, "a gap in its numbers"), ((1, 2), 3, "does not hold what its header says")]
+)
+def test_a_segment_that_is_not_what_its_header_says(
+    join: Join, mallory: Mallory, numbers: tuple[int, ...], last: int, why: str
+) -> None:
+    header = {"memoranda": "stream", "format": 1, "writer": MALLORY, "from": 1, "to": last, "previous": ""}
+    lines = "".join(f"{add(number).line()}\n" for number in numbers)
+    mallory.push([f"{json.dumps(header)}\n{lines}".encode()])
+    bob = join("Bob")
+    assert [one for one in bob.sync().warnings if MALLORY in one and why in one]
+    assert bob.waiting() == [] and bob.view() == ""
+
+
+def test_only_a_writers_own_purge_lets_a_stream_be_rewritten(join: Join, mallory: Mallory) -> None:
+    """One that asks for the purge of another's record is a question, and its words stay as they were said."""
+    id = "F1@aaaaaaaaaaaa"
+    said = Operation(MALLORY, 1, MOMENT, "change", id, {"fact": "Deploys need no review"})
+    asked = Operation(MALLORY, 2, MOMENT, "purge", id)
+    mallory.push(split(MALLORY, [said, asked], ""))
+    bob = join("Bob")
+    assert bob.sync().warnings == []
+    before = bob.view()
+    again = Operation(MALLORY, 1, MOMENT, "purge", id)
+    mallory.push(split(MALLORY, [again, asked], "", "0" * 64))
+    assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
+    assert bob.view() == before
 
 
 def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, mallory: Mallory) -> None:

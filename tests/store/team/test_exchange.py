@@ -287,3 +287,55 @@ def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPa
     verbs.clear()
     bob.sync()
     assert len(verbs) <= 14 and "pack-objects" not in verbs, verbs
+
+
+def test_a_confirmation_travels_and_is_told_to_an_author_who_forgot(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember("Releases are cut on Tuesdays")
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    assert copy is not None
+    bob.memory.facts.confirm([copy])
+    assert bob.sync().sent == 1
+    ana.memory.facts.forget([number])
+    assert [note for note in ana.sync().arrived.notes if "which you forgot, was confirmed by Bob" in note]
+    assert bob.facts() == ["Releases are cut on Tuesdays"]
+
+
+def test_what_was_accepted_is_never_shared_as_ones_own(join: Join) -> None:
+    """Not even where it is no longer known whose it was: the file of the team was deleted."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.memory.decisions.decide("Queue", "NATS")
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    (bob.folder / "team.db").unlink()
+    with Team(bob.memory) as team:
+        assert team.preview(WORK) == []
+
+
+def test_a_confirmation_that_the_author_knew_is_no_question(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember("Releases are cut on Tuesdays")
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    assert copy is not None
+    bob.memory.facts.confirm([copy])
+    bob.sync(), ana.sync()
+    ana.memory.facts.forget([number])
+    assert ana.sync().arrived.notes == []
+
+
+def test_what_its_author_takes_back_waits_no_longer(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember("Releases are cut on Tuesdays")
+    ana.remember("The wiki is at wiki.example")
+    ana.sync(), bob.sync()
+    ana.memory.facts.forget([number])
+    ana.sync()
+    (note,) = bob.sync().arrived.notes
+    assert note.startswith("Ana (") and "took F1@" in note and " back: P#" in note
+    assert bob.waiting() == [("add", "The wiki is at wiki.example")]
+    assert bob.sync().arrived.notes == []

@@ -124,10 +124,10 @@ def test_the_largest_records_travel_and_larger_ones_are_not_shared(join: Join) -
     assert bob.sync().received == 10 and ana.view() == bob.view() and "Too long" not in bob.view()
 
 
-@pytest.mark.parametrize(("days", "named"), [(400, True), (2, True), (-400, False)])
-def test_a_clock_that_is_wrong_by_days_is_named(bob: Person, remote: Path, days: int, named: bool) -> None:
+@pytest.mark.parametrize(("days", "named"), [(400, True), (2, True), (0.5, False), (-400, False)])
+def test_a_clock_that_is_wrong_by_days_is_named(bob: Person, remote: Path, days: float, named: bool) -> None:
     """Order is by number, and times count from the arrival, so nothing else comes of it."""
-    at = from_ms(to_ms(bob.memory.now) + days * DAY_MS)
+    at = from_ms(to_ms(bob.memory.now) + int(days * DAY_MS))
     words, base = {"fact": "Deploys need one review"}, {"fact": (f"1@{MALLORY}",)}
     later = Operation(MALLORY, 2, MOMENT, "change", f"F1@{MALLORY}", words, base)
     commit(remote, {FILE: split(MALLORY, [add(1, at=at), later], "")[0]})

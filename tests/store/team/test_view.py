@@ -67,6 +67,8 @@ def test_forget_beats_a_confirmation_which_becomes_a_question() -> None:
     assert record.status == "forgotten" and record.confirmed_since() == [BOB]
     record = merged([ADD, confirmed, op(ANA, 2, "forget", __=(confirmed.reference,))])
     assert record.confirmed_since() == [], "its author had seen that"
+    record = merged([ADD, op(ANA, 2, "confirm", __=(ADD.reference,)), op(ANA, 3, "forget")])
+    assert record.confirmed_since() == [], "the author's own is none"
 
 
 def test_only_the_author_forgets_and_brings_back() -> None:
