@@ -77,19 +77,13 @@ class StreamRepository:
         """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Of a stream with what
         a segment cannot be, the commits before that are kept, and `refused` says why. Raise GitError."""
         self.refused = {}
-        for name in os.listdir(self.path):
-            if name.endswith(".pack"):  # of an exchange that was killed: it is fetched again
-                os.unlink(os.path.join(self.path, name))
-        words = (
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--prune",
-            "--no-write-fetch-head",
-            "--no-auto-maintenance",
-            "--",
-            address,
-        )
+        try:
+            self._loosen()  # what an exchange that was killed had fetched
+        except GitError:  # by a power cut in the middle of a write: it is fetched again
+            self.point(dict.fromkeys(self.heads(INCOMING), ""), INCOMING)
+            self._loosen(drop=True)
+        quiet = ("--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance")
+        words = ("fetch", *quiet, "--", address)
         try:
             self._git(*words, f"+{VERIFIED}*:{INCOMING}*")
         except Malformed:  # of one of them: each for itself
@@ -285,17 +279,25 @@ class StreamRepository:
         """Write what was fetched, or the pack that is `instead` of it, as objects of their own, not compressed: the
         proof of a purge reads bytes."""
         folder = os.path.join(self.path, "objects", "pack")
+        if instead is not None:
+            with open(os.path.join(self.path, "kept.pack"), "wb") as file:
+                file.write(instead)
         for name in sorted(os.listdir(folder)):
             if name.endswith(".pack") and instead is None:
-                apart = os.path.join(self.path, name)  # git leaves out what it has in a pack
-                os.replace(os.path.join(folder, name), apart)
-                with open(apart, "rb") as pack:
-                    self._git("unpack-objects", "-q", source=pack)
-                os.unlink(apart)
+                os.replace(os.path.join(folder, name), os.path.join(self.path, name))
             else:
                 os.unlink(os.path.join(folder, name))
-        if instead is not None:
-            self._git("unpack-objects", "-q", given=instead)
+        self._loosen()
+
+    def _loosen(self, drop: bool = False) -> None:
+        """Unpack, or `drop`, the packs that lie beside the objects: git leaves out what it has in a pack of its own."""
+        for name in sorted(os.listdir(self.path)):
+            if name.endswith(".pack"):
+                path = os.path.join(self.path, name)
+                if not drop:
+                    with open(path, "rb") as pack:
+                        self._git("unpack-objects", "-q", source=pack)
+                os.unlink(path)
 
     def _git(
         self,

@@ -96,7 +96,12 @@ def test_other_names_below_the_refs_are_left_alone(bob: Person, remote: Path) ->
     assert bob.waiting() == [("add", "Releases are cut on Tuesdays")]
 
 
-def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(
+    bob: Person, remote: Path, monkeypatch: pytest.MonkeyPatch, cut: bool
+) -> None:
+    """Also where a power cut left only a part of what it had written."""
+
     class Killed(BaseException):
         """What ends a process anywhere."""
 
@@ -111,7 +116,12 @@ def test_a_fetch_that_is_killed_while_it_unpacks_is_done_again(bob: Person, monk
         broken.setattr(StreamRepository, "_git", kill)
         with pytest.raises(Killed):
             bob.sync()
-    assert bob.sync().warnings == [] and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
+    if cut:
+        (pack,) = bob.folder.rglob("*.pack")
+        pack.chmod(0o600)
+        pack.write_bytes(pack.read_bytes()[:-30])
+    commit(remote, {FILE: split(MALLORY, [add(1)], "")[0]})  # what comes next is another pack
+    assert bob.sync().warnings == [] and len(bob.waiting()) == 2
     assert not list(bob.folder.rglob("*.pack"))
 
 
@@ -137,3 +147,14 @@ def test_a_clock_that_is_wrong_by_days_is_named(bob: Person, remote: Path, days:
     bob.decide("accept")
     assert all(one.created_at <= bob.memory.now for one in bob.memory.facts.many(bob.memory.facts.ids(bob.memory.now)))
     assert bob.sync().warnings == [], "it is said when it arrives"
+
+
+def test_a_stream_of_several_lines_is_refused(bob: Person, remote: Path) -> None:
+    first = commit(remote, {FILE: split(MALLORY, [add(1)], "")[0]})
+    bob.sync()
+    identity = ("-c", "user.name=m", "-c", "user.email=m@m")
+    side = git(remote, *identity, "commit-tree", f"{first}^{{tree}}", "-m", "x")
+    git(remote, "update-ref", REF, git(remote, *identity, "commit-tree", f"{first}^{{tree}}", "-p", first, "-p", side))
+    assert [one for one in bob.sync().warnings if MALLORY in one and "not one line of commits" in one]
+    git(remote, "update-ref", REF, first)
+    assert bob.sync().warnings == []

@@ -139,6 +139,11 @@ def test_an_answer_that_is_lost_after_the_remote_took_all_is_no_conflict(join: J
     ana.sync(), bob.sync()
     assert not [text for _, text in bob.waiting() if "opens" in text]
     assert bob.view() == ana.view() and bob.view().count('"purged":true') == 2
+    whole += 2
+    lost()
+    assert ana.sync().sent == 0, "it is there"
+    ana.remember("The office is in Lugo")
+    assert ana.sync().sent == 1
 
 
 def test_a_remote_that_does_not_answer_is_given_up(join: Join, cable: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,3 +260,19 @@ def test_from_a_clone_that_lacks_something(tmp_path: Path, join: Join, remote: P
             assert team.exchange().sent == 2
     assert bob.sync().received == 2
     assert sorted(one for one in clone.rglob("*") if ".memoranda" not in one.parts) == files
+
+
+def test_a_remote_that_is_a_command_is_not_run(join: Join, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkout names its remotes; git runs those of this kind where a person once allowed it."""
+    settings = tmp_path / "gitconfig"
+    settings.write_text('[protocol]\n\tallow = always\n[protocol "ext"]\n\tallow = always\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    project = tmp_path / "project"
+    subprocess.run(["git", "init", "--quiet", str(project)], check=True)
+    url = f"ext::sh -c touch% {tmp_path}/ran"
+    subprocess.run(["git", "-C", str(project), "remote", "add", "origin", url], check=True)
+    with Memory.open(str(project / ".memoranda" / "memory.db")) as memory, Team(memory) as team:
+        team.choose(WORK, "Ana")
+        with pytest.raises(GitError, match="ext"):
+            team.exchange()
+    assert not (tmp_path / "ran").exists()
