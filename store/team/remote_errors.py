@@ -65,7 +65,7 @@ _KNOWN = (
                 "hung up unexpectedly",
                 "early EOF",
                 "unexpected disconnect",
-                "expected flush",
+                *("expected flush", "expected 'packfile'"),
             ),
             *("Connection reset", "Recv failure", "Send failure", "transfer closed", "Broken pipe", "end of file"),
             *("bad line length", "unexpected EOF", "invalid server response", "outstanding read data", "bytes missing"),
