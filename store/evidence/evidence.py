@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.file_stamp import NO_FILE, stamp_of
+from store.base.location import checkout_root
 from store.base.record import record
 from store.base.record_keys import pack, unpack
 from store.base.vocabulary import EVIDENCE_STATES as STATES
@@ -29,6 +31,7 @@ from store.evidence.items import (
 )
 from store.evidence.looking import EvidenceLook, bound, look
 from store.evidence.project import ProjectSources
+from store.git import refs
 
 TABLES = {"fact": "facts", "decision": "decisions"}
 MOST_ITEMS = 50  # of one record
@@ -154,6 +157,26 @@ class Evidence:
             )
             rows += [(pack(kind, number), text) for number, text in found]
         return self._seen(rows)
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what differs when a look may see something else: in what is bound, in its files and in git. Cheap: no
+        file is read and no process is started."""
+        bound = self.all()
+        if not bound or not self._project:
+            return ()
+        paths = sorted({one.item.target for one in bound if one.item.type in (FILE, SYMBOL)})
+        stamps = []
+        for path in paths:
+            try:
+                stamps.append(stamp_of(os.lstat(os.path.join(self._project, path))))
+            except OSError:
+                stamps.append(NO_FILE)
+        top = checkout_root(self._project)
+        return (
+            refs.fingerprint(top) if top else "",
+            tuple(stamps),
+            tuple((one.citation, str(one.item), one.state) for one in bound),
+        )
 
     def verify(self, wanted: Iterable[BoundEvidence] | None = None) -> list[BoundEvidence]:
         """Look again at files, symbols and commits, of all that is bound or of the `wanted`; keep and return what was

@@ -202,13 +202,17 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
         text += "" if before else f"# {day}\n"
         headings = _HEADING.findall(before)
         last = headings[-1] if headings else ""
+        there = set(before.split("\n"))  # what was written by a process that was killed before it noted that
         for one in entries:
+            line = f"- {_local(one.at)[11:16]} {_plain(one.text)} [{one.citation}]"
+            if line in there:
+                continue
             session = one.session or _session_at(memory, one.at)
             heading = f"Session {_plain(session)}" if session else "Outside of sessions"
             if heading != last:
                 text += f"\n## {heading}\n\n"
                 last = heading
-            text += f"- {_local(one.at)[11:16]} {_plain(one.text)} [{one.citation}]\n"
+            text += f"{line}\n"
         raw = text.encode("utf-8", "replace")
         while raw:
             raw = raw[os.write(handle, raw) :]

@@ -17,12 +17,12 @@ class Further(NamedTuple):
 
 TABLE = (
     Further("a", "Agents", "agents", "who is connected, what each did and was sent"),
+    Further("c", "Scan", "scan", "what other tools remember, and what is wrong"),
     Further("d", "Doctor", "doctor", "whether anything is wrong, and what to do"),
     Further("e", "Evidence", "verify", "what facts rest on, and whether it still holds"),
     Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
     Further("p", "Plots", "stats --plot -", "growth, recall and age over time"),
-    Further("c", "Scan", "scan", "what other tools remember here, and what is wrong with it"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),
 )

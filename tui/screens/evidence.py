@@ -161,7 +161,7 @@ class EvidenceScreen(ListScreen["str | None"]):
             [(one.citation, "cite"), (f"  rests on  {visible(one.item.shown)}", "title")],
             [
                 (f"{glyph} {word}", f"evidence-{one.state or 'unseen'}"),
-                (f"  {ago(now, one.at)}" if one.at else "", "dim"),
+                (f"  looked at {ago(now, one.at)}" if one.at else "", "dim"),
             ],
             [],
             [(SAYS[one.state], "")],

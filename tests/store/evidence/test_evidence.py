@@ -281,6 +281,22 @@ def test_an_agent_is_told_what_it_is_sent_rests_on(project: BoundProject) -> Non
     assert f"[F#1] ({said}) Totals are plain sums" in project.memory.context("totals").text
 
 
+def test_a_stamp_differs_when_a_look_may_see_something_else(project: BoundProject) -> None:
+    evidence = project.memory.evidence
+    assert evidence.stamp() == ()
+    seen = [evidence.stamp()]
+    for act in (
+        lambda: project.bind("src/pay.py:4-5"),
+        lambda: project.put("src/pay.py", PAY + "# more\n"),
+        lambda: project.commit("more"),
+        lambda: (project.folder / "src" / "pay.py").unlink(),
+        lambda: evidence.verify(),
+    ):
+        act()
+        assert evidence.stamp() not in seen
+        seen.append(evidence.stamp())
+
+
 def test_a_look_writes_only_what_is_new(project: BoundProject) -> None:
     project.bind("src/pay.py:4-5")
     before = project.memory.database.value("PRAGMA data_version"), project.memory.history.steps(limit=1)

@@ -138,6 +138,25 @@ def test_several_writers_write_each_line_once(memory: Memory, log: Path) -> None
     assert [text.count(f"[F#{number}]") for number in range(1, 31)] == [1] * 30
 
 
+def test_a_kill_after_it_was_written_writes_nothing_twice(
+    memory: Memory, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.facts.remember("The team is five")
+    real = daily_log._append
+
+    def killed(*given: object) -> int:
+        real(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(daily_log, "_append", killed)
+    with pytest.raises(KeyboardInterrupt):
+        daily_log.write_due(memory)
+    monkeypatch.setattr(daily_log, "_append", real)
+    memory.facts.remember("The team is six")
+    daily_log.write_due(memory)
+    assert [line[-5:] for line in log.read_text().splitlines() if line.startswith("- ")] == ["[F#1]", "[F#2]"]
+
+
 # private
 
 

@@ -17,6 +17,7 @@ class MaintenanceWorker(Worker):
         self._cwd = cwd
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository at the last check
+        self._evidence: tuple[object, ...] = ()  # what it and its files were at the last look
 
     def catch_up(
         self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
@@ -55,12 +56,13 @@ class MaintenanceWorker(Worker):
                 maintenance.clean_up(memory)
 
     def verify(self) -> int:
-        """Look again at what facts and decisions rest on; return how many pieces changed or are gone that held, or had
-        only moved, before."""
+        """Look again at what facts and decisions rest on, if anything about it changed since the last look; return how
+        many pieces changed or are gone that were neither before."""
         with self.memory("worker") as memory:
             before = {(one.citation, one.item): one.state for one in memory.evidence.all()}
-            if not before or memory.database.read_only:
+            if not before or memory.database.read_only or (stamp := memory.evidence.stamp()) == self._evidence:
                 return 0
+            self._evidence = stamp
             doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
             return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
 
