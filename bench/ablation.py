@@ -58,8 +58,8 @@ LIBRARIAN: dict[str, tuple[str, Any]] = {
     "authors": ("store.librarian.question._author", lambda rest, database: None),
     "releases": ("store.librarian.question._last_release", lambda database: ""),
     "what was done": ("store.librarian.librarian.Librarian._done", lambda self, about, aspect, matches: None),
-    "words that only choose": ("store.librarian.librarian._subject", lambda question, acts=frozenset(): question),
-    "records that outdo others": ("store.librarian.librarian._outdoes", lambda one, other: False),
+    "words that only choose": ("store.librarian.librarian.subject", lambda question, acts=frozenset(): question),
+    "records that outdo others": ("store.librarian.quoting.outdoes", lambda one, other: False),
     "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.citations import find, parse
+from store.base.citations import parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, Proposal, Record
 from store.context.acceptance import accepted
@@ -32,30 +32,21 @@ from store.librarian.compose import (
     span,
 )
 from store.librarian.judge import Readable
-from store.librarian.question import WHY, DataFilter, ParsedQuestion, decides, has, read
+from store.librarian.question import WHY, DataFilter, ParsedQuestion, read
+from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason
 from store.librarian.sources import Source, authors, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
-from store.search.pipeline import body
 from store.search.results import EXACT, NOTHING
-from store.text import vocabulary
 from store.text.clauses import spans
-from store.text.folding import normalize
 from store.text.similarity.question_similarity import words
-from store.text.tokens import LETTERS
-from store.text.vocabulary import stop_words
 
 if TYPE_CHECKING:
     from store.llm.chat import Chat
     from store.search.results import Answer as Found
-    from store.search.results import Hit
 
 TASK = "answer"  # name in the statistics of use
-BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
-ALIKE = (
-    0.45  # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
-)
 ALL = 500  # most records of a list that are read and sorted
 LONG = 260  # characters of a field from which a model chooses the sentence
 SENTENCES = 12  # most sentences that it chooses among
@@ -185,9 +176,9 @@ class Librarian:
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked.nouns)
-        quoted, exact = _quotable(matches, found)
-        if asked.decides and not any(map(_decides, quoted)):
-            quoted = [*filter(_decides, matches[:SHOWN]), *quoted][:SHOWN]
+        quoted, exact = quotable(matches, found)
+        if asked.decides and not any(map(decisive, quoted)):
+            quoted = [*filter(decisive, matches[:SHOWN]), *quoted][:SHOWN]
         if asked.decides and not any(one.kind == "decision" for one in quoted):  # superseded ones are not searched
             made = self._cited([link.citation for one in quoted for link in one.links if link.kind == "implements"])
             quoted, matches = [*made, *quoted][:SHOWN], [*made, *(one for one in matches if one not in made)]
@@ -200,7 +191,7 @@ class Librarian:
                 parts, exact = compose(asked, [done], memory.now), True
             if found.verdict == NOTHING and not exact:
                 return replace(self._none(asked, near=matches[:NEAREST]), note=why)
-            return _answer(asked, _headed(asked, parts, matches, exact), matches, note=why)
+            return _answer(asked, headed(asked, parts, matches, exact), matches, note=why)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -224,7 +215,7 @@ class Librarian:
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
-        told = _headed(asked, compose(asked, order[:SHOWN], memory.now), order, True)
+        told = headed(asked, compose(asked, order[:SHOWN], memory.now), order, True)
         answer = _answer(asked, told, order, by=chat.name, odds=odds, note=note)
         if not note and not asked.follows and not cancelled():
             shown = [one.citation for one in order[:SHOWN]]
@@ -234,7 +225,7 @@ class Librarian:
     def _searched(self, about: str, kinds: Sequence[str]) -> "tuple[list[Source], Found]":
         """Return (the best search results, or the nearest where there are none; the search's answer): of the kinds that
         the question names, if any of these match, else of all kinds."""
-        query = _subject(about.replace(":", " "))
+        query = subject(about.replace(":", " "))
         found = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED) if kinds else None
         if found is None or not found.hits:
             found = self._search(query, judge.LOOKED)
@@ -246,13 +237,13 @@ class Librarian:
         if the source has none that says something else; where the question asks why, rather one with a reason."""
         acts = templates.named("acts")
         asked = {acts[(word,)] for word in words(about) if (word,) in acts}
-        subject = _subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
-        if not subject:
+        rest = subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
+        if not rest:
             return None
-        found = self._search(subject, judge.LOOKED, meaning=False)
+        found = self._search(rest, judge.LOOKED, meaning=False)
         exact = {hit.citation for hit in found.hits if hit.level == EXACT}
-        done = [one for one in matches if one.citation in exact and _does(one, asked)]
-        reasons = [one for one in done if aspect == WHY and not _tells_no_reason(one)]
+        done = [one for one in matches if one.citation in exact and does(one, asked)]
+        reasons = [one for one in done if aspect == WHY and not tells_no_reason(one)]
         return next(iter(reasons or done), None)
 
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
@@ -265,7 +256,7 @@ class Librarian:
         if kept is None or not matches:
             return None
         note = kept.note or "ordered before, and nothing of it has changed"
-        parts = _headed(asked, compose(asked, matches, self._memory.now), matches, True)
+        parts = headed(asked, compose(asked, matches, self._memory.now), matches, True)
         return _answer(asked, parts, matches, by=chat.name, note=note)
 
     def _with_span(self, chat: "Chat", about: str, language: str, source: Source, seconds: float) -> Source:
@@ -317,74 +308,6 @@ class Librarian:
         usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
         if not answer:
             usage_stats.fell_back(database, TASK)
-
-
-def _quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
-    """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
-    none that scores much less than the best of these, and none that another outdoes."""
-    hits = {hit.citation: hit for hit in found.hits}
-    known = [hits[source.citation] for source in matches if source.citation in hits]
-    exact = [hit for hit in known if hit.level == EXACT]
-    known = exact or known
-    least = ALIKE * max((hit.score for hit in known), default=0.0)
-    kept = {hit.citation for hit in known if hit.score >= least and not any(_outdoes(one, hit) for one in known)}
-    quoted = [source for source in matches if source.citation in kept] or list(matches)
-    return quoted[:SHOWN], bool(exact)
-
-
-def _outdoes(one: "Hit", other: "Hit") -> bool:
-    """Return whether a record shares a word with the question and is as near to it in meaning as another that shares
-    none, which it does not cite."""
-    if "text" in other.why or "text" not in one.why or one.why.get("meaning", 0.0) < other.why.get("meaning", 0.0):
-        return False
-    return all(str(citation) != other.citation for _, _, citation in find(body(one.record)))
-
-
-def _subject(question: str, acts: frozenset[str] = frozenset()) -> str:
-    """Return a question without words that only say that something was chosen (use, decide, elegir), unless nothing
-    else is left to search for; with `acts` also without these, and then possibly nothing."""
-    terms = question.split()
-    chose = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
-    kept = [word for word in terms if (chose | acts).isdisjoint(LETTERS.findall(normalize(word)))]
-    subject = [word for text in kept for word in LETTERS.findall(normalize(text)) if word not in stop_words("search")]
-    return " ".join(kept if subject else () if acts else terms)
-
-
-def _does(source: Source, asked: set[str]) -> bool:
-    """Return whether a record says that what is asked was done; a commit that says of nothing what was done with it is
-    taken for the one that brought it."""
-    acts = templates.named("acts")
-    done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
-    return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
-
-
-def _headed(
-    asked: ParsedQuestion, parts: Sequence[CitedSentence], matches: Sequence[Source], exact: bool
-) -> Sequence[CitedSentence]:
-    """Return an answer's sentences, the first with words that say why it may not be the answer, as it would look like
-    it."""
-    quoted = [source for source in matches if any(source.citation in part.citations for part in parts)]
-    if asked.decides and not any(map(_decides, quoted)):
-        name = "no_decision"
-    elif not exact:
-        name = "near_only"
-    elif asked.aspect == WHY and quoted and all(map(_tells_no_reason, quoted)):
-        name = "no_reason"
-    else:
-        return parts
-    head = templates.sentence(asked.language, name)
-    return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]] if parts else parts
-
-
-def _decides(source: Source) -> bool:
-    """Return whether a record is a decision, or tells of one."""
-    return source.kind == "decision" or (source.kind != "summary" and decides(words(body(source.record))))
-
-
-def _tells_no_reason(source: Source) -> bool:
-    """Return whether a record only says that something was done or said."""
-    told = words(body(source.record))
-    return source.kind in ("commit", "event", "iteration", "summary") and not has(told, "because")
 
 
 def _answer(

@@ -5,6 +5,7 @@ import re
 _NAME = re.compile(r"(?<![^\W_])[^\W_]{3,80}(?![^\W_])")
 _MIXED = re.compile(r"[^\W\d_][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
+_JOINED = re.compile(r"[^\W_]+(?:[<>=~.:/\\_@#+*-]+[^\W_]+)+")
 MOST = 200  # names of one text that are split
 
 
@@ -19,3 +20,8 @@ def words(text: str) -> str:
     names = list(dict.fromkeys(filter(_MIXED.search, _NAME.findall(text))))[:MOST]
     found = dict.fromkeys(part for name in names for part in parts(name) if len(part) > 1)
     return "".join(f" {part}" for part in found)
+
+
+def compounds(text: str) -> list[str]:
+    """Return what symbols join into one name, as the words that follow each other: `sphinx<9` → `sphinx 9`."""
+    return [" ".join(re.findall(r"[^\W_]+", one)) for one in dict.fromkeys(_JOINED.findall(text))]

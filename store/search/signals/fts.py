@@ -133,7 +133,10 @@ class FullTextIndex:
             kept = self._uncommon(kept, counts) or kept
         inside = [part for word in kept for part in identifiers.parts(word) if len(part) > 1]
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
-        kept = list(dict.fromkeys([*kept, *inside, *longer, *implied(asked.text)]))
+        joined = [
+            name for name in identifiers.compounds(asked.text) if not asked.typing or not asked.text.endswith(name)
+        ]
+        kept = list(dict.fromkeys([*kept, *inside, *joined, *longer, *implied(asked.text)]))
         return QueryTerms(kept, last, counts, own, asked.words[:PHRASE], asked.phrases)
 
     def _longer(self, word: str, counts: dict[str, int]) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # the others lose at most one in fifty of their answerable questions; across languages (XQuAD) one in a hundred and
 # fifty, as vectors alone would find more than the search otherwise
 LINE = 0.67
-BRIEF, EASE = 5, 0.05  # each word fewer than BRIEF needs EASE less: two words have low similarities
+BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
 # added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
 # another; of it their share where some are
 ACROSS = 0.6

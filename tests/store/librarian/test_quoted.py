@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from store.librarian.librarian import Librarian, _quotable
+from store.librarian.librarian import Librarian
+from store.librarian.quoting import quotable
 from store.memory import Memory
 from store.search.results import EXACT, NEAR
 
@@ -34,7 +35,7 @@ def test_what_is_quoted_is_of_what_is_looked_at(
 ) -> None:
     """A better hit that is not looked at leaves no answer empty, and makes no near one exact."""
     sources = [SimpleNamespace(citation=f"F#{number}") for number in (1, 2, 3)]
-    found, are = _quotable(sources, Found(*hits))  # type: ignore[arg-type]
+    found, are = quotable(sources, Found(*hits))  # type: ignore[arg-type]
     assert ([one.citation for one in found], are) == (quoted, exact)
 
 

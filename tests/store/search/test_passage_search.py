@@ -101,3 +101,12 @@ def test_some_of_the_words_are_near_and_all_are_exact(memory: Memory) -> None:
     answer = memory.search("red kettle")
     assert [(hit.citation, hit.level) for hit in answer.hits] == [("F#1", "exact"), ("F#2", "near")]
     assert (answer.exact, answer.total, answer.verdict) == (1, 2, "exact")
+
+
+def test_words_that_symbols_join_are_searched_for_together(memory: Memory) -> None:
+    """Though each of them occurs more often in another record."""
+    memory.facts.remember(
+        "Version 9 of the sphinx theme, and version 9 of the sphinx builder, came after sphinx 8 and 9"
+    )
+    memory.facts.remember("The build has a pin on sphinx<9 since the autumn, which nobody likes")
+    assert memory.search("why is there a sphinx<9 there?", meaning=False).hits[0].citation == "F#2"

@@ -19,3 +19,16 @@ from store.text import identifiers
 def test_the_words_inside_of_names(text: str, inside: str) -> None:
     """By capitals and figures; of one letter alone nothing is made."""
     assert identifiers.words(text).split() == inside.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("why is sphinx<9 pinned?", ["sphinx 9"]),
+        ("WRITE_LOCKS in a/b.py", ["WRITE LOCKS", "a b py"]),
+        ("Python 3.9, and C++ too: don't", ["3 9"]),
+        ("no names here", []),
+    ],
+)
+def test_what_symbols_join_is_one_name(text: str, names: list[str]) -> None:
+    assert identifiers.compounds(text) == names

@@ -1,0 +1,95 @@
+"""Choice of what is quoted among the results of a search, and of the words that say why it may not be the answer."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from store.base.citations import find
+from store.librarian import words as templates
+from store.librarian.answer import CitedSentence
+from store.librarian.compose import SHOWN
+from store.librarian.question import WHY, ParsedQuestion, decides, has
+from store.librarian.sources import Source
+from store.search.pipeline import body
+from store.search.results import EXACT
+from store.text import vocabulary
+from store.text.folding import normalize
+from store.text.similarity.question_similarity import words
+from store.text.tokens import LETTERS
+from store.text.vocabulary import stop_words
+
+if TYPE_CHECKING:
+    from store.search.results import Answer as Found
+    from store.search.results import Hit
+
+BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
+ALIKE = (
+    0.45  # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
+)
+
+
+def quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
+    """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
+    none that scores much less than the best of these, and none that another outdoes."""
+    hits = {hit.citation: hit for hit in found.hits}
+    known = [hits[source.citation] for source in matches if source.citation in hits]
+    exact = [hit for hit in known if hit.level == EXACT]
+    known = exact or known
+    least = ALIKE * max((hit.score for hit in known), default=0.0)
+    kept = {hit.citation for hit in known if hit.score >= least and not any(outdoes(one, hit) for one in known)}
+    quoted = [source for source in matches if source.citation in kept] or list(matches)
+    return quoted[:SHOWN], bool(exact)
+
+
+def outdoes(one: "Hit", other: "Hit") -> bool:
+    """Return whether a record shares a word with the question and is as near to it in meaning as another that shares
+    none, which it does not cite."""
+    if "text" in other.why or "text" not in one.why or one.why.get("meaning", 0.0) < other.why.get("meaning", 0.0):
+        return False
+    return all(str(citation) != other.citation for _, _, citation in find(body(one.record)))
+
+
+def subject(question: str, acts: frozenset[str] = frozenset()) -> str:
+    """Return a question without words that only say that something was chosen (use, decide, elegir), unless nothing
+    else is left to search for; with `acts` also without these, and then possibly nothing."""
+    terms = question.split()
+    chose = vocabulary.words("records", "choice") - vocabulary.words("records", "reason")
+    kept = [word for word in terms if (chose | acts).isdisjoint(LETTERS.findall(normalize(word)))]
+    rest = [word for text in kept for word in LETTERS.findall(normalize(text)) if word not in stop_words("search")]
+    return " ".join(kept if rest else () if acts else terms)
+
+
+def does(source: Source, asked: set[str]) -> bool:
+    """Return whether a record says that what is asked was done; a commit that says of nothing what was done with it is
+    taken for the one that brought it."""
+    acts = templates.named("acts")
+    done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
+    return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
+
+
+def headed(
+    asked: ParsedQuestion, parts: Sequence[CitedSentence], matches: Sequence[Source], exact: bool
+) -> Sequence[CitedSentence]:
+    """Return an answer's sentences, the first with words that say why it may not be the answer, as it would look like
+    it."""
+    quoted = [source for source in matches if any(source.citation in part.citations for part in parts)]
+    if asked.decides and not any(map(decisive, quoted)):
+        name = "no_decision"
+    elif not exact:
+        name = "near_only"
+    elif asked.aspect == WHY and quoted and all(map(tells_no_reason, quoted)):
+        name = "no_reason"
+    else:
+        return parts
+    head = templates.sentence(asked.language, name)
+    return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]] if parts else parts
+
+
+def decisive(source: Source) -> bool:
+    """Return whether a record is a decision, or tells of one."""
+    return source.kind == "decision" or (source.kind != "summary" and decides(words(body(source.record))))
+
+
+def tells_no_reason(source: Source) -> bool:
+    """Return whether a record only says that something was done or said."""
+    told = words(body(source.record))
+    return source.kind in ("commit", "event", "iteration", "summary") and not has(told, "because")
