@@ -1,0 +1,45 @@
+"""What git, ssh and curl say when something is wrong with a remote, as they said it, in a person's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.team.remote_errors import Malformed, Overtaken, RemoteRefuses, failure
+
+REF = "refs/memoranda/aaaaaaaaaaaa"
+
+
+@pytest.mark.parametrize(
+    ("verb", "complaint", "kind", "words"),
+    [
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (non-fast-forward)", Overtaken, "does not have"),
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (fetch first)", Overtaken, "does not have"),
+        ("push", f"To r\n ! [rejected] {REF} -> {REF} (stale info)", Overtaken, "does not have"),
+        (
+            "push",
+            f"remote: no\nTo r\n ! [remote rejected] {REF} -> {REF} (pre-receive hook declined)",
+            RemoteRefuses,
+            "remote: no",
+        ),
+        (
+            "fetch",
+            "error: object 8a: hasDotgit: contains '.git'\nfatal: fsck error in packed object",
+            Malformed,
+            "hasDotgit",
+        ),
+        ("fetch", "git@h: Permission denied (publickey).\nfatal: Could not read", None, "wants a login"),
+        ("fetch", "Host key verification failed.\nfatal: Could not read", None, "wants a login"),
+        ("fetch", "fatal: unable to access 'u': The requested URL returned error: 403", None, "wants a login"),
+        ("fetch", "ssh: Could not resolve hostname h: Name or service not known", None, "cannot be reached"),
+        ("push", "error: RPC failed; curl 28 Operation too slow.", None, "cannot be reached"),
+        ("fetch", "fatal: repository 'u' not found", None, "no git repository"),
+        ("fetch", "fatal: write error: No space left on device", None, "no room left"),
+        ("fetch", "fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", None, "was cut"),
+        ("fetch", "fatal: something new.", None, "git fetch failed: fatal: something new."),
+        ("update-ref", "", None, "git update-ref failed: update-ref."),
+    ],
+)
+def test_what_is_said(verb: str, complaint: str, kind: type | None, words: str) -> None:
+    found = failure(verb, complaint)
+    assert words in found.message and ".." not in found.message and (found.next or kind in (Overtaken, Malformed))
+    assert kind is None or type(found) is kind
