@@ -69,6 +69,7 @@ _KNOWN = (
             ),
             *("Connection reset", "Recv failure", "Send failure", "transfer closed", "Broken pipe", "end of file"),
             *("bad line length", "unexpected EOF", "invalid server response", "outstanding read data", "bytes missing"),
+            "of length header were received",
         ),
         "The connection to the remote was cut in the middle",
         "Nothing was lost; the next exchange goes on from what is whole.",

@@ -35,6 +35,7 @@ REF = "refs/memoranda/aaaaaaaaaaaa"
         ("fetch", "fatal: repository 'u' not found", None, "no git repository"),
         ("fetch", "fatal: write error: No space left on device", None, "no room left"),
         ("fetch", "fatal: early EOF\nfatal: fetch-pack: invalid index-pack output", None, "was cut"),
+        ("fetch", "error: 3 bytes of length header were received", None, "was cut"),
         ("fetch", "fatal: something new.", None, "git fetch failed: fatal: something new."),
         ("update-ref", "", None, "git update-ref failed: update-ref."),
     ],

@@ -87,7 +87,7 @@ def test_a_fetch_that_is_cut_anywhere_loses_nothing(join: Join, cable: Wire) -> 
     cleo.sync()
     whole = cable.received
     for part in CUTS:
-        cable.reset(cut_received=int(whole * part) - 1)
+        cable.reset(cut_received=min(int(whole * part), whole - 60))  # the last bytes only say that this was all
         with pytest.raises(GitError, match="was cut") as caught:
             bob.sync()
         assert "Nothing was lost" in caught.value.next
