@@ -1,8 +1,10 @@
+import collections
+
 from support.git_server import *
 from support.team import *
-from store.team.exchange import Team
+
 from store.team.collect import ShareChoice
-import collections
+from store.team.exchange import Team
 
 
 def test_x(join, remote, tmp_path):
