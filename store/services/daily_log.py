@@ -198,8 +198,7 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
         if status.st_size > LARGEST_FILE:
             raise OSError(0, f"{day}.md is too large")
         before = os.pread(handle, status.st_size, 0).decode("utf-8", "replace")
-        text = "" if before.endswith("\n") or not before else "\n"
-        text += "" if before else f"# {day}\n"
+        text = ""
         headings = _HEADING.findall(before)
         last = headings[-1] if headings else ""
         there = set(before.split("\n"))  # what was written by a process that was killed before it noted that
@@ -213,7 +212,8 @@ def _append_day(memory: Memory, folder: int, day: str, entries: Iterable[LogEntr
                 text += f"\n## {heading}\n\n"
                 last = heading
             text += f"{line}\n"
-        raw = text.encode("utf-8", "replace")
+        begun = "" if before.endswith("\n") else "\n" if before else f"# {day}\n"
+        raw = f"{begun}{text}".encode("utf-8", "replace") if text else b""
         while raw:
             raw = raw[os.write(handle, raw) :]
         os.fsync(handle)
