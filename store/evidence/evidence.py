@@ -92,22 +92,21 @@ class Evidence:
     def bind_again(self, kind: str, number: int, *, actor: str = PERSON) -> list[BoundEvidence]:
         """Take all that a record is bound to as it is now: what moved at its new place, what changed as it reads now.
         Raise NotFound, InvalidInput, and Conflict for what is gone."""
-        sources = ProjectSources(self.root)
         had = self.of(kind, number)
         if not had:
             raise InvalidInput(
                 f"{cite(kind, number)} is bound to nothing.", f"Name what: bind {number} src/pay.py:10-20"
             )
-        items, gone = [], []
-        seen = look([one.item for one in had], sources)
-        for one in had:
-            found = seen.get(one.item, EvidenceLook(UNSEEN))
-            follow = found.place and (one.item.type != SYMBOL or "::" in found.place)
-            item = asked(found.place) if follow else one.item
-            if found.state == GONE:
-                gone.append(one.item.shown)
-            else:
-                items.append(item if item.type in RUN else _now(item, sources))
+        items = [one.item for one in had if one.item.type in RUN]
+        gone = []
+        if len(items) < len(had):
+            sources = ProjectSources(self.root)
+            for item, found in self._look([one.item for one in had], sources).items():
+                follow = found.place and (item.type != SYMBOL or "::" in found.place)
+                if found.state == GONE:
+                    gone.append(item.shown)
+                else:
+                    items.append(_now(asked(found.place) if follow else item, sources))
         if gone:
             raise Conflict(
                 f"{', '.join(gone)} is gone.", "Take it away with `memoranda unbind`, or forget what it says."
@@ -137,8 +136,8 @@ class Evidence:
             texts_now = _evidence(write, kind, number)
             self._put(write, kind, number, [one for one in texts_now if one not in dropped])
         for item in gone:
-            if item.type in RUN and self._project:
-                running.disallow(self.root, item)
+            if item.type in RUN:
+                running.disallow(self._place_of_runs(), item)
         return self.of(kind, number)
 
     def of(self, kind: str, number: int) -> list[BoundEvidence]:
@@ -188,7 +187,7 @@ class Evidence:
             sources = ProjectSources(self.root)
         except InvalidInput:
             return before
-        seen = look([one.item for one in before], sources)
+        seen = self._look([one.item for one in before], sources)
         now = self._database.clock()
         after, changed = [], []
         for one in before:
@@ -196,8 +195,6 @@ class Evidence:
             if found is None:
                 after.append(one)
                 continue
-            if found.state == GONE and one.item.type == COMMIT:
-                found = self._rewritten(one.item)
             fresh = BoundEvidence(one.citation, one.item, STATES[found.state], found.place, now)
             after.append(fresh)
             if (fresh.state, fresh.place) != (one.state, one.place):
@@ -269,6 +266,13 @@ class Evidence:
                 state, place, at = looks.get(str(item), (UNSEEN, "", ""))
                 found.append(BoundEvidence(citation, item, STATES[state], place, at))
         return found
+
+    def _look(self, items: Iterable[EvidenceItem], sources: ProjectSources) -> dict[EvidenceItem, EvidenceLook]:
+        """Look at each item that needs no permission."""
+        return {
+            item: self._rewritten(item) if found.state == GONE and item.type == COMMIT else found
+            for item, found in look(items, sources).items()
+        }
 
     def _rewritten(self, item: EvidenceItem) -> EvidenceLook:
         """Return where a commit is now that no branch leads to: one with the same message, author and size."""

@@ -234,6 +234,21 @@ def test_what_is_allowed_is_so_for_one_folder_and_one_text(project: BoundProject
         assert [known for _, known in other.evidence.to_run(other.evidence.all())] == [False]
 
 
+def test_a_memory_of_no_project_has_addresses_and_commands(tmp_path: Path) -> None:
+    with Memory.open(str(tmp_path / "notes.db")) as memory:
+        fact = memory.facts.remember("True is true")[0]
+        with pytest.raises(InvalidInput, match="of no project"):
+            memory.evidence.bind("fact", fact, ["notes.txt"], str(tmp_path))
+        (one,) = memory.evidence.bind("fact", fact, ["$ true"], str(tmp_path))
+        assert [seen.state for seen in memory.evidence.verify()] == [""]
+        memory.evidence.allow(one)
+        assert memory.evidence.run(one).state == "holds"
+        memory.evidence.bind_again("fact", fact)
+        memory.evidence.unbind("fact", fact, [], str(tmp_path))
+        memory.history.undo()
+        assert [known for _, known in memory.evidence.to_run(memory.evidence.all())] == [False]
+
+
 def test_an_export_carries_it_and_no_permission(project: BoundProject, tmp_path: Path) -> None:
     project.bind("src/pay.py:4-5", "$ true", "C#" + project.git("rev-parse", "HEAD"))
     project.bind("src/pay.py::Fee", kind="decision")

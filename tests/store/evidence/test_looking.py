@@ -123,6 +123,8 @@ def test_a_commit_that_was_written_again_moved(project: BoundProject) -> None:
     again = project.git("rev-parse", "HEAD")
     assert again != sha
     assert project.seen() == [("moved", f"C#{again}")]
+    project.memory.evidence.bind_again("fact", project.fact)
+    assert project.memory.facts.get(project.fact).evidence == (f"C#{again}",)
 
 
 def test_without_git_lines_are_still_found_in_their_file(memory: Memory, tmp_path: Path) -> None:
