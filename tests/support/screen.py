@@ -140,6 +140,11 @@ class Person:
         return [notice.message for notice in self.app._notifications]
 
     @property
+    def said(self) -> int:
+        """Return how many messages were shown in this sitting."""
+        return len(self.app.messages)
+
+    @property
     def at(self) -> str | None:
         """Return the id of the focused widget."""
         return self.app.focused.id if self.app.focused is not None else None

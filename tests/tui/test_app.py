@@ -226,7 +226,7 @@ class TestFacts:
                 "▸ F#5  Team of five, two of them part time  active",
                 "",
                 "History",
-                "  71 d  correct F#4       user, cli",
+                "  71 d  correct F#4       you, cli",
             ]
 
     async def test_add_then_add_the_same_again(self, story: Story) -> None:

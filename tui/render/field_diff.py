@@ -35,6 +35,11 @@ def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | N
     return lines
 
 
+def who(origin: str) -> str:
+    """Return an origin in full, but `you` for the person."""
+    return "you" if origin == PERSON else origin
+
+
 def _cell(name: str, state: Mapping[str, object] | None) -> str:
     """Format a column's value; empty if it is empty or missing."""
     value = None if state is None else state.get(name)
@@ -51,7 +56,7 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
     if name == "status":
         return state_word(str(value)).replace("_", " ")
     if name == "origin":
-        return "you" if value == PERSON else str(value)
+        return who(str(value))
     if name == "target" and isinstance(value, int):
         return cite("fact", value)
     if name in ("decision_id", "iteration_id") and isinstance(value, int):

@@ -1,7 +1,7 @@
 """The parts of a record's description: a heading, a label with its value, a text, a time."""
 
 from store import PERSON, Record, how_long_ago, local_time
-from tui.render.field_diff import LABEL, Line
+from tui.render.field_diff import LABEL, Line, who
 
 
 def head(kind: str, record: Record, *words: str) -> Line:
@@ -25,7 +25,7 @@ def words(text: str, style: str) -> list[Line]:
 
 def spoken(origin: str, *words: str) -> Line:
     """Return who said a record, and how."""
-    return row("Said by", ", ".join(("you" if origin == PERSON else origin, *words)))
+    return row("Said by", ", ".join((who(origin), *words)))
 
 
 def writer(origin: str) -> str:

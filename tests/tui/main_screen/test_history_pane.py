@@ -48,7 +48,7 @@ class TestRows:
         async with opened(story.folder, HUGE) as person:
             await person.press("4")
             await person.put_cursor(5, "history")
-            assert person.preview[:2] == ["step 5  user, cli", "correct F#4"]
+            assert person.preview[:2] == ["step 5  you, cli", "correct F#4"]
             assert person.preview[2].startswith("11 Sep 2026 12:00 (71 d ago)")
             changed = [line.split() for line in person.preview]
             at = changed.index(["F#4", "changed"])
@@ -63,7 +63,7 @@ class TestRows:
             await person.press("u", "y", "g")
             undo = person.history[0]
             assert undo.startswith("▸↷") and "undo" in undo and "you" in undo
-            assert person.preview[0] == "step 31  user, app"
+            assert person.preview[0] == "step 31  you, app"
             back = next(row for row in person.history if "undone by" in row)
             assert back[1] == "↶"
             number = number_of(back)
@@ -165,9 +165,9 @@ class TestDays:
             await person.press("t")
             await person.paste("someday")
             await person.press("enter")
-            assert len(person.toasts) == 2 and person.main.list_of("history").cursor_key == 30
+            assert person.said == 2 and person.main.list_of("history").cursor_key == 30
             await person.press("t", "escape")
-            assert person.at == "history" and len(person.toasts) == 2
+            assert person.at == "history" and person.said == 2
 
     async def test_under_a_filter_the_day_is_that_origins(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

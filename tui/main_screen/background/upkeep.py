@@ -209,4 +209,9 @@ class UpkeepController:
         if begun or not self.host.is_current or isinstance(self.host.focused, Input):
             return
         screen = FirstStartScreen(engine, ledger, words_of(self.host.model_forms()), self.host.later)
-        self.host.app.push_screen(screen, lambda _: self.host.refresh_records())
+        self.host.app.push_screen(screen, self._left)
+
+    def _left(self, action: str | None) -> None:
+        self.host.refresh_records()
+        if action:
+            self.host.app.call_later(self.host.app.run_action, f"screen.{action}")

@@ -38,7 +38,7 @@ from tui.render.details.checkpoint_detail import held
 from tui.render.details.conversation_detail import summary_lines, turn_lines
 from tui.render.details.document_lines import passage
 from tui.render.details.evidence import bound_lines, evidence
-from tui.render.field_diff import LABEL, Line, compare
+from tui.render.field_diff import LABEL, Line, compare, who
 from tui.render.line_parts import head, row, spoken, when, words
 from tui.render.summary_line import event_words, summary
 
@@ -334,7 +334,7 @@ def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
     for step in steps:
         back = ", undone" if step.undone_by else ""
         line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
-        lines.append([*line, (f"  {step.actor}, {step.door}{back}", "dim")])
+        lines.append([*line, (f"  {who(step.actor)}, {step.door}{back}", "dim")])
     return lines
 
 
@@ -344,7 +344,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
 
     now = memory.now
     lines: list[Line] = [
-        [(f"step {step.seq}", "own"), (f"  {step.actor}, {step.door}", "dim")],
+        [(f"step {step.seq}", "own"), (f"  {who(step.actor)}, {step.door}", "dim")],
         [(step.reason, "title")],
         [(when(step.at, now), "dim")],
     ]
@@ -353,14 +353,8 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
     if step.undone_by is not None:
         lines.append(row("Undone", _how_far(memory, step), "dim"))
     elif not memory.database.moment:
-        lines += [
-            [],
-            [
-                (f"{named('step.undo')} undoes this step; {named('step.undo-all')} all that ", "dim"),
-                (step.actor, "dim"),
-                (" wrote", "dim"),
-            ],
-        ]
+        rest = "" if step.actor == PERSON else f"; {named('step.undo-all')} all that {step.actor} wrote"
+        lines += [[], [(f"{named('step.undo')} undoes this step{rest}", "dim")]]
     changes = memory.history.changes(step.seq, limit=SHOWN)
     for change in changes:
         lines += [[], *_change(change)]

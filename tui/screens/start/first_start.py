@@ -33,8 +33,12 @@ if TYPE_CHECKING:
     from tui.workers.first_start import Ledger, StartOffer
 
 
-class FirstStartScreen(ResponsiveScreen[None]):
-    """Shows a ledger, and carries out what it offers. What that asks is asked here; Escape goes back to the ledger."""
+LEADS = {"pane.timeline": "pane('timeline')", "model.open": "model"}  # keys that the ledger names → their actions
+
+
+class FirstStartScreen(ResponsiveScreen["str | None"]):
+    """Shows a ledger, and carries out what it offers. What that asks is asked here; Escape goes back to the ledger.
+    Dismisses with an action of the main screen, for a key that the ledger names, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "To the application", id="start.leave", tooltip="To the application"),
@@ -99,7 +103,10 @@ class FirstStartScreen(ResponsiveScreen[None]):
         self.query_one("#start-keys", Bar).put(*pieces, (" esc", look, "leave"), (" to the application ", "", "leave"))
 
     def on_key(self, event: events.Key) -> None:
-        if any(offer.key == event.character for offer in self._ledger.offers):
+        if event.character in (leads := {named(id): action for id, action in LEADS.items()}):
+            event.stop()
+            self.dismiss(leads[event.character])
+        elif any(offer.key == event.character for offer in self._ledger.offers):
             event.stop()
             self.action_take(event.character or "")
 
@@ -151,7 +158,9 @@ class FirstStartScreen(ResponsiveScreen[None]):
                 return
             data, now = outcome.data(), self._engine.newest_step()
             made = data.get("steps", []) if isinstance(data, dict) else []
-            self._run(offer, lines[1:], [*said, outcome.message], [*steps, *(made or range(newest + 1, now + 1))])
+            text = f": {lines[0][-1]}" if offer.asks else "."
+            told = f"{outcome.message.removesuffix('.')}{text}"
+            self._run(offer, lines[1:], [*said, told], [*steps, *(made or range(newest + 1, now + 1))])
 
         found = find(list(lines[0]))
         assert found is not None

@@ -41,13 +41,13 @@ def test_a_fact(story: Story) -> None:
             "Tags         facturas, dinero",
             "",
             "History",
-            "  20 d  remember F#9      user, cli",
+            "  20 d  remember F#9      you, cli",
         ]
         assert "Evidence     [D#1]" in said(memory, "F#12")
         assert said(memory, "F#13")[0] == "F#13  fact · general · ✕ forgotten"
         assert said(memory, "F#13")[-2:] == [
-            "  29 d  forget F#13 F#14  user, cli",
-            "  30 d  remember F#13     user, cli",
+            "  29 d  forget F#13 F#14  you, cli",
+            "  30 d  remember F#13     you, cli",
         ]
 
 
@@ -79,7 +79,7 @@ def test_a_decision(story: Story) -> None:
             "During       I#1",
             "",
             "History",
-            "   3 d  decide D#1        user, cli",
+            "   3 d  decide D#1        you, cli",
         ]
 
 
@@ -179,8 +179,8 @@ def test_a_task(story: Story) -> None:
             "Said by      you",
             "",
             "History",
-            "   3 h  task start A#2    user, cli",
-            "   3 h  task add A#2      user, cli",
+            "   3 h  task start A#2    you, cli",
+            "   3 h  task add A#2      you, cli",
         ]
 
 

@@ -89,12 +89,20 @@ async def test_the_first_fact_is_asked_for_here_and_escape_goes_back_one(folder:
         await person.press("a")
         await person.paste("- the first one")
         await person.press("enter")
-        await person.until(lambda: "✓ Remembered F#1." in _told(person))
+        await person.until(lambda: "✓ Remembered F#1: - the first one" in _told(person))
         assert "a remember the first fact" not in _told(person), "the offer became what it wrote"
         await person.press("u")
         await person.until(lambda: "a remember the first fact" in _told(person))
         await person.press("escape")
         assert person.app.screen is person.main and person.sees("No facts yet.")
+
+
+async def test_the_keys_that_it_names_go_there(folder: Path) -> None:
+    async with opened(folder, WIDE, settled=False) as person:
+        assert "2 shows them by day" in await ledger(person)
+        await person.press("2")
+        await person.until(lambda: any("number 2" in row for row in person.timeline))
+        assert person.app.screen is person.main and person.at == "timeline"
 
 
 async def test_connecting_an_agent_is_seen_first(remembered: Path) -> None:
