@@ -1,4 +1,5 @@
-"""Run all benches in turn, each in a process of its own: `python -m bench [NAME …]`; `--list` shows them."""
+"""Run all benches in turn, each in a process of its own: `python -m bench [NAME …]`; `--list` shows them, `--results`
+writes what they print into bench/RESULTS.md."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Sequence
+
+from bench import results
 
 UNMEASURED = 3  # exit status: a part of a bench lacks its data, as reported
 NAMES = (
@@ -34,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure; 1 if a bench could not be run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(NAMES)} (all of them)")
     parser.add_argument("--list", action="store_true", help="only say what each measures")
+    parser.add_argument("--results", action="store_true", help="write what they print into bench/RESULTS.md")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in NAMES]:
         parser.error(f"there is no bench {unknown[0]}; choose among {', '.join(NAMES)}")
@@ -45,11 +49,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broken = []
     for name in options.names or NAMES:
         print(f"\n── {name} {'─' * (100 - len(name))}\n", flush=True)
-        if subprocess.run([sys.executable, "-m", f"bench.{name}"]).returncode not in (0, UNMEASURED):
+        head = results.machine()
+        status, output = _run(name)
+        if status not in (0, UNMEASURED):
             broken.append(name)
+        elif options.results and status != UNMEASURED:
+            results.put(name, head, results.printed(output))
     if broken:
         print(f"\nNot measured: {', '.join(broken)}")
     return 1 if broken else 0
+
+
+def _run(name: str) -> tuple[int, str]:
+    """Run a bench, and show what it prints while it does; return its exit status and all of that."""
+    said = []
+    with subprocess.Popen([sys.executable, "-m", f"bench.{name}"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            said.append(line)
+    return process.returncode, "".join(said)
 
 
 if __name__ == "__main__":

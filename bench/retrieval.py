@@ -7,7 +7,7 @@ among the first k, averaged over the questions with evidence. The search is comp
 vectors alone, their reciprocal ranks (k = 60), and a plain FTS5 table of whole texts. A cell is a set, a kind, a
 direction of languages or a length of question with FEWEST questions or more; in each the search must not be worse than
 any part (paired bootstrap, 95 %): with --check the exit status is 1 if it is. --vectors caches the model's vectors in a
-file, by text. --results writes bench/RESULTS.md."""
+file, by text. --results writes its part of bench/RESULTS.md."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from unittest.mock import patch
 
 import apsw
 
+from bench import results
 from bench.datasets import ADVERSARIAL, CATEGORIES, chats, dialogues, need, readings, recall
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
@@ -45,7 +46,6 @@ FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "
 OURS, PARTS = "search", ("keywords", "vectors", "plain FTS5", "reciprocal ranks")
 PREFACE = """Written by `python -m bench.retrieval --results`: LoCoMo's first three conversations, chats of BEAM 100K,
 and XQuAD's first half in English and Spanish. All of it is development data, on which weights and lines were chosen."""
-RESULTS = os.path.join(os.path.dirname(__file__), "RESULTS.md")
 
 
 class Asked(NamedTuple):
@@ -289,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
     parser.add_argument("--ablation", action="store_true", help="also search without each signal of the ranking")
-    parser.add_argument("--results", action="store_true", help="write bench/RESULTS.md")
+    parser.add_argument("--results", action="store_true", help="write its part of bench/RESULTS.md")
     parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
     options = parser.parse_args(arguments)
     folder = need(options.data, "what search finds")
@@ -321,8 +321,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             closing(remembered).__exit__(None, None, None)
     print(text.getvalue())
     if options.results:
-        with open(RESULTS, "w", encoding="utf-8") as file:
-            file.write(f"# What search finds\n\n{PREFACE}\n\n{text.getvalue()}")
+        results.put("retrieval", results.machine(), f"{PREFACE}\n\n{text.getvalue()}")
     return 0 if good or not options.check else 1
 
 

@@ -4,6 +4,7 @@ A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is betwee
 nothing is written: the tables that differ are named, and the exit status is 1 if there is one.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +14,7 @@ FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent)]
 
 import store  # noqa: E402
+from bench import results  # noqa: E402
 from store.base.vocabulary import LETTERS  # noqa: E402
 from store.config.settings import (  # noqa: E402
     BY_ENVIRONMENT,
@@ -32,6 +34,8 @@ from tui.input.plan_keys import PLAN_KEYS, PURGE_KEYS  # noqa: E402
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.glyphs import ASCII  # noqa: E402
 
+BENCHES = FOLDER.parent / "bench"
+README = FOLDER.parent / "README.md"
 STUB = FOLDER.parent / "store" / "__init__.pyi"
 BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 
@@ -144,6 +148,17 @@ def stub() -> str:
     return "\n".join(lines) + "\n"
 
 
+def benches() -> str:
+    """Every bench of bench/RESULTS.md, with how many of its aims it met when it was last written."""
+    rows = []
+    for part in results.parts():
+        code = ast.parse((BENCHES / f"{part.name}.py").read_text("utf-8"))
+        about = (ast.get_docstring(code) or "").partition("\n")[0].rstrip(".")
+        met = f"{part.met} of {part.aims}" if part.aims else "none is set"
+        rows.append((f"[`{part.name}`](bench/RESULTS.md#{part.name})", about, met, part.day))
+    return table(("`python -m bench` …", "what it measures", "aims met", "on"), rows)
+
+
 def tools() -> str:
     rows = []
     for tool in TOOLS:
@@ -160,6 +175,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "keys-purge": lambda: keys(PURGE_KEYS),
     "commands": commands,
     "tools": tools,
+    "benches": benches,
     "arguments": arguments,
     "settings": settings,
     "variables": variables,
@@ -177,7 +193,7 @@ def filled(text: str) -> str:
 
 def drifted() -> list[Path]:
     """The documents that say otherwise than the code, and the stub of `store` if it does."""
-    return [path for path in (*sorted(FOLDER.glob("*.md")), STUB) if wanted(path) != path.read_text("utf-8")]
+    return [path for path in (README, *sorted(FOLDER.glob("*.md")), STUB) if wanted(path) != path.read_text("utf-8")]
 
 
 def wanted(path: Path) -> str:

@@ -265,6 +265,7 @@ FOR_THE_APPLICATION = {
         "store.doors.connect.connection": "agent_connection= ConnectionPlan",
         "store.doors.connect.connection_check": "examine_agents",
         "store.doors.connect.git_hooks": "git_hooks= InstalledHook",
+        "store.doors.connect.removal": "removal=",
         "store.doors.hooks.process": "hook_process=",
         "store.doors.session.calls": "AgentActivity AgentCall agent_calls=",
         "store.doors.session.injections": "Injection injections=",

@@ -180,6 +180,7 @@ from store.doors.connect import (
     client_health,
     connection as agent_connection,
     git_hooks,
+    removal,
 )
 from store.doors.connect.config_edit import (
     InTheWay,
@@ -943,6 +944,7 @@ __all__ = [
     "record_body",
     "record_key",
     "related_records",
+    "removal",
     "remove_setting",
     "require_trust",
     "restore_citations",

@@ -84,7 +84,9 @@ def anchors(path: Path) -> set[str]:
 def test_the_tables_are_the_codes():
     """`python docs/make.py` would change nothing."""
     assert not make.drifted(), "python docs/make.py writes the tables anew"
-    used = {match["name"] for path in DOCS for match in make.BLOCK.finditer(path.read_text(encoding="utf-8"))}
+    used = {
+        match["name"] for path in (README, *DOCS) for match in make.BLOCK.finditer(path.read_text(encoding="utf-8"))
+    }
     assert used == set(make.TABLES)
 
 

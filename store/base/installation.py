@@ -51,10 +51,15 @@ def age(path: str) -> float:
         return 0.0
 
 
+def memories() -> list[Known]:
+    """List the entries of all memories, and of their copies."""
+    found = (_known(name) for name in names(MEMORIES))
+    return [one for one in found if one is not None]
+
+
 def known_as(identity: str) -> list[Known]:
     """List all entries of an identity: a memory, and its copies."""
-    found = (_known(name) for name in names(MEMORIES))
-    return [one for one in found if one is not None and one.identity == identity]
+    return [one for one in memories() if one.identity == identity]
 
 
 def know(memory: Known) -> bool:

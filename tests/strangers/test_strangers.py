@@ -77,6 +77,7 @@ LOOKING: dict[str, list[str]] = {
     "config": ["config", "config badges"],
     "completion": ["completion bash"],
     "man": ["man"],
+    "uninstall": ["uninstall --dry-run"],
     "verify-forgotten": ["verify-forgotten nothing-like-this"],
     "export": ["export", "export --markdown"],
     "restore": ["restore 1 --dry-run"],

@@ -391,6 +391,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("completion", "zsh"), {"shell", "script"}),
     (("completion", "fish"), {"shell", "script"}),
     (("man",), {"page"}),
+    (("uninstall", "--dry-run"), {"agents", "checkouts", "guard", "folders", "memories"}),
     (("open",), [{"path"}]),
     (("open", "."), {"path", "kind", "reason", "project", "exists"}),
     (("demo", "elsewhere"), {"folder", "path"}),
@@ -536,6 +537,7 @@ def test_json_carries_the_records_as_they_are(do: Do, lived: Path):
 
 
 def test_an_empty_memory_gives_empty_lists(do: Do):
+    do("init")
     for words in (("facts",), ("decisions",), ("history",), ("checkpoints",), ("timeline", "--before", "2000-01-01")):
         assert do(*words, "--json").out == "[]\n"
 
@@ -1394,7 +1396,7 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
         notes.write_text("")
         do(*words)
         # they ask it where its hooks are, what it keeps, and which commit is checked out
-        if verb.name in ("bind", "connect", "disconnect", "doctor", "verify"):
+        if verb.name in ("bind", "connect", "disconnect", "doctor", "uninstall", "verify"):
             continue
         assert bool(notes.read_text()) == (verb.reads or verb.name == "demo"), words  # the demo makes a repository
 

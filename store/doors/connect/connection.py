@@ -175,6 +175,24 @@ def connected(root: str, home: str, environ: Mapping[str, str]) -> Iterator[tupl
                 yield clients.get(name), Place(scope, root, home, environ, tuple(command))
 
 
+def everywhere(home: str, environ: Mapping[str, str]) -> Iterator[tuple[Client, Place]]:
+    """Yield every client that was connected on this machine, for any folder, with its place; the last one first, since
+    two may have changed one file."""
+
+    def written(name: str) -> int:
+        try:
+            return os.stat(os.path.join(installation.folder(), name)).st_mtime_ns
+        except OSError:
+            return 0
+
+    for name in sorted(installation.names(KIND), key=written, reverse=True):
+        saved = _read(name)
+        client, scope, where = saved.get("client"), saved.get("scope"), saved.get("where")
+        if client in clients.NAMES and scope in SCOPES and isinstance(where, str):
+            root, home_then = ("", where) if scope == USER else (where, home)
+            yield clients.get(client), Place(scope, root, home_then, environ, tuple(saved.get("command", ())))
+
+
 # what is kept
 
 
@@ -184,8 +202,12 @@ def _name(client: str, place: Place) -> str:
 
 
 def _saved(client: str, place: Place) -> dict[str, Any]:
+    return _read(_name(client, place))
+
+
+def _read(name: str) -> dict[str, Any]:
     try:
-        found = json.loads(installation.read(_name(client, place)) or "{}")
+        found = json.loads(installation.read(name) or "{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -55,6 +55,14 @@ AGENT_COMMANDS = (
         opens="nothing",
     ),
     Verb(
+        "uninstall",
+        "Take back what Memoranda wrote outside of memories: agents, git hooks, its own state; memories stay",
+        "system.uninstall.uninstall",
+        DRY_RUN,
+        YES,
+        opens="nothing",
+    ),
+    Verb(
         "plugin",
         "Write a plugin of Claude Code to a folder: the server, the hooks and a skill",
         "system.doors.plugin",

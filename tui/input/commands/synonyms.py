@@ -60,7 +60,8 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "agents": ("clients", "connected"),
     "pause": ("stop agents", "mute agents"),
     "connect": ("install", "setup", "set up"),
-    "disconnect": ("uninstall", "unlink agent"),
+    "uninstall": ("remove memoranda", "deinstall"),
+    "disconnect": ("unlink agent",),
 }
 """Words for a verb that are no verb of their own."""
 

@@ -117,6 +117,10 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         _show_scan(screen, given)
     elif verb.name == "verify":
         _show_evidence(screen)
+    elif verb.name == "uninstall":
+        from tui.commands.system.uninstall import HOW as UNINSTALL
+
+        screen.say(UNINSTALL, "warning")
     elif verb.name == "serve":
         from tui.commands.system.serve import HOW as SERVE
 

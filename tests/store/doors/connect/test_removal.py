@@ -1,0 +1,115 @@
+"""Everything that was written outside of memories is found and taken back: every agent, every checkout, the state."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from store.base import installation
+from store.doors.clients import client as clients
+from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.doors.connect import connection, git_hooks, removal
+from store.guard import database as guard
+from store.memory import Memory
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home and a state of their own, and two projects with a memory each."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "home").mkdir()
+    for name in ("one", "two"):
+        subprocess.run(["git", "init", "-q", str(tmp_path / name)], check=True)
+        with Memory.open(str(tmp_path / name / ".memoranda" / "memory.db")) as memory:
+            memory.facts.remember(f"This is project {name}")
+    return tmp_path
+
+
+def place(machine: Path, scope: str, root: str) -> Place:
+    return Place(scope, str(machine / root), str(machine / "home"), {}, ("memoranda",))
+
+
+def written(machine: Path) -> dict[str, bytes]:
+    """Every file but those of memories, of git itself and of our own state."""
+    found = {}
+    for path in sorted(machine.rglob("*")):
+        inside = path.relative_to(machine).parts
+        ours = ".memoranda" in inside or inside[0] in ("state", "data", "cache")
+        git = ".git" in inside and "hooks" not in inside and "exclude" not in inside
+        if path.is_file() and not ours and not git:
+            found[str(path.relative_to(machine))] = path.read_bytes()
+    return found
+
+
+def connect(machine: Path) -> None:
+    """Connect every agent in every scope, of two projects, and git."""
+    for name in NAMES:
+        for scope, root in ((LOCAL, "one"), (PROJECT, "two"), (USER, "one")):
+            connection.connect(connection.plan(clients.get(name), place(machine, scope, root)))
+    git_hooks.install(str(machine / "one"), ("memoranda",))
+    git_hooks.install(str(machine / "two"), ("memoranda",))
+
+
+def test_all_of_it_is_taken_back_and_memories_stay(machine: Path) -> None:
+    """Files are byte for byte as they were, whichever project the command is run in; a hook of one's own stays."""
+    own = machine / "one" / ".git" / "hooks" / "post-commit"
+    own.write_text("#!/bin/sh\necho mine\n")
+    own.chmod(0o755)
+    before = written(machine)
+    connect(machine)
+    (machine / "cache" / "memoranda" / "models").mkdir(parents=True)
+    assert written(machine) != before
+    found = removal.find(str(machine / "home"), {})
+    assert len(found.connections) == 3 * len(NAMES)
+    assert found.checkouts == [str(machine / "one"), str(machine / "two")]
+    assert removal.remove(found) == []
+    assert written(machine) == before
+    assert not (machine / "state" / "memoranda").exists() and not (machine / "cache" / "memoranda").exists()
+    assert found.memories == [str(machine / name / ".memoranda" / "memory.db") for name in ("one", "two")]
+    assert all(os.path.exists(path) for path in found.memories)
+    assert removal.find(str(machine / "home"), {}).nothing
+
+
+def test_looking_changes_nothing(machine: Path) -> None:
+    connect(machine)
+    before = {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()}
+    assert not removal.find(str(machine / "home"), {}).nothing
+    assert {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()} == before
+
+
+def test_what_is_in_the_way_keeps_what_is_known(machine: Path) -> None:
+    """The file is named, the rest is taken back, and once it is mended the same command does the rest."""
+    codex = clients.get("codex")
+    connection.connect(connection.plan(codex, place(machine, USER, "one")))
+    connection.connect(connection.plan(clients.get("gemini"), place(machine, USER, "one")))
+    settings = machine / "home" / ".codex" / "config.toml"
+    written_by_us = settings.read_text()
+    settings.write_bytes(b"\xff\xfe not text")
+    troubles = removal.remove(removal.find(str(machine / "home"), {}))
+    assert len(troubles) == 1 and str(settings) in troubles[0]
+    assert not (machine / "home" / ".gemini" / "settings.json").exists()
+    assert (machine / "state" / "memoranda" / connection.KIND).is_dir()
+    settings.write_text(written_by_us)
+    assert removal.remove(removal.find(str(machine / "home"), {})) == []
+    assert not settings.exists() and not (machine / "state" / "memoranda").exists()
+
+
+def test_what_guard_keeps_goes_with_its_key(machine: Path) -> None:
+    from store.base.location import locate
+    from store.config.configuration import load
+
+    with guard.opened(load(locate(None, {}, str(machine / "one")))):
+        pass
+    found = removal.find(str(machine / "home"), {})
+    assert found.guard == guard.place() and os.path.exists(found.guard)
+    assert removal.remove(found) == [] and not os.path.exists(guard.place())
+
+
+def test_a_machine_without_anything_has_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    assert removal.find(str(tmp_path), {}).nothing and installation.memories() == []

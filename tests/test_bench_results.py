@@ -1,0 +1,41 @@
+"""bench/RESULTS.md: a part for each bench, replaced when it runs again, and the README's table made from it."""
+
+from pathlib import Path
+
+import pytest
+
+from bench import results
+
+
+def test_a_part_replaces_its_last_and_no_other(tmp_path: Path) -> None:
+    path = str(tmp_path / "RESULTS.md")
+    results.put("start", "2026-11-20, a machine", "```text\n  start  60 ms  ≤ 90 ms  ok\n```", path)
+    results.put(
+        "hooks", "2026-11-21, a machine", "| a | b |\n|---|---|\n| 1 | ≤ 2.5 ×  MISS |\n| 2 | ≤ 4 ms  ok |", path
+    )
+    results.put("start", "2026-11-22, a machine", "```text\n  start  50 ms  ≤ 90 ms  ok\n```", path)
+    assert results.parts(path) == [
+        results.Part("hooks", "2026-11-21", 1, 2),
+        results.Part("start", "2026-11-22", 1, 1),
+    ]
+    text = Path(path).read_text()
+    assert "60 ms" not in text and "50 ms" in text and text.startswith("# Results\n") and text.count("## ") == 2
+
+
+def test_a_part_says_when_and_where() -> None:
+    line = results.machine()
+    assert results._DAY.match(line) and "load " in line and "processors" in line and "Python 3" in line
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [("start  60 ms\n", "```text\nstart  60 ms\n```"), ("| a |\n|---|\n| 1 |", "| a |\n|---|\n| 1 |")],
+)
+def test_a_table_stays_one(output: str, shown: str) -> None:
+    assert results.printed(output) == shown
+
+
+def test_the_file_is_read_whole() -> None:
+    """Every heading of the committed file is a bench, with a day."""
+    found = results.parts()
+    assert found and all(part.day and Path(results.PATH).with_name(f"{part.name}.py").is_file() for part in found)

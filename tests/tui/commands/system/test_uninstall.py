@@ -1,0 +1,64 @@
+"""`uninstall`: seen first, asked about, and what stays is named."""
+
+import os
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from store import Declined, Memory, location
+from store.base import installation
+from tui.commands import Session
+from tui.commands.system.uninstall import uninstall
+from tui.input.argument_parser import read
+from tui.input.commands.command_table import BY_NAME
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    root = tmp_path / "project"
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    Memory.open(str(root / ".memoranda" / "memory.db")).close()
+    return root
+
+
+def session(project: Path, agrees: bool = False) -> tuple[Session, list[str]]:
+    asked: list[str] = []
+
+    def ask(question: str, lines: Sequence[str] = ()) -> bool:
+        asked.extend([question, *lines])
+        return agrees
+
+    return Session(location.locate(None, {}, str(project)), None, str(project), ask), asked
+
+
+def given(*words: str):
+    return read("uninstall", BY_NAME["uninstall"].arguments, list(words))
+
+
+def test_it_is_seen_first(project: Path) -> None:
+    here, asked = session(project)
+    outcome = uninstall(here, given("--dry-run"))
+    memory = str(project / ".memoranda" / "memory.db")
+    assert f"state  {installation.folder()}" in outcome.lines and f"stays  {memory}" in outcome.lines
+    assert not asked and os.path.isdir(installation.folder())
+    assert outcome.data()["memories"] == [memory]
+
+
+def test_nothing_is_taken_back_without_a_yes(project: Path) -> None:
+    here, asked = session(project)
+    with pytest.raises(Declined):
+        uninstall(here, given())
+    assert asked[0] == "Take all of this back?" and len(asked) > 1 and os.path.isdir(installation.folder())
+
+
+@pytest.mark.parametrize("way", [lambda: given("--yes"), lambda: given()])
+def test_the_state_goes_and_the_memory_stays(project: Path, way: Callable[[], object]) -> None:
+    outcome = uninstall(session(project, agrees=True)[0], way())  # type: ignore[arg-type]
+    assert not os.path.exists(installation.folder()) and (project / ".memoranda" / "memory.db").exists()
+    assert any("memoranda adopt --whole" in line for line in outcome.lines)
+    again = uninstall(session(project)[0], given())
+    assert again.message == "There is nothing of Memoranda outside of its memories."
