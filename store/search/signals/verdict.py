@@ -17,7 +17,7 @@ LINE = 0.67
 BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
 # added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
 # another; of it their share where some are
-ACROSS = 0.6
+ACROSS = 0.65
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
