@@ -187,12 +187,18 @@ def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSe
 
 def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
     writer, record = _Writer(source, asked, now), source.record
-    field = _TITLES.get(source.kind, "text")
+    field = _title(record)
     text = record.head if isinstance(record, Commit) else str(getattr(record, field))
     line = writer.quote(field, text, OPTION)
     by = writer.note(writer.by(getattr(record, "origin", "")))
     mark = f" {writer.say('hostile')}" if source.hostile else ""
     return CitedSentence(f"{line}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
+
+
+def _title(record: Record) -> str:
+    """Return the field by which a record is called; an automatic checkpoint has a topic and no name."""
+    field = _TITLES.get(kind_of(record), "text")
+    return "summary" if field == "name" and not getattr(record, field) else field
 
 
 def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
@@ -273,7 +279,8 @@ def _sentence(writer: _Writer, record: Record) -> str:
             start = say("summary", what=quote("topic", record.topic))
             return say("outcome", start=start, outcome=quote("outcome", record.outcome)) if record.outcome else start
         case Checkpoint():
-            return say("checkpoint", date=date(record.created_at), what=quote("name", record.name))
+            field = _title(record)
+            return say("checkpoint", date=date(record.created_at), what=quote(field, getattr(record, field)))
         case Proposal():
             return say("proposal", what=quote("text", record.text), note=note)
         case Chunk():

@@ -125,8 +125,9 @@ class FullTextIndex:
         passages contain."""
         self._refresh()
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
-        last = words[-1] if words and asked.typing else None
-        kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
+        telling = [word for word in words if word.lower() not in stop_words("search")]
+        last = words[-1] if words and asked.typing and (words[-1] in telling or not telling) else None
+        kept = telling or words
         counts: dict[str, int] = {}
         own = kept
         if len(kept) > 1:

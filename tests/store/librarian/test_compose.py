@@ -222,3 +222,11 @@ def test_a_hostile_record_is_only_text_and_is_sent_within_one_line(zoo: Memory, 
 def test_a_word_without_an_end_is_cut_where_the_room_ends() -> None:
     assert span("x" * 500, [], 100) == (0, 100)
     assert span("x" * 80 + " " + "y" * 500, [], 100) == (0, 80)
+
+
+def test_a_checkpoint_without_a_name_is_called_by_its_topic(memory: Memory) -> None:
+    memory.turns.add("s1", [NewTurn("user", "The importer drops the last line of every file, look at that please")])
+    memory.checkpoints.session_end(session="s1")
+    (taken,) = memory.checkpoints.many([1])
+    answer = ask(memory, "K#1")
+    assert not taken.name and taken.summary and f"“{taken.summary}" in answer.text and "“”" not in answer.text

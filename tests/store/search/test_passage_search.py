@@ -110,3 +110,11 @@ def test_words_that_symbols_join_are_searched_for_together(memory: Memory) -> No
     )
     memory.facts.remember("The build has a pin on sphinx<9 since the autumn, which nobody likes")
     assert memory.search("why is there a sphinx<9 there?", meaning=False).hits[0].citation == "F#2"
+
+
+def test_a_last_word_that_says_nothing_is_not_taken_for_the_beginning_of_another(memory: Memory) -> None:
+    """Whoever types a question leaves its mark out."""
+    memory.facts.remember("The harbour is dredged with a withered bucket")
+    memory.facts.remember("Our airline is the one of the island")
+    assert [hit.citation for hit in memory.search("which airline do we fly with", meaning=False).hits] == ["F#2"]
+    assert memory.search("with", meaning=False).hits[0].citation == "F#1"
