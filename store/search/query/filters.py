@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.base.record_keys import NUMBERS, ROW
+from store.base.vocabulary import EVIDENCE_STATES
 from store.database.database import Database
 from store.database.integer_list import integers
 from store.database.sql_functions import text_of
@@ -131,7 +132,7 @@ class Filters:
         return None if len(rows) > most else [key for (key,) in rows]
 
     def _facts(self, database: Database, asked: Query) -> None:
-        """Add the filters for tags, and those that only facts have: domain, scope, pinned and ageing state."""
+        """Add the filters for tags, evidence, and those that only facts have: domain, scope, pinned, ageing state."""
         facts: list[str] = []
         for name in ("domain", "scope"):
             for place, value in enumerate(getattr(asked, f"{name}s")):
@@ -146,6 +147,10 @@ class Filters:
         if asked.pinned:
             facts.append("pinned")
         facts += [f"{state_sql(asked.now)} = {STATES.index(state)}" for state in asked.ageing]
+        for state in asked.rests:
+            seen = f"SELECT record FROM evidence_looks WHERE state = {EVIDENCE_STATES.index(state)}"
+            self._only((NUMBERS["fact"], NUMBERS["decision"]))
+            self._add(f"c.id IN ({seen})")
         if facts:
             self._only((NUMBERS["fact"],))
             self.clauses.append(

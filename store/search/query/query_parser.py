@@ -5,7 +5,7 @@ import re
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
 from store.base.errors import InvalidInput
-from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
+from store.base.vocabulary import DOMAINS, EVIDENCE_STATES, FACT_STATUSES, SEARCHABLE
 from store.text.times.typed_times import typed_moment
 from store.text.tokens import LETTERS
 
@@ -14,7 +14,8 @@ STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
 WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
-IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK)
+RESTS = EVIDENCE_STATES[1:]  # of what records rest on
+IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
@@ -43,7 +44,7 @@ class Query:
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
         *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words"),
-        "work",
+        *("rests", "work"),
     )
 
     def __init__(self, now: str) -> None:
@@ -68,6 +69,7 @@ class Query:
         self.related: Citation | None = None
         self.linked: list[Citation] = []
         self.work: list[str] = []
+        self.rests: list[str] = []
         self.notes: list[str] = []
 
     @property
@@ -165,4 +167,6 @@ def also_is(query: Query, word: str) -> bool:
         query.pinned = True
     elif word in WORK:
         query.work.append(word)
+    elif word in RESTS:
+        query.rests.append(word)
     return word in IS

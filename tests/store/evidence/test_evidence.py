@@ -296,6 +296,21 @@ def test_an_agent_is_told_what_it_is_sent_rests_on(project: BoundProject) -> Non
     assert f"[F#1] ({said}) Totals are plain sums" in project.memory.context("totals").text
 
 
+def test_a_search_narrows_to_what_rests_on_something_that_changed(project: BoundProject) -> None:
+    project.memory.facts.remember("Totals are never cached")
+    project.bind("src/pay.py:4-5", "src/pay.py::Fee")
+    project.bind("src/pay.py", kind="decision")
+    project.put("src/pay.py", PAY.replace("sum", "max"))
+    project.memory.evidence.verify()
+
+    def found(query: str) -> list[str]:
+        return sorted(hit.citation for hit in project.memory.search(query).hits)
+
+    assert found("is:changed") == ["D#1", "F#1"]
+    assert found("totals is:changed") == ["F#1"]
+    assert (found("is:holds"), found("is:gone")) == (["F#1"], []), "of several pieces one may hold"
+
+
 def test_a_stamp_differs_when_a_look_may_see_something_else(project: BoundProject) -> None:
     evidence = project.memory.evidence
     assert evidence.stamp() == ()
