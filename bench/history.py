@@ -203,7 +203,7 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
             plans, applies = [], []
             for _ in range(max(1, rounds // 2)):
                 taken = memory.checkpoints.take("then")
-                memory.facts.tag(ids, "restored")
+                memory.tagging.add([("fact", one) for one in ids], "restored")
                 if name == "packed":
                     compression.pack(memory.database, 36_500, 0, least=1)
                 begun = time.perf_counter()
@@ -330,7 +330,7 @@ def _live(path: str, changes: int) -> None:
                 pinned ^= {fact}
                 memory.facts.pin([fact], fact in pinned)
             elif kind < 0.8:
-                memory.facts.tag([fact], f"tag-{number}")
+                memory.tagging.add([("fact", fact)], f"tag-{number}")
             elif kind < 0.95:
                 alive[place] = memory.facts.correct(fact, f"{writer.sentence(6, 24)} (corrected, {number})")
             else:

@@ -265,7 +265,7 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
     guessed, _ = memory.facts.remember("the cache is for rates", actor="talk:s1", source="inferred")
     assert reasons(memory.context("where is the cache?"))[f"F#{said}"] == "words"
     assert reasons(memory.context("where is the cache?"))[f"F#{guessed}"] == "unaccepted"
-    memory.facts.tag([fact], "cache")
+    memory.tagging.add([("fact", fact)], "cache")
     memory.facts.confirm([fact], actor="mcp:claude")
     assert "F#1" not in included(memory.context("where is the cache?")), "neither is a yes of a person"
     memory.facts.confirm([fact])

@@ -45,7 +45,7 @@ def test_it_is_given_again_however_it_is_written(told: Memory):
         lambda memory: memory.facts.forget([1]),
         lambda memory: memory.facts.confirm([1]),
         lambda memory: memory.facts.pin([1]),
-        lambda memory: memory.facts.tag([1], "people"),
+        lambda memory: memory.tagging.add([("fact", 1)], "people"),
         lambda memory: memory.mutes.mute([1]),
         lambda memory: memory.facts.remember("the team is five people", domain="work"),  # known: it is confirmed
         lambda memory: memory.facts.remember("a big team eats more"),

@@ -231,7 +231,7 @@ class TestRestore:
         what is theirs all the same loses it knowingly."""
         with story.open() as memory:
             memory.facts.pin([story.facts["rounding"]])
-            memory.facts.tag([story.facts["rounding"]], "theirs", actor="agent")
+            memory.tagging.add([("fact", story.facts["rounding"])], "theirs", actor="agent")
             memory.facts.pin([story.facts["fridays"]])
         both, mine = (f"F#{story.facts[name]}" for name in ("rounding", "fridays"))
         async with opened(story.folder) as person:
