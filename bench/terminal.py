@@ -137,6 +137,13 @@ class Terminal:
                 raise Silent(f"{pattern.pattern!r} did not come; the last bytes were {bytes(self.output[-200:])!r}")
         return next(moment for moment, length in self.arrivals if length >= found.end())
 
+    def forget(self) -> None:
+        """Drop what was read so far, once the screen has it: a session of hours would keep all of it."""
+        self.screen  # noqa: B018
+        self.output.clear()
+        self.arrivals.clear()
+        self._answered = self._fed = 0
+
     @property
     def screen(self) -> list[str]:
         """Return the lines of the screen."""

@@ -26,7 +26,7 @@ JSON = {"facts": ("evidence", "tags"), "decisions": ("alternatives",), "events":
 JSON["iterations"] = ("phases_completed", "artifacts")
 JSON["summaries"] = ("discussed", "decisions", "open_questions")
 MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z"
-ORIGINS = ("user", "agent", "hook", "file", "git", "worker", "mcp:%", "import:%")
+ORIGINS = ("user", "agent", "hook", "hook:%", "file", "git", "worker", "mcp:%", "import:%")
 BACK = """
 SELECT count(*), max(h.seq) FROM history h JOIN history p ON p.seq = h.seq - 1
 WHERE h.at < p.at AND unixepoch(p.at) - unixepoch(h.at) > 60

@@ -370,3 +370,11 @@ def test_one_record_is_one_record(memory: Memory) -> None:
     memory.facts.remember("the team is five")
     (said,) = [one.says for one in look(memory.location.path) if one.subject == "records"]
     assert said == "1 record, each as history says."
+
+
+@pytest.mark.parametrize("origin", ["hook:claude-code", "mcp:codex", "import:text", "agent"])
+def test_what_each_door_writes_is_an_origin_that_is_known(path: str, origin: str) -> None:
+    """A turn that a hook reported is not damage."""
+    with Memory.open(path) as memory:
+        memory.turns.add("a session", [("user", "the team is five", "2026-11-21T12:00:00.000Z")], origin=origin)
+    assert "values" not in wrong(path)
