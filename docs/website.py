@@ -1,4 +1,4 @@
-"""Build the site of the documents: `python docs/site.py [FOLDER]`, from the repository's root (dist/site without one).
+"""Build the site of the documents: `python docs/website.py [FOLDER]`, from the repository's root (or into dist/site).
 
 It is in FOLDER/VERSION, beside those of other versions, which the site offers to choose among. The build fails for a
 link that leads nowhere, in Markdown or in HTML, for a page that is in no menu, and for anything that another site is

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docs import site
+from docs import website
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +26,7 @@ def listed(part: object) -> list[str]:
 
 def test_every_document_is_in_the_menu() -> None:
     menu = listed(yaml.load((ROOT / "docs" / "mkdocs.yml").read_text("utf-8"), Loader)["nav"])
-    pages = [path for pattern in site.COPIED for path in ROOT.glob(pattern) if path.suffix == ".md"]
+    pages = [path for pattern in website.COPIED for path in ROOT.glob(pattern) if path.suffix == ".md"]
     assert sorted(menu) == sorted(str(path.relative_to(ROOT)) for path in pages)
 
 
@@ -51,14 +51,14 @@ def test_what_is_wrong_with_a_page_is_named(text: str, said: str, tmp_path: Path
     (tmp_path / "other.html").write_text('<h2 id="here">Here</h2>')
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "index.html").write_text("")
-    found = list(site.troubles(tmp_path))
+    found = list(website.troubles(tmp_path))
     assert len(found) == bool(said) and said in "".join(found)
 
 
 def test_versions_are_offered_the_newest_first(tmp_path: Path) -> None:
     for name in ("0.2", "0.10", "1.0", "images"):
         (tmp_path / name).mkdir()
-    site._offer(tmp_path)
+    website._offer(tmp_path)
     assert [one["version"] for one in yaml.safe_load((tmp_path / "versions.json").read_text())] == [
         "1.0",
         "0.10",
