@@ -837,9 +837,15 @@ LINES = (
     "sync --off",
     "team believe nobody",
     "replicate postgresql://nobody@127.0.0.1:1/none",
+    "man",
+    "serve --port 70000",
+    "uninstall --dry-run",
 )
-# served over standard input, which the app has
-IN_THE_APP = {"mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up."}
+# served over standard input, which the app has, or a removal of what the app is using
+IN_THE_APP = {
+    "mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.",
+    "uninstall": "Leave the application first, and every agent; then run memoranda uninstall in a shell.",
+}
 
 
 def test_each_verb_has_a_line() -> None:
