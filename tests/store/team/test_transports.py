@@ -16,6 +16,9 @@ from store.team import repository
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
 
+# of asyncssh, where a connection ends; it is said when memory is cleared, in any later test
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine 'Queue.join'")
+
 CUTS = (0.1, 0.5, 0.9, 1.0)  # of the bytes that go over the wire
 
 
@@ -60,7 +63,6 @@ def test_over_http(join: Join, server: HttpServer) -> None:
     assert bob.waiting() == [] and ana.view() == bob.view(), "a stream is replaced there too"
 
 
-@pytest.mark.filterwarnings("ignore:coroutine 'Queue.join'")  # of asyncssh, where a connection ends
 def test_over_ssh(join: Join, remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ssh(tmp_path) as (port, command):
         monkeypatch.setenv("GIT_SSH_COMMAND", command)
