@@ -33,9 +33,19 @@ class ThreadController:
     def in_background(
         self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
     ) -> Worker[Any]:
-        """Run `work` on a thread; show an error that ends it."""
+        """Run `work` on a thread; show an error that ends it, unless another memory is shown by then: what reads the
+        one that was closed fails."""
+
+        def guarded() -> object:
+            try:
+                return work()
+            except Exception:
+                if self.host.engine is not None and self.host.engine.closed:
+                    return None
+                raise
+
         return self.host.run_worker(
-            work, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False
+            guarded, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False
         )
 
     def later(self, function: Callable[..., object], *arguments: object) -> None:
