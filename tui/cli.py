@@ -7,7 +7,6 @@ folders and checkpoints, which may be untrusted."""
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 
 from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
@@ -26,6 +25,10 @@ from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.commands import command_table
 from tui.input.commands.command import Verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that print what an agent is sent
@@ -108,22 +111,29 @@ def _run(arguments: list[str]) -> int:
     return outcome.status
 
 
-@contextmanager
-def _opened(place: location.Location, verb: Verb) -> Iterator[Memory]:
-    """Open the memory for a command, and close it. One that only looks makes none: it gets an empty one, which is gone
-    afterwards."""
-    if not verb.looks or place.look or os.path.lexists(place.path):
-        with _open(place, verb) as memory:
-            _announce(memory)
-            yield memory
-        return
+def _opened(place: location.Location, verb: Verb) -> "AbstractContextManager[Memory]":
+    """Open the memory for a command, which closes it. One that only looks makes none: it gets an empty one, which is
+    gone afterwards."""
+    if verb.looks and not place.look and _absent(place.path):
+        return _empty(place)
+    memory = _open(place, verb)
+    _announce(memory)
+    return memory
+
+
+def _empty(place: location.Location) -> "AbstractContextManager[Memory]":
+    from contextlib import contextmanager
     from tempfile import TemporaryDirectory
 
-    say("There is no memory here yet, and none was started: memoranda init does.")
-    with TemporaryDirectory(prefix="memoranda-") as folder:
-        path = os.path.join(folder, os.path.basename(place.path))
-        with Memory(location.Location(path, place.kind, place.reason, place.project), "cli") as memory:
-            yield memory
+    @contextmanager
+    def empty() -> Iterator[Memory]:
+        say("There is no memory here yet, and none was started: memoranda init does.")
+        with TemporaryDirectory(prefix="memoranda-") as folder:
+            path = os.path.join(folder, os.path.basename(place.path))
+            with Memory(location.Location(path, place.kind, place.reason, place.project), "cli") as memory:
+                yield memory
+
+    return empty()
 
 
 def _open(place: location.Location, verb: Verb) -> Memory:
@@ -255,6 +265,17 @@ def _announce(memory: Memory) -> None:
         say(f"Started a memory: {memory.location.path}")
     for warning in memory.database.warnings:
         say(warning)
+
+
+def _absent(path: str) -> bool:
+    """Return whether there is no file at a path; False where that cannot be seen: opening it says why."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        pass
+    return False
 
 
 def _finish_purge(memory: Memory) -> None:

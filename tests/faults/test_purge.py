@@ -310,7 +310,7 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
     intact(project)
 
 
-@pytest.mark.parametrize("stage", ["store.purge.documents.cut", "store.documents.atomic_write.os.rename"])
+@pytest.mark.parametrize("stage", ["store.purge.documents.cut", "store.documents.atomic_write._exchange"])
 def test_killed_while_a_file_is_cut(project: Path, stage: str):
     """The person's file is whole, old or new; the record is gone, and what the index has of the file is made again."""
     notes = project / "MEMORY.md"

@@ -246,7 +246,7 @@ def test_every_connection_follows_the_recipe(tmp_path):
             "trusted_schema": 0,
             "cell_size_check": 1,
             "mmap_size": 0,
-            "journal_size_limit": 1 << 20,
+            "journal_size_limit": 1 << 23,
             "temp_store": 2,
         }
 

@@ -272,7 +272,7 @@ def test_a_write_and_its_history_are_one(memory):
     with pytest.raises(ZeroDivisionError), memory.database.write("user", "half") as write:
         write.execute("UPDATE meta SET value = 'changed'")
         write.insert("checkpoints", id=1, name="x", created_at="", seq=0, trigger=Verbatim("person"), origin="user")
-        write.execute("INSERT INTO tasks VALUES (1, 'x', 'done', '', '', NULL, 'user')")
+        write.execute("INSERT INTO tasks VALUES (1, 'x', 'done', '', '', NULL, 'user', '[]')")
         assert write.execute("SELECT count(*) FROM corpus").get == 2
         assert 1 / 0
     with Memory.open(memory.location.path) as other:

@@ -85,7 +85,7 @@ def test_a_healthy_memory(path):
         ("UPDATE decisions SET chosen = 'no' WHERE id = 1", "records"),
         ("DELETE FROM tasks WHERE id = 1", "records"),
         (
-            "INSERT INTO tasks SELECT 99, text, status, created_at, updated_at, NULL, origin FROM tasks LIMIT 1",
+            "INSERT INTO tasks SELECT 99, text, status, created_at, updated_at, NULL, origin, tags FROM tasks LIMIT 1",
             "records",
         ),
         ("UPDATE history SET reason = 'forget F#1' WHERE seq = 3", "history"),

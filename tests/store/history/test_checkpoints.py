@@ -165,7 +165,7 @@ def test_a_large_restore_is_one_step(memory):
     with memory.database.write("agent", "bulk") as write:
         write.execute("UPDATE tasks SET status = 'done', text = text || ' is done'")
         write.execute(
-            "INSERT INTO tasks SELECT id + 5000, 'new', status, created_at, updated_at, NULL, origin FROM tasks"
+            "INSERT INTO tasks SELECT id + 5000, 'new', status, created_at, updated_at, NULL, origin, tags FROM tasks"
         )
     now = rows(memory, RECORDED)
     changed, before = memory.checkpoints.restore(1)
