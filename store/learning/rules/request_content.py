@@ -9,6 +9,7 @@ from store.learning.rules import request_markers
 from store.learning.rules import small_talk as passing
 from store.learning.rules.request_clauses import (
     LONG,
+    NEGATION,
     REQUESTS,
     STATED,
     TRIM,
@@ -28,6 +29,12 @@ _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)
 _NUMBERED = re.compile("(?:\\d{1,2}|[a-h])[.)]\\s+|[-*•\u2013\u2014]\\s+")
 
 
+def _behind_words(folded: str, marker: Marker) -> int:
+    """Return where the text after a marker begins: before a "no" at its end that belongs to the text."""
+    negation = NEGATION.search(folded, marker.start, marker.end)
+    return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
+
+
 def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[int]) -> Iterator[tuple[int, int, int]]:
     """Yield (sentence number, start, end) of what a marker refers to."""
     sentence = turn[number]
@@ -39,8 +46,15 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     if marker.kind in ("corrected", "confirmed"):
         yield number, colon if colon > marker.end else marker.start, end
         return
+    if marker.kind in ("denies", "corrects") and 0 < len(folded[marker.end : end].strip(TRIM).split()) < WORDS:
+        yield number, marker.start, end
+        return
     if marker.kind in OPENS and folded[marker.end : end].strip(TRIM):
-        yield number, colon if colon and marker.kind not in ("asked", "to_do", "politely") else marker.end, end
+        yield (
+            number,
+            colon if colon and marker.kind not in ("asked", "to_do", "politely") else _behind_words(folded, marker),
+            end,
+        )
         return
     if marker.kind == "lasting" and (
         folded[marker.end : part.end].strip(TRIM) or (not colon and integral(folded, marker))
@@ -51,7 +65,7 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     if adverb and folded[: part.start].strip(TRIM):
         yield number, 0, part.end
         return
-    back = not colon and bool(pattern("back").search(folded[marker.start : marker.end]))
+    back = bool(pattern("back").search(folded[marker.start : marker.end])) and not colon
     after = colon or (part.end + 1 if part.mark else end), end
     before = 0, part.start if marker.kind in ("lasts", "hints") else marker.start
     fits_after, fits_before = _full(sentence, *after), _full(sentence, *before)
@@ -70,6 +84,8 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
         yield number, *after
     elif last < len(turn) and _usable(turn, last, taken, marker):
         yield from _following(turn, last, taken, marker)
+    elif marker.kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken:
+        yield number, 0, len(sentence.text)  # keep the request itself: what it refers to is not in the turn
 
 
 def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
@@ -164,7 +180,7 @@ def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
             for place, one in enumerate(found_clauses)
             if (clause := folded[start + one.start : start + one.end]) is not None
         )
-    ):
+    ) and not any(pattern("adverbs").match(folded[start + one.start : end].lstrip()) for one in found_clauses[1:]):
         return [piece for one in found_clauses for piece in _several(folded, start + one.start, start + one.end)]
     for conjunction in list(pattern("and").finditer(folded, start, end))[:ITEMS]:
         left, right = folded[start : conjunction.start()], folded[conjunction.end() : end]

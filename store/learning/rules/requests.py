@@ -14,10 +14,12 @@ from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.rules import imperatives, request_markers
 from store.learning.rules import small_talk as passing
 from store.learning.rules.request_clauses import (
+    LONG,
     REQUESTS,
     STATED,
     TRIM,
     behind_colon,
+    integral,
     ordered,
     stated,
     verb,
@@ -77,12 +79,20 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
             for first, last in split_list(turn[where], start, end, marker):
                 sure = sure and first < max(turn[where].own, 1)
                 text = turn[where].text
+                announces = text.endswith(":") and last >= len(text) - 1
+                if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
+                    continue  # continues in the next sentence: half of it may say the opposite
                 asking = pattern("asking").match(turn[where].folded, first)
                 if asking and marker.kind not in (*REQUESTS, "lasting"):
                     continue
                 if pattern("conditions").match(turn[where].folded, first, last) and "," not in text[first:last]:
                     last = len(text.rstrip(".!… "))  # a condition alone says nothing
                 yield Request(where, first, last, marker.kind, sure)
+
+
+def _quotes_on(text: str) -> bool:
+    """Return whether a quotation mark is opened in a text and not closed; `19"` is a length."""
+    return len(_QUOTE.findall(text)) % 2 == 1 or text.count("“") > text.count("”") or text.count("«") > text.count("»")
 
 
 def _condition(folded: str, marker: Marker) -> int:
@@ -165,16 +175,16 @@ def _rule(kind: str, sentence: Sentence, parts: list[Clause]) -> Marker | None:
     marker = request_markers.first(kind, folded, parts)
     if marker is None:
         return None
-    rest = folded[marker.end :].strip(TRIM)
+    rest, text = folded[marker.end :].strip(TRIM), sentence.text[marker.end :].strip(TRIM)
     if not rest:
-        return marker
+        return marker if folded.endswith(":") or integral(folded, marker) else None
     if imperatives.depends(folded[marker.start : marker.end]):  # what to do in that case must follow
         main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
         inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
         return marker if inside or any(ordered(clause) or _bare(clause) for clause in main) else None
     if imperatives.goes_wrong(rest):
         return None
-    return marker
+    return marker if ordered(rest) or stated(rest, text) or len(rest.split()) >= LONG else None
 
 
 def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -194,6 +204,8 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
     if colon := behind_colon(folded, parts, marker):
         start = colon
     rest, text = folded[start:].strip(TRIM), sentence.text[start:].strip(TRIM)
+    if folded[marker.end : parts[marker.clause].end].strip() and not _goes_on(folded[marker.start : marker.end], kind):
+        return False  # "yes", "update" as the first word of another sentence
     if not rest:
         return kind == "corrects"
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
@@ -214,6 +226,11 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
 def _firm(text: str) -> bool:
     """Return whether a text contains a name, a figure or a quotation mark."""
     return bool(FIGURE.search(text) or NAME.search(text) or _QUOTE.search(text))
+
+
+def _goes_on(marker: str, kind: str) -> bool:
+    """Return whether content may follow these words without punctuation."""
+    return kind in ("corrected", "confirmed", "denies") or bool(pattern("goes_on").search(marker))
 
 
 def _bare(rest: str) -> bool:
