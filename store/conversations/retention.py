@@ -19,7 +19,7 @@ LEAST = 12  # characters of a summary's phrase that make it a quotation; a singl
 # texts that may cite a turn: table → columns
 CITING = {
     "facts": ("fact", "evidence"),
-    "decisions": ("title", "context", "chosen", "alternatives", "rationale"),
+    "decisions": ("title", "context", "chosen", "alternatives", "rationale", "evidence"),
     "tasks": ("text",),
     "events": ("payload",),
     "iterations": ("description", "artifacts"),

@@ -148,6 +148,9 @@ def test_no_secret_reaches_the_disk(tmp_path, clock):
 def test_every_text_column_is_redacted_or_known_to_be_ours(memory):
     """A new TEXT column fails here until a writer is shown to redact it, or until it is listed as Verbatim."""
     tell(memory, SECRET)
+    memory.tagging.add([("decision", 2), ("task", 1)], SECRET)
+    with memory.database.write("user", "bind") as write:  # as `bind` writes it, which refuses a secret before
+        write.execute("UPDATE decisions SET evidence = ?", (Json([SECRET]),))
     covered = {
         (table, name)
         for table, name in text_columns(memory)
