@@ -12,7 +12,7 @@ from store.base.errors import InvalidInput
 Clock = Callable[[], str]
 
 DAY_MS = 86_400_000
-READ = 1_024  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
+READ = 4_096  # timestamps whose milliseconds are kept: a search reads the same ones at each letter that is typed
 
 _READ: dict[str, int] = {}
 

@@ -242,8 +242,8 @@ class FullTextIndex:
         self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]
     ) -> tuple[frozenset[int], int]:
         """Return (the EXACT best passages that an expression matches, the number of their records), and add them to
-        `scores`. Where `scores` has enough of them, bm25 is not computed: it would read the list of every word once
-        more."""
+        `scores`. Where `scores` has all of them, or they are half of it, bm25 is not computed: it would read the list
+        of every word once more."""
         sql, parameters = self._select("corpus_fts.rowid", expression, forced, filters, filters.status)
         keys = [key for (key,) in self._database.rows(f"{sql} LIMIT {READ}", parameters)]
         records = len({key & ROW for key in keys})
@@ -252,7 +252,7 @@ class FullTextIndex:
         known = [key for key in keys if key in scores]
         if len(known) == len(keys) <= EXACT:
             return frozenset(keys), records
-        if len(known) >= EXACT:
+        if 2 * len(known) >= max(EXACT, len(scores)):
             return frozenset(sorted(known, key=lambda key: (-scores[key], -key))[:EXACT]), records
         sql, parameters = self._select(
             f"corpus_fts.rowid, -bm25(corpus_fts, {WEIGHTS})", expression, forced, filters, filters.status
