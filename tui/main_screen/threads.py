@@ -39,10 +39,13 @@ class ThreadController:
         def guarded() -> object:
             try:
                 return work()
-            except Exception:
-                if self.host.engine is not None and self.host.engine.closed:
-                    return None
-                raise
+            except Exception:  # of any kind: a closed memory fails in SQLite, in a cache or in a callback
+                if self._open or self.host.engine is None:
+                    raise
+                import logging
+
+                logging.getLogger("memoranda").info("work on a memory that was left ended", exc_info=True)
+                return None
 
         return self.host.run_worker(
             guarded, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False

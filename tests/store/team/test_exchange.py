@@ -289,7 +289,8 @@ def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPa
     assert len(verbs) <= 14 and "pack-objects" not in verbs, verbs
 
 
-def test_a_confirmation_travels_and_is_told_to_an_author_who_forgot(join: Join) -> None:
+def _confirmed_by_another(join: Join) -> tuple[Person, Person, int]:
+    """Ana shares a fact, Bob accepts and confirms it, and has not said so yet; return both and the fact's number."""
     ana, bob = join("Ana"), join("Bob")
     number = ana.remember("Releases are cut on Tuesdays")
     ana.sync(), bob.sync()
@@ -297,6 +298,11 @@ def test_a_confirmation_travels_and_is_told_to_an_author_who_forgot(join: Join) 
     bob.sync()
     assert copy is not None
     bob.memory.facts.confirm([copy])
+    return ana, bob, number
+
+
+def test_a_confirmation_travels_and_is_told_to_an_author_who_forgot(join: Join) -> None:
+    ana, bob, number = _confirmed_by_another(join)
     assert bob.sync().sent == 1
     ana.memory.facts.forget([number])
     assert [note for note in ana.sync().arrived.notes if "which you forgot, was confirmed by Bob" in note]
@@ -316,13 +322,7 @@ def test_what_was_accepted_is_never_shared_as_ones_own(join: Join) -> None:
 
 
 def test_a_confirmation_that_the_author_knew_is_no_question(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember("Releases are cut on Tuesdays")
-    ana.sync(), bob.sync()
-    (copy,) = bob.decide("accept")
-    bob.sync()
-    assert copy is not None
-    bob.memory.facts.confirm([copy])
+    ana, bob, number = _confirmed_by_another(join)
     bob.sync(), ana.sync()
     ana.memory.facts.forget([number])
     assert ana.sync().arrived.notes == []
