@@ -359,7 +359,8 @@ class Transaction:
         changeset = b"" if self._adopts else self._session.changeset()
         if changeset or self.undoes is not None:
             header = change_capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
-            self.seq = change_capture.append(self._connection, changeset, header, self.purged)
+            known = self.database.caches.setdefault("columns", {})
+            self.seq = change_capture.append(self._connection, changeset, header, self.purged, known)
         if recovered := crash_count.take(self.database.path):
             note = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value ="
             self._connection.execute(f"{note} value + ?2", (crash_count.COUNT, recovered))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LEASE = "embedding"
 TEXTS = 64  # most texts of one batch
+AHEAD = 4_096  # texts of the queue that are sorted at once: of a million, that takes a tenth of a second
+AHEAD_SECONDS = 5.0  # until it is sorted again: what is written meanwhile comes first
 SECONDS = 0.4  # of computing in one batch: a cancelled run ends within it, and it is far below the lease's 5
 CACHE = 50_000  # vectors kept of deleted texts, in case these come back
 PASSAGE = f"substr(c.title, 1, {LONGEST}), substr(c.text, p.start + 1, min({LONGEST}, p.end - p.start))"
@@ -138,6 +140,8 @@ class _Run:
         self.embedded = self.reused = self.refused = 0
         self.reason = ""
         self.keeper = vector_backends.keeper(database.connection, by)
+        self._ahead: list[int] = []  # the next of the queue
+        self._sorted = 0.0  # when they were read
         self._pace = 2_000.0  # characters a second: a low guess for the first batch, then measured
 
     # clean up -----------------------------------------------------------------------------------------------------
@@ -226,18 +230,23 @@ class _Run:
     def _batch(self) -> list[_Text]:
         """Return the next texts of the queue, as many as the model embeds in SECONDS: by rank (facts and decisions
         first, as people search for them most, then what people said), the newest of each first."""
+        if not self._ahead or time.monotonic() - self._sorted > AHEAD_SECONDS:
+            self._sorted = time.monotonic()
+            order = f"SELECT id FROM embedding_queue ORDER BY rank, (id & {ROW}) DESC LIMIT ?"
+            self._ahead = [id for (id,) in self.database.rows(order, (AHEAD,))]
         rows = self.database.rows(
-            f"SELECT q.id, c.kind, {PASSAGE} FROM (SELECT id FROM embedding_queue"
-            f" ORDER BY rank, (id & {ROW}) DESC LIMIT ?) q"
-            " LEFT JOIN passages p ON p.id = q.id LEFT JOIN corpus c ON c.id = p.row",
-            (TEXTS,),
+            f"SELECT j.value, c.kind, {PASSAGE} FROM json_each(?) j"
+            " LEFT JOIN passages p ON p.id = j.value LEFT JOIN corpus c ON c.id = p.row",
+            (str(self._ahead[:TEXTS]),),
         )
         batch = [self._text(*row) for row in rows]
         size = 0
         for number, text in enumerate(batch):
             size += min(len(text.text), 2_500)  # models read no more of a text
             if number and size > self._pace * SECONDS:
-                return batch[:number]
+                batch = batch[:number]
+                break
+        del self._ahead[: len(batch)]
         return batch
 
     def _text(self, id: int, kind: str | None, title: str, text: str) -> _Text:

@@ -60,7 +60,7 @@ def insert(
     return write.insert(
         "facts",
         domain=Verbatim(domain),
-        fact=fact,
+        fact=Verbatim(fact),
         text_hash=Verbatim(text_hash(fact)),
         confidence=Verbatim(confidence),
         source=Verbatim(source),

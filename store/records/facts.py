@@ -83,7 +83,8 @@ class Facts:
             raise Unsupported("Facts of scope global cannot be kept yet.", "Leave the scope out: it is the project's.")
         if not 0 <= importance <= 1:
             raise InvalidInput("Importance is a number from 0 to 1.")
-        domain = clean(domain).strip().lower()  # before it is cut: a part of a secret would not be recognised
+        if domain not in DOMAINS:
+            domain = clean(domain).strip().lower()  # before it is cut: a part of a secret would not be recognised
         if domain not in DOMAINS:
             tags = (*tags, domain[:40]) if domain else tags
             domain = "general"
@@ -119,7 +120,7 @@ class Facts:
                 session=session_of(write, session) if scope == "session" else "",
                 importance=importance,
                 pinned=int(pinned),
-                origin=actor,
+                origin=Verbatim(write.actor),
                 evidence=Json(list(evidence)),
                 tags=Json(list(tags)),
             )

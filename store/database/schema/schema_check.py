@@ -38,6 +38,7 @@ DIGESTS = {
     15: "4501c5f81c534f9a999f12580b19b11b94ebed5504be70a55bc2de514192fafa",
     16: "3ad2e3a253f3273ed142164eed7250e75982409b8d3b2e918777b2657ddaaf54",
     17: "0440679a20879b4c9099645a38d5b6218a370d0b5484962e88f6049bce4be975",
+    18: "c1d7d0b8779e4d11b373718f525c6ad56af2376e309041c2391887d917696921",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

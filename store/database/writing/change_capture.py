@@ -60,19 +60,24 @@ def columns(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def append(
-    connection: apsw.Connection, changeset: bytes, header: Header, purged: "Collection[tuple[str, str]]" = ()
+    connection: apsw.Connection,
+    changeset: bytes,
+    header: Header,
+    purged: "Collection[tuple[str, str]]" = (),
+    known: "dict[tuple[int, str], list[str]] | None" = None,
 ) -> int:
     """Write a changeset into history, inside the transaction that made it; return the number of the step. Of the
-    records in `purged`, by table and key, no text is written (`masked`)."""
+    records in `purged`, by table and key, no text is written (`masked`). `known` keeps the columns between calls, by
+    version of the schema and table."""
     last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
     previous_seq, previous_digest = last or (0, b"")
     seq: int = previous_seq + 1
     try:
-        rows, root = _rows(connection, changeset, seq, purged)
+        rows, root = _rows(connection, changeset, seq, purged, {} if known is None else known)
     except UnicodeDecodeError:
         from store.database import invalid_text
 
-        rows, root = _rows(connection, invalid_text.changeset(changeset), seq, purged)
+        rows, root = _rows(connection, invalid_text.changeset(changeset), seq, purged, {})
     head = (seq, header.at, header.actor, header.door, header.reason, header.undoes, len(rows))
     digest = sha256(previous_digest + framed(*head) + root).digest()
     connection.execute(
@@ -91,16 +96,21 @@ def append(
 
 
 def _rows(
-    connection: apsw.Connection, changeset: bytes, seq: int, purged: "Collection[tuple[str, str]]"
+    connection: apsw.Connection,
+    changeset: bytes,
+    seq: int,
+    purged: "Collection[tuple[str, str]]",
+    names: "dict[tuple[int, str], list[str]]",
 ) -> "tuple[list[tuple[Any, ...]], bytes]":
     """Return the rows of `history_row` for a changeset, and the digest of their leaves."""
-    names: dict[str, list[str]] = {}
+    version = connection.execute("PRAGMA schema_version").get
     rows = []
     leaves = sha256()
     for n, change in enumerate(apsw.Changeset.iter(changeset)):
-        if change.name not in names:
-            names[change.name] = columns(connection, change.name)
-        row = _row(connection, change, names[change.name])
+        table = (version, change.name)
+        if table not in names:
+            names[table] = columns(connection, change.name)
+        row = _row(connection, change, names[table])
         gone = row[:2] in purged
         if gone:
             row = _masked(connection, row)

@@ -298,6 +298,27 @@ def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vec
     assert read[:6] == [*reversed(TEXTS[1:]), "Use Postgres\nPostgres", TEXTS[0]] and len(read) == 9
 
 
+@pytest.mark.parametrize(("seconds", "place"), [(0.0, 2), (3600.0, 5)])
+def test_what_is_written_while_texts_wait_comes_first_once_they_are_sorted_again(
+    memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch, seconds: float, place: int
+) -> None:
+    monkeypatch.setattr("store.embedding.indexer.AHEAD_SECONDS", seconds)
+    monkeypatch.setattr("store.embedding.indexer.TEXTS", 2)
+    remember(memory)
+    provider, read = embedding_models.nano(), list[str]()
+    passages = provider.passages
+
+    def embed(texts: Sequence[str]) -> Any:
+        if not read:
+            memory.facts.remember("Written meanwhile")
+        read.extend(texts)
+        return passages(texts)
+
+    provider.passages = embed  # type: ignore[method-assign,assignment]
+    assert vectors.index(provider) == Indexed(embedded=6)
+    assert read.index("Written meanwhile") == place
+
+
 def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     with Memory.open(memory.database.path, clock=memory.database.clock) as other:
