@@ -63,7 +63,7 @@ RUNS = (
     ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'",
     "`", "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ",
     "ok, ", "y ", "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;",
-    "1. ", "user: ", "user:\\n", "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record",
+    "1. ", "1. 2. ", "To release: 1. ", "user: ", "user:\\n", "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record",
     "recordá que ", "decid", "a partir de ahora ", "revis", "translate this: ", "he said: ", "nota ", "mail\\n",
     "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n", "\\u200b", "á", "👍", "[Request interrupted by user",
     "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",

@@ -6,6 +6,7 @@ doubtful or only told becomes a proposal.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -123,19 +124,31 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
 def how_to(text: str) -> tuple[int, int] | None:
     """Return (start, end) of numbered steps with the words that announce them, "To release: 1. … 2. …"; None without
     any."""
-    for first in _STEP.finditer(text):
-        if first[1] != "1":
+    steps = list(_STEP.finditer(text))
+    places: dict[str, list[int]] = {}  # of each number in `steps`
+    for place, step in enumerate(steps):
+        places.setdefault(step[1], []).append(place)
+    for place in places.get("1", ()):
+        second = _next(places, 2, place)
+        start = steps[place].start()
+        before, near = max(0, start - 2), max(0, start - ONE - 2)
+        begin = max(text.rfind(sign, near, before) + 1 for sign in ("\n\n", ". ", "! ", "? "))
+        if second is None or start - begin > ONE or not pattern("how_to").search(fold(text[begin:start])):
             continue
-        end, number = first.end(), 2
-        for step in _STEP.finditer(text, first.end()):
-            if step[1] == str(number):
-                end, number = step.end(), number + 1
-        begin = max(text.rfind(sign, 0, max(0, first.start() - 2)) + 1 for sign in ("\n\n", ". ", "! ", "? "))
-        head = text[begin : first.start()]
-        if number > 2 and len(head) <= ONE and pattern("how_to").search(fold(head)):
-            stop = _STEP_END.search(text, end)
-            return begin + len(head) - len(head.lstrip()), stop.start() if stop else len(text)
+        last, number = second, 3
+        while (following := _next(places, number, last)) is not None:
+            last, number = following, number + 1
+        stop = _STEP_END.search(text, steps[last].end())
+        head = text[begin:start]
+        return begin + len(head) - len(head.lstrip()), stop.start() if stop else len(text)
     return None
+
+
+def _next(places: dict[str, list[int]], number: int, after: int) -> int | None:
+    """Return the place of the next step with a number; None if there is none."""
+    of_number = places.get(str(number), [])
+    at = bisect_right(of_number, after)
+    return of_number[at] if at < len(of_number) else None
 
 
 def _whole(text: str, found: Sequence[ExtractedFact]) -> list[ExtractedFact]:

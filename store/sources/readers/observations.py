@@ -10,7 +10,8 @@ from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemor
 
 _OBSERVATION = re.compile(r"\[(?P<category>[^\[\]()]{2,60})\]\s+(?P<text>\S.*)", re.DOTALL)
 _CONTEXT = re.compile(r"(?<!\s)\s+\([^()]*\)$")
-_TAG = re.compile(r"(?<!\s)\s+#(?P<tag>[^\s#]+)$")
+_WORD = re.compile(r"\S+")
+_TAG = re.compile(r"#([^#]+)")
 _RELATION = re.compile(r"\w[\w-]{0,60}(?: [\w-]{1,60}){0,8} (?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?")
 DOMAINS = {"preference": "preferences", "decision": "decisions", "person": "personal"}
 
@@ -75,8 +76,9 @@ def _fact(text: str, bullet: Bullet, path: str, created: str, tags: tuple[str, .
 def parted(text: str) -> tuple[str, tuple[str, ...]]:
     """Return an observation's text and its tags, without the context at its end."""
     said = _CONTEXT.sub("", text.strip()) if "\n" not in text else text.strip()
+    words = list(_WORD.finditer(said))
     tags: list[str] = []
-    while found := _TAG.search(said):
-        tags.insert(0, found["tag"])
-        said = said[: found.start()]
-    return (said.strip(), tuple(tags)) if tags else (text.strip(), ())
+    while len(words) > 1 and (found := _TAG.fullmatch(words[-1][0])):
+        tags.append(found[1])
+        words.pop()
+    return (said[: words[-1].end()], tuple(reversed(tags))) if tags else (text.strip(), ())
