@@ -26,18 +26,19 @@ _FIRST, _SHORT = 400, 600
 class KeywordIndex:
     """The keywords of some families. `families` are in the order in which they are tried."""
 
-    __slots__ = ("_find", "_first", "_gates", "_keywords", "_meant", "_pairs", "families")
+    __slots__ = ("_find", "_first", "_gates", "_meant", "_pairs", "families")
 
     def __init__(self, families: "Sequence[Family]") -> None:
         self.families = families
         self._find: Find | None = None
         self._first = _FIRST
         self._gates: dict[str, Gate] = {}
-        self._keywords: list[str] = []
-        self._meant: list[list[Meaning]] = []  # of each keyword
-        self._pairs: dict[str, list[int]] = {}  # keywords, by their first two characters
+        self._meant: list[list[Meaning]] = []
+        self._pairs: dict[str, list[tuple[str, str, int]]] = {}
 
-    def _collect(self) -> None:
+    def _built(self) -> "Find":
+        from ahocorasick_rs import AhoCorasick, Implementation
+
         wanted: dict[str, list[Meaning]] = {}
         for number, family in enumerate(self.families):
             edge, fold, gate = family.edge, family.fold, family.gate
@@ -51,28 +52,11 @@ class KeywordIndex:
                         break
                 else:
                     meanings.append((edge, exact, gate, [number]))
-        self._keywords, self._meant = list(wanted), list(wanted.values())
-
-    def _built(self) -> "Find":
-        from ahocorasick_rs import AhoCorasick, Implementation
-
+        self._meant = list(wanted.values())
         # five times as fast to build as a DFA, and a third slower to search with
-        automaton = AhoCorasick(self._keywords, implementation=Implementation.ContiguousNFA, store_patterns=False)
+        automaton = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
         self._find = automaton.find_matches_as_indexes
         return self._find
-
-    def _each(self, lowered: str) -> list[tuple[int, int, int]]:
-        """Return (keyword, start, end) of the keywords in a text, as the automaton does."""
-        if not self._pairs:
-            for number, keyword in enumerate(self._keywords):
-                self._pairs.setdefault(keyword[:2], []).append(number)
-        keywords, begun = self._keywords, self._pairs.get
-        hits = []
-        for at in range(len(lowered) - 1):
-            for number in begun(lowered[at : at + 2], ()):
-                if lowered.startswith(keywords[number], at):
-                    hits.append((number, at, at + len(keywords[number])))
-        return hits
 
     def _gate(self, pattern: str) -> "Gate":
         import re
@@ -84,17 +68,14 @@ class KeywordIndex:
         """Return the families with a keyword in a text, in their order, each with the offsets where a match could
         begin, ascending."""
         lowered = text.lower()
-        if not self._keywords:
-            self._collect()
         if self._first and len(text) <= _SHORT:
             self._first -= 1
-            hits = self._each(lowered)
-        else:
-            find = self._find or self._built()
-            try:
-                hits = find(lowered, True)
-            except UnicodeEncodeError:  # an unpaired surrogate of UTF-16, which no keyword contains
-                hits = find(lowered.encode("utf-8", "replace").decode(), True)
+            return self._likely(lowered, self._each(text, lowered))
+        find = self._find or self._built()
+        try:
+            hits = find(lowered, True)
+        except UnicodeEncodeError:  # an unpaired surrogate of UTF-16, which no keyword contains
+            hits = find(lowered.encode("utf-8", "replace").decode(), True)
         if not hits:
             return []
         found: dict[int, list[int]] = {}
@@ -114,6 +95,29 @@ class KeywordIndex:
                     else:
                         found[number] = [start]
         return self._likely(lowered, found) if found else []
+
+    def _each(self, text: str, lowered: str) -> dict[int, list[int]]:
+        """Return the offsets of the keywords of each family, by its number, without the automaton: the keywords are
+        looked up by their first two characters."""
+        if not self._pairs:
+            for number, family in enumerate(self.families):
+                for keyword in family.keywords:
+                    folded = keyword if family.fold else keyword.lower()
+                    self._pairs.setdefault(folded[:2], []).append((folded, "" if family.fold else keyword, number))
+        found: dict[int, list[int]] = {}
+        begun = self._pairs.get
+        for at in range(len(lowered) - 1):
+            for keyword, exact, number in begun(lowered[at : at + 2], ()):
+                if not lowered.startswith(keyword, at) or (exact and not text.startswith(exact, at)):
+                    continue
+                family = self.families[number]
+                if (family.edge and at and lowered[at - 1] in _EDGED) or (
+                    family.gate
+                    and not (self._gates.get(family.gate) or self._gate(family.gate))(lowered, at + len(keyword))
+                ):
+                    continue
+                found.setdefault(number, []).append(at)
+        return found
 
     def _likely(self, lowered: str, found: dict[int, list[int]]) -> "list[tuple[Family, list[int]]]":
         """Return the families found, in their order, each with the offsets where a match could begin."""
