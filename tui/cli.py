@@ -397,7 +397,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
         say(f"Index incomplete: {error}")
         return
     if done is None:
-        say("Another program is indexing.")
+        say("Another program is indexing; until it is done, some texts are found by their words alone.")
     elif done.left and not trouble:
         say(f"{done.left:,} texts remain to be indexed; the next search continues, memoranda index does them all.")
 

@@ -100,6 +100,22 @@ async def test_an_answer_opens_its_first_source_and_keys_are_about_no_other_reco
             assert memory.facts.get(1).status == "active"
 
 
+@pytest.mark.parametrize("line", [":forget F#1", "/memory forget F#1", "/forget F#1"])
+async def test_a_command_typed_there_is_run_and_is_no_question(story: Story, line: str) -> None:
+    async with opened(story.folder) as person:
+        await ask(person, line)
+        await person.settle()
+        with story.open() as memory:
+            assert memory.facts.get(1).status == "forgotten"
+        assert line not in talk(person)
+
+
+async def test_a_question_may_begin_with_a_path(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await ask(person, "/etc/hosts says what?")
+        assert "/etc/hosts says what?" in talk(person)
+
+
 @SIZES
 async def test_a_search_that_is_left_comes_back_to_the_conversation(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size) as person:

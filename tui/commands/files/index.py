@@ -89,7 +89,7 @@ class _Embedding:
             try:
                 result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.notes.append)
                 if result is None:
-                    self.notes.append("Another program is indexing.")
+                    self.notes.append("Another program is indexing already.")
                 else:
                     self.embedded = result.embedded + result.reused
             except MemorandaError as error:

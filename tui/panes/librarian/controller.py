@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from store import Defect, MemorandaError, parse_citation, purged_times
+from tui.input.commands.command_table import find
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
 from tui.panes.host import PaneController, PaneHost
@@ -161,11 +162,14 @@ class LibrarianController(PaneController):
         self.host.find(TalkPane).post_message(TalkPane.Asked(question))
 
     def asked(self, event: TalkPane.Asked) -> None:
-        """Answer the question that was typed."""
+        """Answer the question that was typed; run `:command` and `/memory …`, typed here by habit, as commands."""
         event.stop()
         self.host.app.release_keys()  # type: ignore[attr-defined]
         if not event.question:
             self.action_sources()
+            return
+        if event.question.startswith(":") or (event.question.startswith("/") and find(event.question.split())):
+            self.host.run_line(event.question.removeprefix(":"))
             return
         if self.host.engine is None or self.host.refuses():
             return
