@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 ADDED, REMOVED, REWRITTEN, PASSING = "added", "removed", "rewritten", "changed and changed back"
+EDIT = 0  # as what a moment restores: it is a person's own change of a text
 WHAT = (REMOVED, REWRITTEN, ADDED, PASSING)  # in the order of a sentence
 _SELECT = "SELECT id, tool, first_at, last_at, restores FROM moments"
 
@@ -36,7 +37,7 @@ class GuardedChange:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment; times are in milliseconds, `restores` is the one that it put back."""
+    """A moment; times are in milliseconds, `restores` is the one that it put back, or EDIT."""
 
     number: int
     tool: str
@@ -92,7 +93,7 @@ def get(kept: KeptVersions, number: int) -> Moment:
 def last_restore(kept: KeptVersions) -> Moment:
     """Return the last restore that was not taken back. Raise NotFound."""
     row = kept.row(
-        "SELECT id FROM moments m WHERE restores IS NOT NULL AND NOT pending"
+        "SELECT id FROM moments m WHERE restores > 0 AND NOT pending"
         " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id)"
         " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.id = m.restores AND o.restores IS NOT NULL)"
         " ORDER BY id DESC LIMIT 1"
@@ -100,6 +101,16 @@ def last_restore(kept: KeptVersions) -> Moment:
     if row is None:
         raise NotFound("Nothing was put back, or all of it was undone.", "memoranda guard list shows what changed.")
     return get(kept, int(row[0]))
+
+
+def last_edit(kept: KeptVersions) -> Moment | None:
+    """Return the last change of a text that was not taken back."""
+    row = kept.row(
+        "SELECT id FROM moments m WHERE restores = ? AND NOT pending"
+        " AND NOT EXISTS (SELECT 1 FROM moments o WHERE o.restores = m.id) ORDER BY id DESC LIMIT 1",
+        (EDIT,),
+    )
+    return get(kept, int(row[0])) if row else None
 
 
 def named(moment: Moment, name: str) -> list[GuardedChange]:

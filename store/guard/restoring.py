@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -10,7 +11,7 @@ from store.config.configuration import Config
 from store.guard import comparing, looking, moments, versions
 from store.guard.comparing import DiffLine
 from store.guard.database import KeptVersions, opened
-from store.guard.moments import GuardedChange, Moment
+from store.guard.moments import EDIT, GuardedChange, Moment
 from store.guard.swapping import refused, swap
 from store.sources.source import Machine
 
@@ -99,17 +100,13 @@ def run(config: Config, machine: Machine, now: int, chosen: RestorePlan) -> int:
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
     with opened(config) as kept:
         looking.settle(kept, now)
-        looking.look_with(kept, config, machine, now)
+        looking.look_with(kept, config, machine, now, any(one.change.file.database for one in chosen.files))
         for one in chosen.files:
             current = kept.row("SELECT version FROM files WHERE id = ?", (one.change.number,))
             if (current[0] if current else None) != one.shown:
                 raise refused(one.change.file, "it changed since it was shown")
         for one in chosen.files:
-            if _just_changed(kept, one.change.file.path, now):
-                raise Conflict(
-                    f"{one.change.file.path} was changed less than {QUIET_MS // 1000} seconds ago.",
-                    "Its tool may be at work: wait a moment, then say it again.",
-                )
+            require_quiet(kept, one.change.file.path, now)
         moment = _begun(kept, chosen, now)
         done = 0
         try:
@@ -121,12 +118,11 @@ def run(config: Config, machine: Machine, now: int, chosen: RestorePlan) -> int:
                     looking.note_database(kept, moment, one.change.number, one.change.file)
         except Conflict as error:
             if done:
-                error.next = f"{done} of {len(chosen.files)} files are put back; memoranda guard undo takes them back."
+                undo = "memoranda guest undo" if chosen.moment.number == EDIT else "memoranda guard undo"
+                error.next = f"{done} of {len(chosen.files)} files are changed; {undo} takes that back."
             raise
         finally:
-            looking.settle(kept, now)
-            kept.put("restored", looking.now_ms())
-            kept.put("told", max(moment, kept.get("told")))
+            ended(kept, moment, now)
         return moment
 
 
@@ -172,22 +168,38 @@ def with_lines(before: bytes, now: bytes, lines: Lines) -> bytes:
 
 
 def _begun(kept: KeptVersions, chosen: RestorePlan, now: int) -> int:
-    """Note what is about to be done, with all that it needs, before a file is touched; return the moment's number."""
+    changes = list[tuple[int, int | None, int | None]]()
+    with kept.connection:
+        for one in chosen.files:
+            number, mode = one.change.number, _mode(kept, one.change.before)
+            after = None if one.wanted is None else versions.keep(kept, number, one.wanted, mode)
+            changes.append((number, one.shown, after))
+    return begun(kept, chosen.moment.tool, now, chosen.moment.number, changes)
+
+
+def begun(
+    kept: KeptVersions, tool: str, now: int, restores: int, changes: Sequence[tuple[int, int | None, int | None]]
+) -> int:
+    """Note what is about to be done, with all that it needs, before a file is touched; return the moment's number. A
+    change is the number of a file, its version before and after."""
     with kept.connection:
         kept.connection.execute(
             "INSERT INTO moments(tool, first_at, last_at, restores, pending) VALUES (?, ?, ?, ?, 1)",
-            (chosen.moment.tool, now, now, chosen.moment.number),
+            (tool, now, now, restores),
         )
         moment = kept.connection.last_insert_rowid()
-        for one in chosen.files:
-            number = one.change.number
-            mode = _mode(kept, one.change.before)
-            after = None if one.wanted is None else versions.keep(kept, number, one.wanted, mode)
-            kept.connection.execute(
-                "INSERT INTO changes(moment, file, before, after, at) VALUES (?, ?, ?, ?, ?)",
-                (moment, number, one.shown, after, now),
-            )
+        kept.connection.executemany(
+            "INSERT INTO changes(moment, file, before, after, at) VALUES (?, ?, ?, ?, ?)",
+            [(moment, number, before, after, now) for number, before, after in changes],
+        )
     return moment
+
+
+def ended(kept: KeptVersions, moment: int, now: int) -> None:
+    """Note what became of a moment that was begun: files changed now were changed by us, and the person was told."""
+    looking.settle(kept, now)
+    kept.put("restored", looking.now_ms())
+    kept.put("told", max(moment, kept.get("told")))
 
 
 def _mode(kept: KeptVersions, version: int | None) -> int:
@@ -195,10 +207,15 @@ def _mode(kept: KeptVersions, version: int | None) -> int:
     return int(found[0]) if found else MODE
 
 
-def _just_changed(kept: KeptVersions, path: str, now: int) -> bool:
-    """Return whether a file, or where it is gone its folder, was changed less than two seconds ago, and not by us."""
+def require_quiet(kept: KeptVersions, path: str, now: int) -> None:
+    """Raise Conflict for a file that, or where it is gone whose folder, was changed less than two seconds ago, and not
+    by us."""
     try:
         at = os.lstat(path if os.path.lexists(path) else os.path.dirname(path)).st_mtime_ns // 1_000_000
     except OSError:
-        return False
-    return abs(now - at) < QUIET_MS and at > kept.get("restored")
+        return
+    if abs(now - at) < QUIET_MS and at > kept.get("restored"):
+        raise Conflict(
+            f"{path} was changed less than {QUIET_MS // 1000} seconds ago.",
+            "Its tool may be at work: wait a moment, then say it again.",
+        )

@@ -43,7 +43,7 @@ def swap(file: Guarded, shown: bytes | None, wanted: bytes | None, mode: int) ->
 
 
 def refused(file: Guarded, why: str) -> Conflict:
-    return Conflict(f"{file.path} was not put back: {why}.", AGAIN)
+    return Conflict(f"{file.path} was not changed: {why}.", AGAIN)
 
 
 def _opens(path: str) -> bool:

@@ -16,13 +16,14 @@ LONGEST_HEAD = 65_536  # characters of front matter
 @dataclass(frozen=True, slots=True)
 class Bullet:
     """A bullet with the indented lines that belong to it, lines `line` to `last`; `above` is a comment above it, since
-    the last bullet."""
+    the last bullet, that begins in line `comment`."""
 
     text: str
     line: int
     last: int
     heading: str
     above: str
+    comment: int = 0
 
 
 def front_matter(text: str) -> tuple[dict[str, object], str, int]:
@@ -57,7 +58,7 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
     """Yield the bullets of a text that are no tasks, outside of code and quotes; `first` is the number of its first
     line. A bullet goes on in indented lines."""
     lines = text.split("\n")
-    heading, above, fence, place = "", "", "", 0
+    heading, above, fence, place, comment = "", "", "", 0, 0
     while place < len(lines):
         line = lines[place]
         inside, fence = fence, fenced(line, fence)
@@ -70,14 +71,14 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
             ahead = "\n".join(lines[place : place + COMMENT_LINES])
             start = ahead.index("<!--")
             if (end := ahead.find("-->", start)) >= 0:
-                above = ahead[start + 4 : end].strip()
+                above, comment = ahead[start + 4 : end].strip(), first + place
                 place += ahead.count("\n", 0, end)
         elif found := _BULLET.fullmatch(line):
             end = _end(lines, place)
             if not _TASK.match(found["text"]):
                 rest = _dedented(lines[place + 1 : end])
                 whole = "\n".join([found["text"].rstrip(), *rest]).strip()
-                yield Bullet(whole, first + place, first + end - 1, heading, above)
+                yield Bullet(whole, first + place, first + end - 1, heading, above, comment if above else 0)
             above = ""
             place = end
             continue

@@ -8,7 +8,7 @@ from store.sources.markdown_text import Bullet, bullets, front_matter, prose, ta
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, Trouble
 
-_OBSERVATION = re.compile(r"\[(?P<category>[^\[\]()]{2,60})\]\s+(?P<text>\S.*)", re.DOTALL)
+OBSERVATION = re.compile(r"\[(?P<category>[^\[\]()]{2,60})\]\s+(?P<text>\S.*)", re.DOTALL)
 _CONTEXT = re.compile(r"(?<!\s)\s+\([^()]*\)$")
 _WORD = re.compile(r"\S+")
 _TAG = re.compile(r"#([^#]+)")
@@ -30,7 +30,7 @@ def note(path: str, troubles: list[Trouble], plain_bullets: bool = False) -> Ite
     title, tags = text_of(head.get("title")), tags_of(head.get("tags"))
     paragraphs = prose(body)
     several = list(bullets(body, above + 1))
-    observed = [(bullet, found) for bullet in several if (found := _OBSERVATION.fullmatch(bullet.text))]
+    observed = [(bullet, found) for bullet in several if (found := OBSERVATION.fullmatch(bullet.text))]
     if text_of(head.get("type")) == "decision" and title:
         first = above + 1
         by: dict[str, list[str]] = {}

@@ -15,9 +15,9 @@ from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Tro
 
 NAME = "openclaw"
 TITLE = "OpenClaw"
-_OBSERVED = re.compile(r"observed:\s*(?P<date>[^|]+?)\s*(?:\||$)")
-_STATUS = re.compile(r"status:\s*(?P<status>\w+)")
-_PLACEHOLDER = re.compile(r"YYYY-MM-DD|^(?:Prefer|Always|Never|Avoid):?\s*(?:\.\.\.|…)$")
+OBSERVED = re.compile(r"observed:\s*(?P<date>[^|]+?)\s*(?:\||$)")
+STATUS = re.compile(r"status:\s*(?P<status>\w+)")
+PLACEHOLDER = re.compile(r"YYYY-MM-DD|^(?:Prefer|Always|Never|Avoid):?\s*(?:\.\.\.|…)$")
 
 
 def detect(machine: Machine) -> list[str]:
@@ -53,11 +53,11 @@ def _facts(path: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
     _, body, above = front_matter(text)
     of_person = os.path.basename(path) == "USER.md"
     for bullet in bullets(body, above + 1):
-        status = _STATUS.search(bullet.above)
-        observed = _OBSERVED.search(bullet.above)
-        if (status and status["status"] != "active") or _PLACEHOLDER.search(bullet.text):
+        status = STATUS.search(bullet.above)
+        observed = OBSERVED.search(bullet.above)
+        if (status and status["status"] != "active") or PLACEHOLDER.search(bullet.text):
             continue
-        if observed and _PLACEHOLDER.search(observed["date"]):
+        if observed and PLACEHOLDER.search(observed["date"]):
             continue
         yield FoundMemory(
             text=bullet.text,

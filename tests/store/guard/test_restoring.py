@@ -122,7 +122,7 @@ def test_other_bytes_than_those_shown(night: GuardedHome) -> None:
     plan = night.plan(1)
     night.write("deploy.md", "Typed meanwhile.\n")
     before = night.content()
-    with pytest.raises(Conflict, match=r"deploy.md was not put back: it changed since it was shown"):
+    with pytest.raises(Conflict, match=r"deploy.md was not changed: it changed since it was shown"):
         night.run(plan)
     assert night.content() == before
     night.restore(1)
@@ -185,9 +185,9 @@ def test_what_was_done_before_a_refusal_can_be_undone(night: GuardedHome, monkey
         real(*words)
 
     monkeypatch.setattr(swapping.atomic_write, "remove", remove)
-    with pytest.raises(Conflict, match=r"merged\.md was not put back") as error:
+    with pytest.raises(Conflict, match=r"merged\.md was not changed") as error:
         night.run(plan)
-    assert error.value.next.startswith("2 of 3 files are put back")
+    assert error.value.next.startswith("2 of 3 files are changed")
     assert sorted(name for _, name in night.changes()[0]) == ["deploy.md", "tides.md"]
     night.restore()
     assert night.content() == before | {"merged.md": b"Typed at the last moment.\n"}

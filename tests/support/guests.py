@@ -1,0 +1,110 @@
+"""A home folder with the memories of four tools, as these wrote them, an hour old; and Engram's own search index."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from support.guarded import NIGHT, SETTINGS
+from support.samples import SAMPLES, copied
+
+from store.config.configuration import Config
+from store.guests import changing, listing
+from store.guests.changing import GuestPlan
+from store.guests.guest_text import GuestText
+from store.sources.source import Machine
+
+# as the store code of Engram makes it
+INDEX = """
+CREATE VIRTUAL TABLE observations_fts USING fts5(
+    title, content, tool_name, type, project, content='observations', content_rowid='id'
+);
+INSERT INTO observations_fts(observations_fts) VALUES('rebuild');
+CREATE TRIGGER obs_fts_insert AFTER INSERT ON observations BEGIN
+    INSERT INTO observations_fts(rowid, title, content, tool_name, type, project)
+    VALUES (new.id, new.title, new.content, new.tool_name, new.type, new.project);
+END;
+CREATE TRIGGER obs_fts_delete AFTER DELETE ON observations BEGIN
+    INSERT INTO observations_fts(observations_fts, rowid, title, content, tool_name, type, project)
+    VALUES ('delete', old.id, old.title, old.content, old.tool_name, old.type, old.project);
+END;
+CREATE TRIGGER obs_fts_update AFTER UPDATE ON observations BEGIN
+    INSERT INTO observations_fts(observations_fts, rowid, title, content, tool_name, type, project)
+    VALUES ('delete', old.id, old.title, old.content, old.tool_name, old.type, old.project);
+    INSERT INTO observations_fts(rowid, title, content, tool_name, type, project)
+    VALUES (new.id, new.title, new.content, new.tool_name, new.type, new.project);
+END;
+"""
+
+
+class GuestHome:
+    """`now` is the moment at which the person acts, an hour after the files were written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.claude = folder / ".claude" / "projects" / "-home-ines-src-faro" / "memory"
+        self.notes = folder / "basic-memory"
+        self.openclaw = folder / ".openclaw" / "workspace"
+        self.engram = folder / ".engram" / "engram.db"
+        shutil.copytree(SAMPLES / "claude-code" / "projects", folder / ".claude" / "projects")
+        shutil.copytree(SAMPLES / "basic-memory", self.notes)
+        (self.notes / "expected.json").unlink()
+        shutil.copytree(SAMPLES / "openclaw", self.openclaw)
+        copied("engram", folder)
+        (folder / "engram").rename(self.engram.parent)
+        for left in self.engram.parent.glob("engram-*"):
+            left.unlink() if not left.name.startswith("engram.db") else None
+        self.run_sql(INDEX)
+        self.now = NIGHT
+        self.age()
+
+    def run_sql(self, script: str) -> None:
+        with closing(sqlite3.connect(self.engram)) as connection:
+            connection.executescript(script)
+
+    def sql(self, query: str, *values: object) -> list[tuple[object, ...]]:
+        with closing(sqlite3.connect(self.engram)) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def age(self) -> None:
+        """Let every file and folder be an hour old."""
+        at = self.now / 1000 - 3_600
+        for path in [self.folder, *self.folder.rglob("*")]:
+            if not path.is_symlink():
+                os.utime(path, (at, at))
+
+    @property
+    def machine(self) -> Machine:
+        return Machine(str(self.folder))
+
+    @property
+    def config(self) -> Config:
+        return SETTINGS  # type: ignore[return-value]
+
+    def texts(self, *tools: str) -> list[GuestText]:
+        return listing.listed(self.machine, tools or listing.TOOLS).texts
+
+    def text(self, part: str, *tools: str) -> GuestText:
+        """The text that has these words, the smallest where several have."""
+        return min((one for one in self.texts(*tools) if part in one.text), key=lambda one: len(one.text))
+
+    def run(self, plan: GuestPlan) -> int:
+        self.now += 60_000
+        return changing.run(self.config, self.machine, self.now, plan)
+
+    def correct(self, one: GuestText, text: str) -> int:
+        return self.run(changing.plan_correction(self.config, self.machine, self.now, one, text))
+
+    def delete(self, one: GuestText) -> int:
+        return self.run(changing.plan_deletion(self.config, self.machine, self.now, one))
+
+    def undo(self) -> int:
+        return self.run(changing.plan_undo(self.config, self.machine, self.now))
+
+    def files(self) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and not path.is_symlink() and ".engram" not in path.parts
+        }
