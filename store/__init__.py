@@ -92,7 +92,7 @@ FOR_THE_APPLICATION = {
         "store.base.record_keys": "pack_key=pack unpack_key=unpack",
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
-            EXPORT_FORMS FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
+            EXPORT_FORMS FACT_ORDERS GUEST_TOOLS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
             TASK_STATUSES TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_STATES=STATES AGEING_TABLE=TABLE ageing_state=state",
@@ -228,6 +228,7 @@ FOR_THE_APPLICATION = {
             SourceImport SourceImportReport SourcePreview found_sources this_machine=machine
         """,
         "store.sources.registry": "source_reader=reader",
+        "store.sources.source": "Machine",
     },
     "versions of other tools' memory files": {
         "store.guard.comparing": "GuardLine=DiffLine guard_difference=difference guard_lines=lines_of",
@@ -241,6 +242,18 @@ FOR_THE_APPLICATION = {
             GuardedChange GuardMoment=Moment guard_moment=get guard_moment_number=number_of
             named_guard_files=named recent_guard_moments=recent tell_guard_moments=tell untold_guard_moments=untold
         """,
+    },
+    "texts of other tools, edited in place": {
+        "store.guests.changing": """
+            GuestPlan plan_guest_correction=plan_correction plan_guest_deletion=plan_deletion plan_guest_undo=plan_undo
+            run_guest_plan=run
+        """,
+        "store.guests.guest_text": "GuestText",
+        "store.guests.listing": """
+            GuestList find_guest_text=find guest_texts=listed guest_title=title
+            matching_guest_texts=matching
+        """,
+        "store.guests.secrets": "shown_guest_text=shown",
     },
     "the doctor, salvage, upkeep": {
         "store.health.finding": "FINDING_NOTE=NOTE FINDING_OK=OK FINDING_WRONG=WRONG quiet_findings=quiet",

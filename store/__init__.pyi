@@ -77,6 +77,7 @@ from store.base.vocabulary import (
     EXPORT_FORMS,
     FACT_ORDERS,
     FACT_STATUSES,
+    GUEST_TOOLS,
     IMPACTS,
     LINK_TYPES,
     MODEL,
@@ -281,6 +282,26 @@ from store.guard.restoring import (
 )
 from store.guard.watching import (
     watched as watched_guard,
+)
+from store.guests.changing import (
+    GuestPlan,
+    plan_correction as plan_guest_correction,
+    plan_deletion as plan_guest_deletion,
+    plan_undo as plan_guest_undo,
+    run as run_guest_plan,
+)
+from store.guests.guest_text import (
+    GuestText,
+)
+from store.guests.listing import (
+    GuestList,
+    find as find_guest_text,
+    listed as guest_texts,
+    matching as matching_guest_texts,
+    title as guest_title,
+)
+from store.guests.secrets import (
+    shown as shown_guest_text,
 )
 from store.health.doctor import (
     examine,
@@ -580,6 +601,9 @@ from store.services.source_import import (
 from store.sources.registry import (
     reader as source_reader,
 )
+from store.sources.source import (
+    Machine,
+)
 from store.sync.advice import (
     MovablePart,
     large as large_file,
@@ -699,11 +723,15 @@ __all__ = [
     "Finding",
     "ForeignFile",
     "FullTextIndex",
+    "GUEST_TOOLS",
     "GuardLine",
     "GuardLook",
     "GuardMoment",
     "GuardRestore",
     "GuardedChange",
+    "GuestList",
+    "GuestPlan",
+    "GuestText",
     "HISTORY_KINDS",
     "Hit",
     "ID_CHUNK",
@@ -734,6 +762,7 @@ __all__ = [
     "MODEL",
     "MODEL_SWITCH",
     "MUTED_KINDS",
+    "Machine",
     "Measures",
     "MemorandaError",
     "Memory",
@@ -870,6 +899,7 @@ __all__ = [
     "feature_off",
     "find_citations",
     "find_decision_matches",
+    "find_guest_text",
     "folder_export",
     "forget_guard",
     "found_models",
@@ -885,6 +915,8 @@ __all__ = [
     "guard_now",
     "guard_place",
     "guard_target",
+    "guest_texts",
+    "guest_title",
     "here",
     "hook_process",
     "how_long_ago",
@@ -906,6 +938,7 @@ __all__ = [
     "make_cuts",
     "many_records",
     "markdown_export",
+    "matching_guest_texts",
     "measure",
     "model_calls",
     "model_due",
@@ -929,6 +962,9 @@ __all__ = [
     "parse_query",
     "pending_purge",
     "plan_guard_restore",
+    "plan_guest_correction",
+    "plan_guest_deletion",
+    "plan_guest_undo",
     "point_in_time",
     "probe_model",
     "project_config_path",
@@ -951,6 +987,7 @@ __all__ = [
     "restore_guard",
     "revoke_setting",
     "rule_pass",
+    "run_guest_plan",
     "salvage_file",
     "save_transcripts",
     "scan_dollars",
@@ -962,6 +999,7 @@ __all__ = [
     "shared_identity",
     "shares",
     "short_model_name",
+    "shown_guest_text",
     "source_reader",
     "spellings",
     "summarizers",

@@ -48,15 +48,15 @@ def lines_in(file: Guarded, raw: bytes) -> list[str]:
         return [f"{len(raw):,} bytes that are no text"]
 
 
-def difference(before: Sequence[str], after: Sequence[str]) -> list[DiffLine]:
-    """Return what differs, with a few lines around it."""
+def difference(before: Sequence[str], after: Sequence[str], context: int = CONTEXT) -> list[DiffLine]:
+    """Return what differs, with `context` lines around it."""
     found: list[DiffLine] = []
     if max(len(before), len(after)) > LONGEST:
         kept, new = set(before), set(after)
         found = [DiffLine("-", number, line) for number, line in enumerate(before, 1) if line not in new]
         return [*found, *(DiffLine("+", 0, line) for line in after if line not in kept)]
     last = 0
-    for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(CONTEXT):
+    for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(context):
         if group[0][1] > last:
             found.append(DiffLine("…", 0, ""))
         last = group[-1][2]

@@ -56,6 +56,11 @@ class Moment:
         return files.title(self.tool)
 
     @property
+    def edited(self) -> bool:
+        """Whether a person corrected or deleted texts in it."""
+        return self.restores == EDIT
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many files were removed, rewritten, added; without those that are none."""
         found = {what: sum(one.what == what for one in self.files) for what in WHAT}

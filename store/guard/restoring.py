@@ -68,10 +68,11 @@ def plan(
     number: int | None = None,
     name: str = "",
     lines: Lines | None = None,
+    context: int = comparing.CONTEXT,
 ) -> RestorePlan:
     """Return what puts back a moment, or only the file of it that is called `name`, or only `lines` of that; without a
-    number what undoes the last restore. All files are looked at first, so that what is there now is kept. Raise
-    NotFound, InvalidInput."""
+    number what undoes the last restore. Differences have `context` lines around them. All files are looked at first, so
+    that what is there now is kept. Raise NotFound, InvalidInput."""
     with opened(config) as kept:
         looking.settle(kept, now)
         looking.look_with(kept, config, machine, now)
@@ -89,7 +90,7 @@ def plan(
             ):
                 stay.append((one.file.path, "its version was erased with what was purged"))
                 continue
-            put = _one(kept, one, shown, lines)
+            put = _one(kept, one, shown, lines, context)
             if put is not None:
                 found.append(put)
         return RestorePlan(moment, tuple(found), tuple(stay))
@@ -126,7 +127,9 @@ def run(config: Config, machine: Machine, now: int, chosen: RestorePlan) -> int:
         return moment
 
 
-def _one(kept: KeptVersions, one: GuardedChange, shown: int | None, lines: Lines | None) -> PutBack | None:
+def _one(
+    kept: KeptVersions, one: GuardedChange, shown: int | None, lines: Lines | None, context: int
+) -> PutBack | None:
     """Return how one file is put back; None if it is as it was."""
     before = None if one.before is None else versions.content(kept, one.before)
     now = None if shown is None else versions.content(kept, shown)
@@ -140,7 +143,9 @@ def _one(kept: KeptVersions, one: GuardedChange, shown: int | None, lines: Lines
     if wanted == now:
         return None
     difference = comparing.difference(
-        comparing.lines_of(kept, one.file, shown), [] if wanted is None else comparing.lines_in(one.file, wanted)
+        comparing.lines_of(kept, one.file, shown),
+        [] if wanted is None else comparing.lines_in(one.file, wanted),
+        context,
     )
     return PutBack(one, shown, wanted, shown != one.after, tuple(difference))
 

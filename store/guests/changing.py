@@ -21,6 +21,7 @@ from store.guests.guest_text import GuestText, NotEditable
 from store.sources.readers.claude_code import INDEX
 from store.sources.source import Machine
 
+CONTEXT = 0  # lines around a change: it is one text, and is to be seen at once
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
@@ -32,6 +33,10 @@ class GuestPlan:
     files: tuple[PutBack, ...]
     cells: tuple[Cell, ...] = ()
     undoes: int = 0
+
+    def what(self, one: PutBack) -> str:
+        """Return what becomes of a file."""
+        return "rewritten" if self.cells else one.what
 
 
 def plan_correction(config: Config, machine: Machine, now: int, one: GuestText, text: str) -> GuestPlan:
@@ -74,7 +79,7 @@ def plan_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
             cells = engram.undoing(versions.content(kept, first.before), versions.content(kept, first.after))
             put = PutBack(first, first.after, None, False, _cells_difference(cells))
             return GuestPlan((put,), cells, moment.number)
-    plan = restoring.plan(config, machine, now, moment.number)
+    plan = restoring.plan(config, machine, now, moment.number, context=CONTEXT)
     if again := [one for one in plan.files if one.again]:
         raise Conflict(
             f"{again[0].change.file.path} changed again after {moment.name}; nothing was undone.",
@@ -151,7 +156,7 @@ def _backed_up(kept: KeptVersions, config: Config, machine: Machine, now: int, f
 def _put(kept: KeptVersions, file: Guarded, shown: int, raw: bytes, wanted: bytes | None) -> PutBack:
     number = versions.file_of(kept, file.tool, file.path)
     difference = comparing.difference(
-        comparing.lines_in(file, raw), [] if wanted is None else comparing.lines_in(file, wanted)
+        comparing.lines_in(file, raw), [] if wanted is None else comparing.lines_in(file, wanted), CONTEXT
     )
     return PutBack(GuardedChange(number, file, shown, shown), shown, wanted, False, tuple(difference))
 
@@ -165,8 +170,9 @@ def _in_database(config: Config, machine: Machine, now: int, one: GuestText, cel
     here = next((other for other in listing.texts_of(file, []) if other.name == one.name), None)
     if here is None:
         raise refused(file, "the text changed since it was shown")
-    lines = [secrets.shown(text).split("\n") if text else [] for text in (one.text, new)]
-    put = PutBack(GuardedChange(0, file, None, None), None, None, False, tuple(comparing.difference(*lines)))
+    old, lines = (secrets.shown(text).split("\n") if text else [] for text in (one.text, new))
+    difference = tuple(comparing.difference(old, lines, CONTEXT))
+    put = PutBack(GuardedChange(0, file, None, None), None, None, False, difference)
     return GuestPlan((put,), (cell,))
 
 
@@ -174,8 +180,8 @@ def _cells_difference(cells: tuple[Cell, ...]) -> tuple[DiffLine, ...]:
     found = []
     for one in cells:
         if one.column == engram.TEXT:
-            lines = (secrets.shown(text or "").split("\n") for text in (one.before, one.after))
-            found += comparing.difference(*lines)
+            before, after = (secrets.shown(text or "").split("\n") for text in (one.before, one.after))
+            found += comparing.difference(before, after, CONTEXT)
         else:
             found.append(DiffLine("+", 0, f"observation {one.row}, which is not deleted any more"))
     return tuple(found)

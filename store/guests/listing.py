@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from store.base.errors import InvalidInput, NotFound
+from store.base.vocabulary import GUEST_TOOLS
 from store.guard.files import SUFFIX, Guarded, guarded
 from store.guests import engram, markdown
 from store.guests.guest_text import FEWEST, GuestText, NotEditable
@@ -13,8 +14,6 @@ from store.sources.files import read_bytes
 from store.sources.readers import claude_code
 from store.sources.source import Machine, Trouble
 from store.text.folding import fold
-
-TOOLS = (*markdown.TOOLS, engram.TOOL)
 
 
 @dataclass(slots=True)
@@ -25,11 +24,11 @@ class GuestList:
     troubles: list[Trouble] = field(default_factory=list)
 
 
-def listed(machine: Machine, tools: Sequence[str] = TOOLS) -> GuestList:
-    """Read all of them. Raise InvalidInput for a tool that is none of TOOLS."""
-    if unknown := set(tools) - set(TOOLS):
+def listed(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> GuestList:
+    """Read all of them. Raise InvalidInput for a tool that is none of GUEST_TOOLS."""
+    if unknown := set(tools) - set(GUEST_TOOLS):
         raise InvalidInput(
-            f"Memories of {min(unknown)} cannot be edited in place.", f"Those of these can: {', '.join(TOOLS)}."
+            f"Memories of {min(unknown)} cannot be edited in place.", f"Those of these can: {', '.join(GUEST_TOOLS)}."
         )
     found = GuestList()
     files = guest_files(machine, tools)
@@ -39,14 +38,21 @@ def listed(machine: Machine, tools: Sequence[str] = TOOLS) -> GuestList:
     return found
 
 
-def guest_files(machine: Machine, tools: Sequence[str] = TOOLS) -> list[Guarded]:
-    """List the files in which the texts are: they are all guarded ones."""
+def guest_files(machine: Machine, tools: Sequence[str] = GUEST_TOOLS) -> list[Guarded]:
+    """List the files in which the texts are: they are all guarded ones. An index comes after what it leads to."""
     own = os.path.dirname(os.path.realpath(claude_code.projects(machine)))  # with a person's own instructions
-    return [
+    found = [
         file
         for file in guarded(machine)
         if file.tool in tools and not (file.tool == "claude-code" and os.path.dirname(file.path) == own)
     ]
+    found.sort(key=lambda file: (GUEST_TOOLS.index(file.tool), *_order(file.path)))
+    return found
+
+
+def _order(path: str) -> tuple[str, bool]:
+    folder, name = os.path.split(path)
+    return folder, name == claude_code.INDEX
 
 
 def texts_of(file: Guarded, troubles: list[Trouble]) -> list[GuestText]:

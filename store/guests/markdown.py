@@ -14,7 +14,6 @@ from store.sources.readers.claude_code import INDEX
 from store.sources.readers.observations import OBSERVATION, parted
 from store.sources.readers.openclaw import OBSERVED, PLACEHOLDER, STATUS
 
-TOOLS = ("claude-code", "basic-memory", "openclaw")
 OPENCLAW_LISTS = ("MEMORY.md", "USER.md")
 LONGEST = 5_000  # lines of a text that is compared with its new form line by line
 _BREAK = re.compile(rb"\r\n|\r|\n")
@@ -59,7 +58,7 @@ def read(tool: str, path: str, raw: bytes) -> list[GuestText]:
     content = _Content(raw)
     name = os.path.basename(path)
     if tool == "claude-code":
-        found = _index(content, path) if name == INDEX else _fact(content, path)
+        found = _lines(content, path) if name == INDEX else _fact(content, path)
     elif tool == "basic-memory":
         found = _note(content, path)
     else:
@@ -74,13 +73,9 @@ def _fact(content: _Content, path: str) -> Iterator[GuestText]:
     yield from _whole(content, "claude-code", path, title, text_of(about.get("type")))
 
 
-def _index(content: _Content, path: str) -> Iterator[GuestText]:
-    """Yield the bullets of Claude Code's index that lead to no file: those that do are told with their file."""
-    folder = os.path.dirname(path)
+def _lines(content: _Content, path: str) -> Iterator[GuestText]:
     for bullet in content.bullets():
-        links = _LINK.findall(bullet.text)
-        if not any(os.path.lexists(os.path.join(folder, link)) for link in links):
-            yield _bullet(content, "claude-code", path, bullet, INDEX, "index")
+        yield _bullet(content, "claude-code", path, bullet, INDEX, "index")
 
 
 def _note(content: _Content, path: str) -> Iterator[GuestText]:

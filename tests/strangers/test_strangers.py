@@ -141,6 +141,7 @@ CHANGING: dict[str, list[str]] = {
     "team": ["team sync", "team believe nobody work", "team new"],
     "replicate": ["replicate postgresql://nobody@127.0.0.1:1/none"],
     "guard": ["guard", "guard --once", "guard list", "guard show M#1", "guard restore 1 --dry-run", "guard off --yes"],
+    "guest": ["guest", "guest search a", "guest show abcdef", "guest correct abcdef text --yes", "guest undo --yes"],
 }
 ELSEWHERE = {"demo", "mcp", "serve"}  # one makes its own project, the others serve until they are ended
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from support.guarded import NIGHT, SETTINGS
 from support.samples import SAMPLES, copied
 
+from store.base.vocabulary import GUEST_TOOLS
 from store.config.configuration import Config
 from store.guests import changing, listing
 from store.guests.changing import GuestPlan
@@ -83,7 +84,7 @@ class GuestHome:
         return SETTINGS  # type: ignore[return-value]
 
     def texts(self, *tools: str) -> list[GuestText]:
-        return listing.listed(self.machine, tools or listing.TOOLS).texts
+        return listing.listed(self.machine, tools or GUEST_TOOLS).texts
 
     def text(self, part: str, *tools: str) -> GuestText:
         """The text that has these words, the smallest where several have."""
@@ -105,6 +106,7 @@ class GuestHome:
     def files(self) -> dict[str, bytes]:
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
-            for path in sorted(self.folder.rglob("*"))
-            if path.is_file() and not path.is_symlink() and ".engram" not in path.parts
+            for place in (self.claude.parent, self.notes, self.openclaw)
+            for path in sorted(place.rglob("*"))
+            if path.is_file() and not path.is_symlink()
         }

@@ -378,6 +378,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("scan",), {"sources", "counts", "findings", "starts", "troubles", "transcripts"}),
     (("guard",), {"first", "files", "bytes", "moments", "troubles"}),
     (("guard", "--once"), {"first", "files", "bytes", "moments", "troubles"}),
+    (("guest",), {"texts", "troubles"}),
+    (("guest", "search", "tides"), {"texts", "troubles"}),
     (("index", "documents"), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("adopt",), {"path", "ours"}),

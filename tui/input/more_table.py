@@ -25,6 +25,7 @@ TABLE = (
     Further("p", "Plots", "stats --plot -", "growth, recall and age over time"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),
+    Further("u", "Guests", "guest", "what other tools remember: correct and delete it"),
 )
 
 

@@ -29,7 +29,7 @@ def test_a_correction_and_its_undo(home: GuestHome, tool: str) -> None:
     plan = changing.plan_correction(home.config, home.machine, home.now, one, "Inés prefiere commits grandes.")
     assert home.files() == before
     [file] = plan.files
-    assert [line.text for line in file.difference if line.sign == "+"][0].count("commits grandes") == 1
+    assert "commits grandes" in next(line.text for line in file.difference if line.sign == "+")
     home.run(plan)
     assert changed(home, before) == {os.path.basename(one.path)}
     assert home.text("commits grandes", tool).text == "Inés prefiere commits grandes."

@@ -7,6 +7,7 @@ import pytest
 from support.guests import GuestHome
 
 from store.base.errors import InvalidInput, NotFound
+from store.base.vocabulary import GUEST_TOOLS
 from store.guests import listing
 from store.guests.listing import matching
 
@@ -17,7 +18,7 @@ def troubles(home: GuestHome) -> dict[str, str]:
 
 def test_the_samples_of_four_tools(home: GuestHome) -> None:
     found = listing.listed(home.machine)
-    assert {one.tool for one in found.texts} == set(listing.TOOLS) and not found.troubles
+    assert {one.tool for one in found.texts} == set(GUEST_TOOLS) and not found.troubles
     assert {one.tool for one in home.texts("engram")} == {"engram"}
     assert not [one for one in found.texts if "mejillon" in one.text and one.tool == "engram"]  # it is deleted
     with pytest.raises(InvalidInput, match="Memories of mem0 cannot be edited in place"):

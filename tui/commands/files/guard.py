@@ -160,7 +160,7 @@ def _show(given: "ParsedArguments") -> Outcome:
         ]
     lines = [moment_title(moment)]
     for one, difference in found:
-        lines += ["", f"{home_path(one.file.path)}  {one.what}", *map(_diff_line, difference)]
+        lines += ["", f"{home_path(one.file.path)}  {one.what}", *map(diff_line, difference)]
     return Outcome(lines=lines, data=lambda: _moment_data(moment) | {"files": [_file_data(*one) for one in found]})
 
 
@@ -209,7 +209,7 @@ def _preview(plan: "GuardRestore") -> list[str]:
         again = f", which changed again after {plan.moment.name}" if one.again else ""
         lines += [
             f"{home_path(one.change.file.path)}  would be {one.what}{again}",
-            *map(_diff_line, one.difference),
+            *map(diff_line, one.difference),
             "",
         ]
     return [*lines, *_stay(plan)]
@@ -241,6 +241,9 @@ def moment_title(moment: "GuardMoment") -> str:
     """Return a moment in a sentence, as in `M#3  23 files of …`."""
     number = len(moment.files)
     what = ", ".join(f"{many:,} {word}" if number > 1 else word for word, many in moment.counts.items())
+    if moment.edited:
+        whose = f"{count(number, 'file')} of {moment.title}'s memory"
+        return f"{moment.name}  You changed {whose} {moment_times(moment)}: {what}"
     if moment.restores is not None:
         done = f"You put {count(number, 'file')} back to before M#{moment.restores}"
         return f"{moment.name}  {done} {moment_times(moment)}: {what}"
@@ -266,7 +269,8 @@ def _moment_lines(moment: "GuardMoment") -> list[str]:
     return lines
 
 
-def _diff_line(line: "GuardLine") -> str:
+def diff_line(line: "GuardLine") -> str:
+    """Return a line of a difference."""
     if line.sign == "…":
         return "       …"
     return f"  {line.sign} {line.before or '':>4} {visible(line.text)}".rstrip()
@@ -293,7 +297,8 @@ def _moment_data(moment: "GuardMoment") -> "dict[str, Any]":
         "tool": moment.tool,
         "first_at": from_ms(moment.first_at),
         "last_at": from_ms(moment.last_at),
-        "restores": moment.restores and f"M#{moment.restores}",
+        "restores": f"M#{moment.restores}" if moment.restores else None,
+        "edited": moment.edited,
         "files": [{"path": one.file.path, "change": one.what} for one in moment.files],
     }
 

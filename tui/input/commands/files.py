@@ -1,6 +1,6 @@
 """Commands for conversations, documents, the file, its health and the settings."""
 
-from store import EXPORT_FORMS, SETTING_NAMES, SOURCE_NAMES
+from store import EXPORT_FORMS, GUEST_TOOLS, SETTING_NAMES, SOURCE_NAMES
 from tui.input.argument_parser import Argument
 from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 
@@ -8,6 +8,7 @@ ALLOW = "allow"  # instead of a setting: allow the project's settings that reach
 REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
 TEAM_ACTS = ("sync", "believe", "trust", "new")
+GUEST_ACTS = ("list", "search", "show", "correct", "delete", "undo")
 GUARD_ACTS = ("list", "show", "restore", "undo", "off")
 SHELLS = ("bash", "zsh", "fish")
 
@@ -259,6 +260,25 @@ FILE_COMMANDS = (
         Argument("file", "maybe", "FILE[:LINE]", "only this file of it; of restore, only this line, or 3-8"),
         Argument("once", "flag", "", "for a timer: keep what changed, print a line for each moment, nothing else"),
         Argument("watch", "flag", "", "stay, and look whenever a file changes"),
+        LIMIT,
+        DRY_RUN,
+        YES,
+        opens="nothing",
+        apart=True,
+    ),
+    Verb(
+        "guest",
+        "Read, search, correct and delete what other tools remember, in their own files",
+        "files.guest.guest",
+        Argument(
+            "what",
+            "maybe",
+            "list|search|show|correct|delete|undo",
+            "without one: list all; correct and delete show first what changes, and undo takes the last one back",
+            choices=GUEST_ACTS,
+        ),
+        Argument("words", "any", "NAME|TEXT", "the words of a search; the name of a text, 3f2a9c1, and its new words"),
+        Argument("tool", "value", "T", "only this tool", choices=GUEST_TOOLS),
         LIMIT,
         DRY_RUN,
         YES,

@@ -49,6 +49,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "model": ("ollama", "llm", "qwen"),
     "salvage": ("repair", "recover file"),
     "guard": ("watch files", "versions", "protect", "recover files"),
+    "guest": ("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
     "share": ("publish", "send", "push"),
     "team": ("people", "colleagues", "members"),
     "sync": ("synchronise", "synchronize", "pull", "exchange"),

@@ -113,6 +113,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         _show_guard(screen)
     elif verb.name == "guard" and given.watch:
         screen.say("That stays until it is ended: run memoranda guard --watch in a terminal of its own.", "warning")
+    elif verb.name == "guest" and given.what in (None, "list", "search"):
+        _show_guests(screen, given)
     elif verb.name == "scan" and not (given.md or given.check or given.save or screen.moment):
         _show_scan(screen, given)
     elif verb.name == "verify":
@@ -197,6 +199,15 @@ def _show_guard(screen: CommandHost) -> None:
 
     if screen.engine is not None:
         screen.app.push_screen(GuardScreen(screen.engine.location))
+
+
+def _show_guests(screen: CommandHost, given: ParsedArguments) -> None:
+    from tui.screens.guests.screen import GuestsScreen
+
+    if screen.engine is not None:
+        tools = (given.tool,) if given.tool else ()
+        query, editor = " ".join(given.words), screen.setting("editor")
+        screen.app.push_screen(GuestsScreen(screen.engine.location, tools, query, editor))
 
 
 def _show_scan(screen: CommandHost, given: ParsedArguments) -> None:

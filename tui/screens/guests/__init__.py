@@ -1,0 +1,1 @@
+"""What other tools remember, text by text."""

@@ -1,0 +1,283 @@
+"""Guests: what other tools remember, in their own files. `/` searches, `c` corrects a text and `f` deletes it, after
+showing what changes; `u` undoes the last change, `E` corrects in the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+
+from store import (
+    GUEST_TOOLS,
+    GuestList,
+    GuestPlan,
+    GuestText,
+    MemorandaError,
+    guard_now,
+    guest_texts,
+    load_config,
+    matching_guest_texts,
+    plan_guest_correction,
+    plan_guest_deletion,
+    plan_guest_undo,
+    run_guest_plan,
+    shown_guest_text,
+    this_machine,
+)
+from tui.commands.files.guard import home_path
+from tui.commands.files.guest import NOTHING, guest_tool
+from tui.render.field_diff import Line
+from tui.render.plurals import count
+from tui.screens.guard.rows import difference_lines
+from tui.screens.guests.rows import GuestRows, text_lines
+from tui.screens.list_screen import ListScreen
+from tui.theme.escape import visible
+from tui.widgets.prompt_bar import AskBar
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from store import Config, Location, Machine
+
+Planned = Callable[["Config", "Machine", int], GuestPlan]
+
+
+class GuestsScreen(ListScreen["str | None"]):
+    """Shows the texts and changes them, each on a thread. Dismisses with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Close", id="guests.close", tooltip="Leave what is asked or searched, then close"),
+        Binding("slash", "search", "Search", id="guests.search", tooltip="Show only texts with these words"),
+        Binding("c", "correct", "Correct", id="guests.correct", tooltip="Give the text other words"),
+        Binding("f", "delete", "Delete", id="guests.delete", tooltip="Show what deleting the text changes"),
+        Binding("u", "undo", "Undo", id="guests.undo", tooltip="Show what undoing the last change here changes"),
+        Binding("y", "yes", "Yes", id="guests.yes", tooltip="Do what is shown"),
+        Binding("n", "no", "No", id="guests.no", tooltip="Leave it as it is"),
+        Binding("E", "edit", "Edit", id="guests.edit", tooltip="Give the text other words in your editor"),
+        Binding("l", "look", "Look", id="guests.look", tooltip="Read all of it again"),
+    ]
+    NAME, EMPTY = "guests", NOTHING
+
+    def __init__(self, location: Location, tools: Sequence[str] = (), query: str = "", editor: str = "") -> None:
+        super().__init__()
+        self._config = load_config(location)
+        self._tools = tools or GUEST_TOOLS
+        self._query = query
+        self._editor = editor
+        self._found = GuestList()
+        self._rows = GuestRows([])
+        self._at: GuestText | None = None
+        self._plan: GuestPlan | None = None
+        self._does = ""
+
+    def first_rows(self) -> GuestRows:
+        return self._rows
+
+    def bars(self) -> Iterable[Widget]:
+        return (AskBar(id="guests-ask"),)
+
+    def on_mount(self) -> None:
+        self.put_title("", "reading …")
+        self._keys()
+        self.listed.focus()
+        self._read()
+
+    def _keys(self) -> None:
+        if self._plan is not None:
+            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")], "leaves it")
+            return
+        keys = [("c", "correct", "correct"), ("E", "in editor", "edit"), ("f", "delete", "delete")] if self._at else []
+        keys += [("u", "undo", "undo"), ("/", "search", "search")]
+        self.put_keys([*keys, ("l", "look", "look")], "shows all" if self._query else "closes")
+
+    # reading
+
+    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="read other tools' memories")
+    def _read(self, at: int = 0) -> None:
+        """Read all texts again; the cursor goes to the one it was on, else to row `at`."""
+        found = guest_texts(this_machine(), self._tools)
+        self._narrow(found, at)
+
+    def _narrow(self, found: GuestList, at: int) -> None:
+        query = self._query
+        texts = matching_guest_texts(found.texts, query)
+        if self.is_attached and self.app.is_running:
+            self.app.call_from_thread(self._show, found, texts, query, at)
+
+    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="search other tools' memories")
+    def _search(self) -> None:
+        self._narrow(self._found, 0)
+
+    def _show(self, found: GuestList, texts: list[GuestText], query: str, at: int) -> None:
+        if not self.is_attached or query != self._query:
+            return
+        self._found, self._rows = found, GuestRows(texts)
+        many = count(len(found.texts), "text")
+        says = f"{len(texts):,} of {many}" if query else many
+        self.put_title(f"“{query}”" if query else "", says + _unread(found))
+        shown = self.listed
+        shown.set_rows(self._rows)
+        place = self._rows.index_of(self._at.name) if self._at else None
+        self._at = None
+        if texts:
+            place = min(at, len(texts) - 1) if place is None else place
+            shown.select(self._rows.key(place))
+            self._take(place)
+        else:
+            self.told.show([[(f"Nothing has the words “{visible(query)}”.", "dim")]] if query and found.texts else [])
+            self._keys()
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        index = self._rows.index_of(event.key)
+        if index is not None and self._rows.texts[index] is not self._at:
+            self._take(index)
+
+    def _take(self, index: int) -> None:
+        self._at, self._plan = self._rows.texts[index], None
+        self._tell()
+        self._keys()
+
+    def _tell(self) -> None:
+        """Show the text under the cursor."""
+        lines = text_lines(self._at) if self._at else []
+        self.told.show([*lines, *_troubles(self._found)])
+
+    def action_look(self) -> None:
+        """Read all of it again."""
+        self.put_title("", "reading …")
+        self._read()
+
+    def action_search(self) -> None:
+        """Ask for words, and show only texts that have them."""
+        self.query_one(AskBar).ask("search", self._query, self._searched, over=True)
+
+    def _searched(self, text: str) -> None:
+        self._query = text.strip()
+        self._search()
+
+    # changing
+
+    def action_correct(self) -> None:
+        """Ask for other words in the line below; in the editor where it cannot show the text as it is."""
+        if self._at is None:
+            return
+        text = shown_guest_text(self._at.text)
+        flat = text.replace("\n", " ")
+        if visible(flat) != flat or "⏎" in flat:
+            self.action_edit()
+        else:
+            self.query_one(AskBar).ask("correct", text, self._corrected)
+
+    def action_edit(self) -> None:
+        """Ask for other words in the person's editor."""
+        if self._at is None:
+            return
+        from tui.desktop.editor import edit
+
+        try:
+            new = edit(self.app, shown_guest_text(self._at.text), command=self._editor)
+        except MemorandaError as error:
+            self.say(str(error), "warning")
+            return
+        if new is None:
+            self.say("Nothing was changed.")
+        else:
+            self._corrected(new)
+
+    def _corrected(self, text: str) -> None:
+        one = self._at
+        if one is not None and text != shown_guest_text(one.text):
+            self._prepare(
+                f"Correct it in {guest_tool(one)}'s own file?",
+                "Corrected",
+                lambda config, machine, now: plan_guest_correction(config, machine, now, one, text),
+            )
+
+    def action_delete(self) -> None:
+        """Show what deleting the text under the cursor would change."""
+        one = self._at
+        if one is not None:
+            self._prepare(
+                f"Delete it from {guest_tool(one)}'s own file?",
+                "Deleted",
+                lambda config, machine, now: plan_guest_deletion(config, machine, now, one),
+            )
+
+    def action_undo(self) -> None:
+        """Show what undoing the last change would change."""
+        self._prepare("Undo the last change?", "Undone", plan_guest_undo)
+
+    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="plan a change")
+    def _prepare(self, question: str, does: str, planned: Planned) -> None:
+        try:
+            plan = planned(self._config, this_machine(), guard_now())
+        except MemorandaError as error:
+            self.app.call_from_thread(self._refused, error)
+            return
+        self.app.call_from_thread(self._planned, question, does, plan)
+
+    def _planned(self, question: str, does: str, plan: GuestPlan) -> None:
+        if not self.is_attached:
+            return
+        self._plan, self._does = plan, does
+        lines: list[Line] = [[(question, "own")], []]
+        for one in plan.files:
+            lines += difference_lines(f"{home_path(one.change.file.path)}  would be {plan.what(one)}", one.difference)
+        self.told.show(lines)
+        self._keys()
+
+    def action_yes(self) -> None:
+        """Do what is shown."""
+        if self._plan is not None:
+            plan, self._plan = self._plan, None
+            self._run(plan)
+
+    @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="change a text")
+    def _run(self, plan: GuestPlan) -> None:
+        try:
+            number = run_guest_plan(self._config, this_machine(), guard_now(), plan)
+        except MemorandaError as error:
+            self.app.call_from_thread(self._refused, error)
+        else:
+            back = f"memoranda guard restore M#{number} redoes it" if plan.undoes else "u to undo"
+            self.app.call_from_thread(self.say, f"{self._does}: M#{number}, {back}")
+        self.app.call_from_thread(self._again)
+
+    def _again(self) -> None:
+        self._read(self._place())
+
+    def _place(self) -> int:
+        return (self._rows.index_of(self._at.name) or 0) if self._at else 0
+
+    def action_no(self) -> None:
+        """Leave everything as it is."""
+        if self._plan is not None:
+            self._plan = None
+            self._tell()
+            self._keys()
+
+    def _refused(self, error: MemorandaError) -> None:
+        self.say(str(error), "error")
+        self.action_no()
+        self._keys()
+
+    def action_leave(self) -> None:
+        """Leave what is asked, then the search, then the screen."""
+        if self._plan is not None:
+            self.action_no()
+        elif self._query:
+            self._searched("")
+        else:
+            self.dismiss(None)
+
+
+def _unread(found: GuestList) -> str:
+    return f", {count(len(found.troubles), 'file')} not read" if found.troubles else ""
+
+
+def _troubles(found: GuestList) -> list[Line]:
+    if not found.troubles:
+        return []
+    return [[], *([(f"Not read: {home_path(one.path)}: {one.why}", "warning")] for one in found.troubles)]
