@@ -4,6 +4,9 @@
 
 Three tables. The duration of a scan of so many memory files of Claude Code in twenty projects under git, and of so many
 MB of transcripts, with the time until the first part of the report; a second run, since the first reads from the disk.
+The transcripts are those of the samples over and over, of Claude Code and of Codex, a key in each, between outputs of
+tools that are files of this repository; they are made in a temporary folder. The time is also given of a processor,
+since others may be at work: with two free ones a scan takes half of it.
 The precision of each kind: duplicates and contradictions on the pairs that a person judged (tests/support/likeness.py);
 files on the documents of this repository, today's, in which every file that they name is there, and those of a commit
 `--old` commits ago, where what is not in the tree any more is missing; the others on seeded texts, half of which only
@@ -12,6 +15,7 @@ look like it. Aims: 2 s, 60 s, 5 s, .9."""
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import subprocess
@@ -20,8 +24,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from pathlib import Path
 
-from bench.ingest import transcripts as written_transcripts
 from bench.store import heading, verdict
 from store.base.clock import utc_now
 from store.scan.machine_scan import scan
@@ -35,6 +39,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 
 FILES_SECONDS, TRANSCRIPTS_SECONDS, FIRST_SECONDS, PRECISION = 2.0, 60.0, 5.0, 0.9
 PROJECTS = 20
+SESSION = 4 << 20  # bytes of a transcript
 WORDS = "tide port harbour index query ledger rate table cache branch deploy parser export import chart level".split()
 
 
@@ -53,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             seconds = time.perf_counter() - start
             found = f"{sum(report.counts.values()):,} findings"
             _line(what, seconds, _processor() - spent, found, FILES_SECONDS)
-        size = written_transcripts(os.path.join(machine.home, ".codex", "sessions"), options.mb << 20)
+        size = _transcripts(machine.home, options.mb << 20)
         start, spent = time.perf_counter(), _processor()
 
         def arrived(report: object) -> None:
@@ -98,6 +103,34 @@ def _home(folder: str, files: int) -> Machine:
                     f"---\nname: m{one}\nmetadata:\n  type: project\n---\nNote {one}: {words}; app/f{one * 2}.py.\n"
                 )
     return Machine(home)
+
+
+def _transcripts(home: str, size: int) -> int:
+    """Write transcripts of `size` bytes in sessions of SESSION, by turns of Claude Code and of Codex; return the
+    bytes."""
+    chance, written, number = random.Random(2), 0, 0
+    said = {tool: _lines(tool) for tool in ("claude-code", "codex")}
+    outputs = list(Path(ROOT, "store").rglob("*.py"))
+    claude = sorted(Path(home, ".claude", "projects").iterdir())
+    codex = Path(home, ".codex", "sessions", "2026", "11", "23")
+    codex.mkdir(parents=True)
+    while written < size:
+        number += 1
+        tool, folder = ("claude-code", chance.choice(claude)) if number % 2 else ("codex", codex)
+        made = 0
+        with open(folder / f"rollout-{number:05}.jsonl", "w", encoding="utf-8") as file:
+            while made < min(SESSION, size - written):
+                output = chance.choice(outputs).read_text(encoding="utf-8")
+                lines = [*said[tool], json.dumps({"type": "output", "text": output}, ensure_ascii=False)]
+                made += sum(file.write(f"{line}\n") for line in lines)
+        written += made
+    return written
+
+
+def _lines(tool: str) -> list[str]:
+    """Return the lines of the samples' transcripts of a tool."""
+    files = sorted(Path(ROOT, "tests", "samples", tool).rglob("*.jsonl"))
+    return [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def _repository(project: str) -> None:

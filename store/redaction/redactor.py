@@ -3,6 +3,8 @@
 Every import here slows down each command: no dataclasses, typing, enum, pathlib.
 """
 
+from bisect import bisect_right
+
 from store.redaction import MARKER
 from store.redaction.keyword_index import KeywordIndex
 from store.redaction.rules.encoded import BASE64, percent
@@ -125,16 +127,36 @@ def _normalised(text: str) -> tuple[str, dict[str, str]]:
     return copy, changed
 
 
-def _origins(text: str, changed: dict[str, str]) -> list[int]:
-    """Return for each character of the copy the offset of the one it came from."""
-    origins: list[int] = []
-    for offset, char in enumerate(text):
-        form = changed.get(char, char)
-        if len(form) == 1:
-            origins.append(offset)
-        else:
-            origins.extend([offset] * len(form))
-    return origins
+class _Origins:
+    """For each character of the copy the offset of the one it came from. Only what became none or several is noted."""
+
+    __slots__ = ("_at", "_places", "_size", "_widths")
+
+    def __init__(self, text: str, changed: dict[str, str]) -> None:
+        import re
+
+        self._at: list[int] = []  # offsets in the copy, ascending
+        self._places: list[int] = []  # … in the text
+        self._widths: list[int] = []
+        shift = 0
+        if odd := "".join(re.escape(char) for char, form in changed.items() if len(form) != 1):
+            for found in re.compile(f"[{odd}]").finditer(text):
+                width = len(changed[found[0]])
+                self._at.append(found.start() + shift)
+                self._places.append(found.start())
+                self._widths.append(width)
+                shift += width - 1
+        self._size = len(text) + shift
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, offset: int) -> int:
+        last = bisect_right(self._at, offset) - 1
+        if last < 0:
+            return offset
+        behind = offset - self._at[last] - self._widths[last]
+        return self._places[last] + (1 + behind if behind >= 0 else 0)
 
 
 # --- Matching ---
@@ -173,7 +195,7 @@ def _index() -> KeywordIndex:
     return _indexes[0]
 
 
-def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple[int, int, str]]:
+def _widened(cuts: list[tuple[int, int, str]], origins: _Origins) -> list[tuple[int, int, str]]:
     """Return the cuts, from left to right, extended to the whole of a character that became several: the original is
     cut between characters only."""
     whole = []
@@ -219,11 +241,12 @@ def findings(text: str) -> list[SecretFinding]:
     if not likely and "%" not in copy:
         return []
     found: list[tuple[int, int, str]] = []
-    origins = _origins(text, changed) if changed else []
+    origins = None
     while True:
         copy, cuts = _read(copy, likely)
         found += cuts
         if changed and cuts:
+            origins = origins or _Origins(text, changed)
             whole = _masked(copy, [(start, end) for start, end, _ in _widened(found, origins)])
             if whole != copy:  # the rest of a character that became several may have been before a keyword
                 copy, likely = whole, anchors(whole)
@@ -240,6 +263,7 @@ def findings(text: str) -> list[SecretFinding]:
     if not found:
         return []
     if changed:
+        origins = origins or _Origins(text, changed)
         found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
     found.sort(key=lambda cut: (cut[0], -cut[1]))
     result: list[SecretFinding] = []

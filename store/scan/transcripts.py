@@ -13,7 +13,7 @@ from store.sources.source import FoundTurn, Machine
 CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
 SOON_DAYS = 7
 DAY = 86_400  # seconds
-BLOCK = 1 << 20  # bytes that are searched at a time
+BLOCK = 1 << 17  # bytes that are searched at a time; one with a secret is searched again
 LARGE = 16 << 20  # bytes in all, from which on several processes search
 Told = dict[str, dict[str, list[int]]]  # file → kind of secret → (its first line, how often it is there)
 ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same length
@@ -89,18 +89,12 @@ def in_file(path: str) -> list[ScanFinding]:
         return []
     counts: dict[str, list[int]] = {}
     with file:
-        line, rest = 1, b""
+        line = 1
         while block := file.read(BLOCK):
-            whole = rest + block
-            end = whole.rfind(b"\n") + 1
-            if not end and len(whole) < LONGEST:
-                rest = whole
-                continue
-            end = end or len(whole)
-            block, rest = whole[:end], whole[end:]
+            if not block.endswith(b"\n"):
+                block += file.readline(LONGEST)
             _search(block, line, counts)
             line += block.count(b"\n")
-        _search(rest, line, counts)
     return found_in({path: counts})
 
 
@@ -120,13 +114,13 @@ def found_in(told: Told) -> list[ScanFinding]:
 
 
 def _search(block: bytes, line: int, counts: dict[str, list[int]]) -> None:
-    if not block:
-        return
     for escaped, plain in ESCAPES:
         block = block.replace(escaped, plain)
     text = block.decode("utf-8", "replace")
+    here, last = line, 0
     for one in findings(text):
         # an escaped end of a line is a space and an end now, and no line of the file
-        here = line + text.count("\n", 0, one.start) - text.count(" \n", 0, one.start)
+        here += text.count("\n", last, one.start) - text.count(" \n", last, one.start)
+        last = one.start
         held = counts.setdefault(one.label, [here, 0])
         held[1] += 1

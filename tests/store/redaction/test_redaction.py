@@ -523,6 +523,12 @@ def test_a_character_that_becomes_two_is_cut_whole() -> None:
     assert redact("é " + SK + "⒈ x") == f"é {cut('SK_KEY')} x"
 
 
+@given(st.lists(st.sampled_from(["a", "\u00ad", "…", "ﬁ", "½", "ñ", "🦀", SK]), max_size=30))
+def test_a_key_is_cut_exactly_among_characters_that_become_none_or_several(parts: list[str]) -> None:
+    text = " ".join(parts)
+    assert [text[one.start : one.end] for one in findings(text)] == [part for part in parts if part == SK]
+
+
 def test_two_keys_may_share_a_character() -> None:
     # "㎧" reads "m∕s": the first key ends in it, the second begins in it.
     text = "é " + SK + "㎧" + "k-" + BODY
