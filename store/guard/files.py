@@ -82,7 +82,9 @@ def _places(machine: Machine, extra: Sequence[str]) -> Iterator[tuple[str, list[
 
 def _claude_code(machine: Machine) -> list[str]:
     base = claude_code.projects(machine)
-    return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *(os.path.join(one, "memory") for one in _below(base))]
+    own = claude_code.own_folder(machine)
+    inner = (os.path.join(one, "memory") for one in _below(base))
+    return [os.path.join(os.path.dirname(base), "CLAUDE.md"), *inner, *([own] if own else [])]
 
 
 def _codex(machine: Machine) -> list[str]:

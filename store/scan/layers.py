@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from store.base.token_count import count
 from store.scan.report import ContextLayer
 from store.sources.files import read_text
-from store.sources.readers.claude_code import INDEX, memory_folder, projects
+from store.sources.readers.claude_code import INDEX, memory_folder, own_folder, projects
 from store.sources.source import Machine
 
 DEEPEST = 5  # imports of imports
@@ -80,7 +80,7 @@ def _file(agent: str, path: str, by: str, home: str, seen: set[str], deep: int) 
 
 def _index(machine: Machine, folder: str) -> Iterator[ContextLayer]:
     name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(folder))
-    path = os.path.join(memory_folder(os.path.join(projects(machine), name)), INDEX)
+    path = os.path.join(own_folder(machine) or memory_folder(os.path.join(projects(machine), name)), INDEX)
     text = read_text(path, []) if os.path.isfile(path) else None
     if text:
         yield ContextLayer("claude-code", path, count("\n".join(text.split("\n")[:INDEX_LINES])))

@@ -1,13 +1,12 @@
 """Conversations that agents keep: how many, which of them Claude Code is about to delete, and secrets in them."""
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 from store.redaction.redactor import findings
 from store.scan.report import EXPIRING, SECRET, ScanFinding
 from store.sources.files import LONGEST, files_below, opened
-from store.sources.readers.claude_code import transcripts
+from store.sources.readers.claude_code import settings, transcripts
 from store.sources.source import FoundTurn, Machine
 
 CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
@@ -21,12 +20,7 @@ ESCAPES = ((b"\\n", b" \n"), (b"\\t", b" \t"), (b'\\"', b' "'))  # of the same l
 
 def kept_days(machine: Machine) -> int:
     """Return after how many days Claude Code deletes a transcript."""
-    base = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
-    try:
-        with open(os.path.join(base, "settings.json"), encoding="utf-8") as file:
-            days = json.load(file).get("cleanupPeriodDays", CLEANUP_DAYS)
-    except (OSError, ValueError, AttributeError):
-        return CLEANUP_DAYS
+    days = settings(machine).get("cleanupPeriodDays", CLEANUP_DAYS)
     return days if isinstance(days, int) and days > 0 else CLEANUP_DAYS
 
 

@@ -1,9 +1,11 @@
 """Claude Code: its own memory, a fact a file, and its transcripts, both below `~/.claude/projects/<folder>/`.
 
 `memory/MEMORY.md` is an index of the other files, and no fact comes from it. The folder's name cannot be turned back
-into the project's path, so a memory's project is the working folder that the transcripts beside it name.
+into the project's path, so a memory's project is the working folder that the transcripts beside it name. Where the
+person's own settings name one folder for the memory of all projects (`autoMemoryDirectory`), that is read too.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -28,16 +30,40 @@ def projects(machine: Machine) -> str:
     return os.path.join(base, "projects")
 
 
+def settings(machine: Machine) -> dict[str, object]:
+    """Return the person's own settings, empty where there are none. A checkout's are never read: what it says may not
+    lead to other places."""
+    path = os.path.join(os.path.dirname(projects(machine)), "settings.json")
+    try:
+        if not os.path.isfile(path):  # a pipe would block for ever
+            return {}
+        with open(path, encoding="utf-8-sig") as file:
+            value = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def own_folder(machine: Machine) -> str:
+    """Return the folder that the settings name for the memory of all projects; empty without one."""
+    named = text_of(settings(machine).get("autoMemoryDirectory"))
+    path = os.path.join(machine.home, named.removeprefix("~/")) if named.startswith("~/") else named
+    if "\0" in path or not os.path.isabs(path) or os.path.realpath(path) in ("/", os.path.realpath(machine.home)):
+        return ""
+    return path
+
+
 def detect(machine: Machine) -> list[str]:
-    base = projects(machine)
+    base, own = projects(machine), own_folder(machine)
     if machine.project:
         name = re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(machine.project))
-        return existing(os.path.join(base, name))
+        return existing(os.path.join(base, name), own)
     try:
         with os.scandir(base) as entries:
-            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+            found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
     except OSError:
-        return []
+        found = []
+    return [*found, *existing(own)]
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
@@ -54,7 +80,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
 def memory_folder(folder: str) -> str:
     """Return where the memories of a project's folder are: `memory` in it, or itself."""
     inner = os.path.join(folder, "memory")
-    return inner if os.path.isdir(inner) else folder
+    return inner if os.path.isdir(inner) and not os.path.isfile(os.path.join(folder, INDEX)) else folder
 
 
 def working_folder(folder: str) -> str:

@@ -1,0 +1,102 @@
+"""Where Claude Code keeps its memory: in a folder for each project, and where the person's own settings say."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from store.guard.files import folders, guarded
+from store.guests import listing
+from store.scan.layers import layers
+from store.sources.readers import claude_code
+from store.sources.registry import detected
+from store.sources.source import FoundMemory, Machine
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home whose Claude Code keeps the memory of all projects in a folder of its own, and a checkout."""
+    home = tmp_path / "home"
+    own = home / "sync" / "notes"
+    own.mkdir(parents=True)
+    (own / "MEMORY.md").write_text("- [Ports](ports.md) — which\n", encoding="utf-8")
+    (own / "ports.md").write_text("The port is 5433.\n", encoding="utf-8")
+    (home / ".claude").mkdir()
+    (home / "src" / "faro" / ".claude").mkdir(parents=True)
+    return home
+
+
+def settings(folder: Path, value: object, name: str = "settings.json") -> None:
+    (folder / name).write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+
+
+def machine(home: Path, **more: str) -> Machine:
+    return Machine(str(home), **more)
+
+
+def test_the_folder_of_the_settings_is_read_guarded_edited_and_counted(home: Path) -> None:
+    settings(home / ".claude", {"autoMemoryDirectory": "~/sync/notes"})
+    own = home / "sync" / "notes"
+    assert detected(machine(home))["claude-code"] == [str(own)]
+    assert detected(machine(home, project=str(home / "src" / "faro")))["claude-code"] == [str(own)]
+    found = [one for one in claude_code.read(str(own), []) if isinstance(one, FoundMemory)]
+    assert [one.text for one in found] == ["The port is 5433."]
+    assert {os.path.basename(one.path) for one in guarded(machine(home))} == {"MEMORY.md", "ports.md"}
+    assert str(own) in folders(machine(home))
+    assert listing.listed(machine(home)).texts[0].text == "The port is 5433."
+    assert str(own / "MEMORY.md") in [one.path for one in layers(machine(home), str(home / "src" / "faro"))]
+
+
+def test_projects_of_before_are_still_read(home: Path) -> None:
+    settings(home / ".claude", {"autoMemoryDirectory": str(home / "sync" / "notes")})
+    (home / ".claude" / "projects" / "-src-faro" / "memory").mkdir(parents=True)
+    assert detected(machine(home))["claude-code"] == [
+        str(home / ".claude" / "projects" / "-src-faro"),
+        str(home / "sync" / "notes"),
+    ]
+
+
+def test_the_settings_are_where_the_environment_says(home: Path) -> None:
+    (home / "config").mkdir()
+    settings(home / "config", {"autoMemoryDirectory": "~/sync/notes"})
+    inside = Machine(str(home), {"CLAUDE_CONFIG_DIR": str(home / "config")})
+    assert detected(inside)["claude-code"] == [str(home / "sync" / "notes")]
+    assert "claude-code" not in detected(machine(home))
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_a_checkout_leads_nowhere(home: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout = home / "src" / "faro"
+    settings(checkout / ".claude", {"autoMemoryDirectory": str(home / "sync" / "notes")}, name)
+    monkeypatch.chdir(checkout)
+    for one in (machine(home), machine(home, project=str(checkout))):
+        assert "claude-code" not in detected(one) and not guarded(one)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{",
+        "[]",
+        {"autoMemoryDirectory": "sync/notes"},
+        {"autoMemoryDirectory": "~"},
+        {"autoMemoryDirectory": "~/"},
+        {"autoMemoryDirectory": "/"},
+        {"autoMemoryDirectory": 7},
+        {"autoMemoryDirectory": "/nowhere\0"},
+        {"autoMemoryDirectory": "~/not/there"},
+    ],
+)
+def test_what_is_no_folder_of_its_own_is_left_out(home: Path, value: object) -> None:
+    settings(home / ".claude", value)
+    assert "claude-code" not in detected(machine(home)) and not guarded(machine(home))
+
+
+def test_settings_that_are_a_pipe_or_a_link(home: Path) -> None:
+    os.mkfifo(home / ".claude" / "settings.json")
+    assert claude_code.settings(machine(home)) == {}
+    (home / ".claude" / "settings.json").unlink()
+    settings(home, {"autoMemoryDirectory": "~/sync/notes"}, "dotfile.json")
+    (home / ".claude" / "settings.json").symlink_to(home / "dotfile.json")
+    assert claude_code.own_folder(machine(home)) == str(home / "sync" / "notes")
