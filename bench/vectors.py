@@ -32,7 +32,7 @@ from store.embedding import binary_index
 
 DIMENSION, CLUSTERS, NEAREST, QUESTIONS = 384, 400, 10, 50
 PART = 10_000  # vectors generated and written at once
-BLOCK = 1_024  # vectors whose signs are stored in one row
+BLOCK = 1_024  # vectors whose codes are stored in one row
 PARTS = 10  # kinds of record, for a partition key
 FALL = 0.5  # how fast the synthetic vectors' directions lose weight, like those of real ones
 PATIENCE = 600.0  # maximum seconds of a build
@@ -102,19 +102,19 @@ def _measure(folder: str, size: int, extension: str, only: Sequence[str]) -> Non
     asked = _questions()
     right = _exact(connection, asked)
     right_of_part = _exact(connection, asked, 3)
-    made, path = _opened(plain, extension), os.path.join(folder, "signs.db")
+    made, path = _opened(plain, extension), os.path.join(folder, "codes.db")
     print(
         f"  {'the plain table itself':32}  {'':35} {os.path.getsize(plain) / 1e6:5,.0f} {plain_built:8.1f}", flush=True
     )
-    signs = _opened(path, extension)
+    codes = _opened(path, extension)
     start = time.perf_counter()
-    _pack(made, signs, size)
+    _pack(made, codes, size)
     built = time.perf_counter() - start
     kept = os.path.getsize(path)
     for name, ready, disk, spent in (
         ("numpy float, all in memory", partial(_floats, made, size), 0, 0.0),
-        ("numpy signs, 80 rescored", partial(_signs, made, signs, 80), kept, built),
-        ("numpy signs, 2,000 rescored", partial(_signs, made, signs, 2_000), kept, built),
+        ("numpy codes, 80 rescored", partial(_coded, made, codes, 80), kept, built),
+        ("numpy codes, 2,000 rescored", partial(_coded, made, codes, 2_000), kept, built),
     ):
         if any(part in name for part in only):
             _row(name, *_timed(ready, asked, right), disk, spent)
@@ -191,20 +191,20 @@ def _floats(connection: apsw.Connection, size: int) -> Found:
 
 
 def _pack(connection: apsw.Connection, into: apsw.Connection, size: int) -> None:
-    into.execute("CREATE TABLE packed(first INTEGER PRIMARY KEY, signs BLOB NOT NULL)")
+    into.execute("CREATE TABLE packed(first INTEGER PRIMARY KEY, codes BLOB NOT NULL)")
     for start in range(0, size, BLOCK):
         rows = connection.execute(
             "SELECT vector FROM plain WHERE id >= ? AND id < ?", (start, start + BLOCK)
         ).fetchall()
         stored = np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, DIMENSION)
-        into.execute("INSERT INTO packed VALUES (?, ?)", (start, binary_index.signs(stored, _mean()).tobytes()))
+        into.execute("INSERT INTO packed VALUES (?, ?)", (start, binary_index.codes(stored, _mean()).tobytes()))
 
 
-def _signs(connection: apsw.Connection, packed: apsw.Connection, rescored: int) -> Found:
-    """Search as the application does: the signs, read from their blocks into memory, preselect vectors for an exact
+def _coded(connection: apsw.Connection, packed: apsw.Connection, rescored: int) -> Found:
+    """Search as the application does: the codes, read from their blocks into memory, preselect vectors for an exact
     comparison."""
-    every = b"".join(blob for (blob,) in packed.execute("SELECT signs FROM packed ORDER BY first"))
-    rows = np.frombuffer(every, "<u8").reshape(-1, binary_index.width(DIMENSION) // 64)
+    every = b"".join(blob for (blob,) in packed.execute("SELECT codes FROM packed ORDER BY first"))
+    rows = np.frombuffer(every, "<u8").reshape(-1, 2 * binary_index.width(DIMENSION) // 64)
     matrix = binary_index.Matrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
     return lambda vector: _best(connection, matrix.candidates(vector, _mean(), rescored) // 16, vector)
 
@@ -295,7 +295,7 @@ def _write(connection: apsw.Connection, sql: str, rows: Iterator[tuple[int, byte
 
 def _signs_of(*values: object) -> bytes:
     vector = np.frombuffer(values[0], "<f4")  # type: ignore[call-overload]
-    return binary_index.signs(vector[None], _mean())[0].tobytes()
+    return binary_index.codes(vector[None], _mean())[0, : binary_index.width(DIMENSION) // 8].tobytes()
 
 
 def _opened(path: str, extension: str) -> apsw.Connection:

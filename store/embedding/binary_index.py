@@ -1,11 +1,12 @@
-"""First stage of the vector search: candidates by the signs of the vectors' numbers.
+"""First stage of the vector search: candidates by two bits for each number of a vector.
 
-A vector takes 48 bytes instead of 1,536: one bit for each number, set where it is above the model's mean. The query is
-quantized less, to four bits a number: of 900 e5 vectors of conversations, the best 200 candidates then contain .94 of
-the nearest hundred, against .75 with signs on both sides; of 100,000 vectors made from them with noise, the best 2,000
-contain .97, against .85. Candidates are compared exactly afterwards (`vectors`), so this index may be out of date.
+A vector takes 96 bytes instead of 1,536: one bit says on which side of the model's mean a number lies, the other
+whether it is in the upper part of that side, so that four levels are told apart. The query is quantized to four bits a
+number. `python -m bench.first_look` says how many of the exact nearest are among the candidates; with one bit a fifth
+of the nearest hundred was lost of 100,000. Candidates are compared exactly afterwards (`vectors`), so this index may be
+out of date.
 
-The signs of all vectors are held in memory as a matrix, read from where they are stored packed (`vector_backends`).
+The codes of all vectors are held in memory as a matrix, read from where they are stored packed (`vector_backends`).
 """
 
 from collections.abc import Collection
@@ -29,21 +30,27 @@ if TYPE_CHECKING:
 WORD = 64
 PLANES = 4  # bits to which each number of a query is quantized
 CENTRE = 0.5  # share of the mean that is subtracted from a query before that
+STEP = 0.7  # from the mean to the next level, in standard deviations
 BLOCK = 32_768  # vectors compared at once
-FILL = 5_000  # vectors whose signs are computed at once and stored in one transaction of some 50 ms
+FILL = 5_000  # vectors whose codes are computed at once and stored in one transaction of some 50 ms
 
 
 def width(dimension: int) -> int:
-    """Return the number of bits of a vector's signs, rounded up to whole 64-bit words."""
+    """Return the number of bits of a vector's signs, rounded up to whole 64-bit words. Its code has twice as many."""
     return -(-dimension // WORD) * WORD
 
 
-def signs(vectors: "NDArray[np.float32]", mean: bytes) -> "NDArray[np.uint8]":
-    """Return one row of packed bytes (uint8) for each row of `vectors`: a bit is set where the number is above the
-    mean, the lowest bit first."""
+def codes(vectors: "NDArray[np.float32]", mean: bytes) -> "NDArray[np.uint8]":
+    """Return one row of packed bytes (uint8) for each row of `vectors`, which are of length 1: a bit for each number
+    above the mean, the lowest bit first; then a bit for each number in the upper part of its side."""
     import numpy as np
 
-    return _pack(vectors > np.frombuffer(mean, "<f4"))
+    centre = np.frombuffer(mean, "<f4")
+    numbers = vectors - centre
+    # the variance of vectors of length 1, in all directions together, is what the mean leaves of it
+    step = np.float32(STEP * (max(1e-6, 1.0 - float(centre @ centre)) / len(centre)) ** 0.5)
+    signs = numbers > 0
+    return np.concatenate([_pack(signs), _pack(np.where(signs, numbers > step, numbers > -step))], axis=-1)
 
 
 def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
@@ -56,7 +63,7 @@ def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
 
 
 class Matrix:
-    """The signs of many vectors, stored by columns of words, so that a search reads memory sequentially. `ids` are the
+    """The codes of many vectors, stored by columns of words, so that a search reads memory sequentially. `ids` are the
     passage ids in the order of the rows."""
 
     __slots__ = ("above", "columns", "ids")
@@ -66,7 +73,7 @@ class Matrix:
 
         self.ids = ids
         self.columns = np.ascontiguousarray(rows.T)
-        self.above = self._common(np.full(len(self.columns), ~np.uint64(0)), self.columns)
+        self.above = self._weighed(np.full(len(self.columns) // 2, ~np.uint64(0)), self.columns)
 
     def candidates(
         self,
@@ -76,7 +83,7 @@ class Matrix:
         among: "Ids | None" = None,
         kinds: Collection[int] | None = None,
     ) -> "Ids":
-        """Return the ids of the `count` vectors nearest to `query` by their signs, the best first. `among` restricts to
+        """Return the ids of the `count` vectors nearest to `query` by their codes, the best first. `among` restricts to
         these ids, `kinds` to these numbers of kinds (`record_keys`)."""
         import numpy as np
 
@@ -87,17 +94,26 @@ class Matrix:
                 passing &= np.isin(ids & 15, list(kinds))
             chosen = np.flatnonzero(passing)
             ids, columns, above = ids[chosen], columns[:, chosen], above[chosen]
-        # score: the sum of the query's numbers where the vector has a one, minus those where it has a zero, as integers
-        # computed by blocks, as a block fits in the processor's cache: a million vectors take 22 ms instead of 49
+        # score: the sum of the query's numbers, each times the level of the vector's (0 to 3), as integers, computed by
+        # blocks, as a block fits in the processor's cache
         score = np.multiply(above, -((1 << PLANES) - 1), dtype=np.int32)
         planes = _planes(query, mean)
         for start in range(0, len(ids), BLOCK):
             block = columns[:, start : start + BLOCK]
             for plane, words in enumerate(planes):
-                score[start : start + BLOCK] += self._common(words, block).astype(np.int32) << (plane + 1)
+                score[start : start + BLOCK] += self._weighed(words, block) << (plane + 1)
         best = np.argpartition(-score, count)[:count] if len(ids) > count else np.arange(len(ids))
         found: Ids = ids[best[np.argsort(-score[best], kind="stable")]]
         return found
+
+    @classmethod
+    def _weighed(cls, words: "Words", columns: "Words") -> "NDArray[np.int32]":
+        """Return the sum of each row's levels where `words` has a one: the first half of `columns` counts twice."""
+        import numpy as np
+
+        half = len(words)
+        shared = cls._common(words, columns[:half]).astype(np.int32)
+        return (shared << 1) + cls._common(words, columns[half:])
 
     @staticmethod
     def _common(words: "Words", columns: "Words") -> "NDArray[np.uint16]":
@@ -125,14 +141,14 @@ def _planes(query: "Vector", mean: bytes) -> "list[Words]":
 
 
 def scan(database: Database, model: EmbeddingModel) -> Matrix:
-    """Compute the signs from the stored vectors, where none are stored; without vectors that are deleted while it
+    """Compute the codes from the stored vectors, where none are stored; without vectors that are deleted while it
     reads."""
     import numpy as np
 
     pairs = np.array(
         database.rows("SELECT key >> 1, embedding FROM vectors WHERE key & 1 = ? ORDER BY key", (model.slot,)), np.int64
     ).reshape(-1, 2)
-    rows = np.zeros((len(pairs), width(model.dimension) // WORD), np.uint64)
+    rows = np.zeros((len(pairs), 2 * width(model.dimension) // WORD), np.uint64)
     there = np.zeros(len(pairs), bool)
     for start in range(0, len(pairs), FILL):
         embeddings = pairs[start : start + FILL, 1].tolist()
@@ -141,7 +157,7 @@ def scan(database: Database, model: EmbeddingModel) -> Matrix:
             continue
         found = start + np.flatnonzero([id in vectors for id in embeddings])
         stacked = np.stack([vectors[id] for id in embeddings if id in vectors])
-        rows[found] = signs(stacked, model.mean).view("<u8")
+        rows[found] = codes(stacked, model.mean).view("<u8")
         there[found] = True
     return Matrix(pairs[there, 0], rows[there])
 

@@ -96,7 +96,7 @@ def index(
                 run.lease.renew(write)
                 run.model = model_registry.settle(write, provider, measured)
                 model_registry.note(write, model_registry.STAMP, provider.stamp)
-            run.keep_signs()
+            run.keep_codes()
             run.work()
             if not cancelled() and not run.model.serving:
                 with database.write("agent", "index") as write:
@@ -159,12 +159,12 @@ class _Run:
                 vector_backends.drop(write, [slot])
 
     def keeps(self, model: EmbeddingModel) -> bool:
-        """Return whether the packed signs of a model are stored by the chosen backend and up to date."""
+        """Return whether the packed codes of a model are stored by the chosen backend and up to date."""
         there = model_registry.noted(self.database, vector_backends.marker(model.slot))
         return there == vector_backends.kept(self.keeper, model, model_registry.changes(self.database))
 
-    def keep_signs(self) -> None:
-        """Compute the packed signs of every model where they are out of date or stored by another backend."""
+    def keep_codes(self) -> None:
+        """Compute the packed codes of every model where they are out of date or stored by another backend."""
         for model in model_registry.models(self.database):
             if not self.keeps(model):
                 self._fill(model)
@@ -367,7 +367,7 @@ class _Run:
     def _keep_up(
         self, write: Transaction, held: Sequence[tuple[int, int]], deleted: Sequence[int], before: int, after: int
     ) -> None:
-        """Update the packed signs in the same transaction."""
+        """Update the packed codes in the same transaction."""
         import numpy as np
 
         for model in model_registry.models(self.database):
@@ -387,7 +387,7 @@ class _Run:
         if held:
             ids = np.array([id for id, _ in held], np.int64)
             self.keeper.put(
-                write, model.slot, ids, binary_index.signs(np.stack([vector for _, vector in held]), model.mean)
+                write, model.slot, ids, binary_index.codes(np.stack([vector for _, vector in held]), model.mean)
             )
 
     def _mark(self, write: Transaction, model: EmbeddingModel, change: int) -> None:

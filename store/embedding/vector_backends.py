@@ -1,4 +1,4 @@
-"""Storage of the packed signs and search in them: numpy, or the SQLite extension `vec0`.
+"""Storage of the packed codes and search in them: numpy, or the SQLite extension `vec0`.
 
 `numpy` stores them in blocks of an ordinary table, and the process that searches holds them in memory. `vec0` stores
 them in a table of its own and reads it for every query, so that nothing is held in memory: for machines with little
@@ -37,27 +37,30 @@ SLOTS = (0, 1)
 
 
 class Keeper(Protocol):
-    """A backend that stores the signs of a slot's vectors. Methods run inside `write`; `ids` are passage ids."""
+    """A backend that stores the codes of a slot's vectors, or their signs alone. Methods run inside `write`; `ids` are
+    passage ids."""
 
     name: str
+    bits: int  # for each number of a vector
 
     def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         """Make an empty store."""
 
     def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
-        """Store these signs (`binary_index.signs`), replacing those with the same ids."""
+        """Store these codes (`binary_index.codes`), replacing those with the same ids."""
 
     def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
-        """Delete the signs of these ids."""
+        """Delete those of these ids."""
 
     def drop(self, write: Transaction, slot: int) -> None:
         """Delete the store; no byte of it remains."""
 
 
 class Blocks:
-    """Stores signs in blocks of the table `vector_blocks`."""
+    """Stores codes in blocks of the table `vector_blocks`."""
 
     name = NUMPY
+    bits = 2
 
     def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         self.drop(write, model.slot)
@@ -81,26 +84,26 @@ class Blocks:
             row = next(iter(write.rows("SELECT ids, signs FROM vector_blocks WHERE id = ?", (key,))), (b"", b""))
             held = np.frombuffer(row[0], "<i8")
             stay = ~np.isin(held, ids[mine])
-            names, signs = held[stay].tobytes(), b""
+            names, codes = held[stay].tobytes(), b""
             if len(held):
-                signs = np.frombuffer(row[1], np.uint8).reshape(len(held), -1)[stay].tobytes()
+                codes = np.frombuffer(row[1], np.uint8).reshape(len(held), -1)[stay].tobytes()
             if packed is not None:
-                names, signs = names + ids[mine].astype("<i8").tobytes(), signs + packed[mine].tobytes()
+                names, codes = names + ids[mine].astype("<i8").tobytes(), codes + packed[mine].tobytes()
             if names:
-                write.execute("INSERT OR REPLACE INTO vector_blocks VALUES (?, ?, ?)", (key, names, signs))
+                write.execute("INSERT OR REPLACE INTO vector_blocks VALUES (?, ?, ?)", (key, names, codes))
             else:
                 write.execute("DELETE FROM vector_blocks WHERE id = ?", (key,))
 
     @staticmethod
     def read(database: Database, model: EmbeddingModel) -> binary_index.Matrix:
-        """Read all signs of a model. Call it in a read transaction."""
+        """Read all codes of a model. Call it in a read transaction."""
         import numpy as np
 
         rows = database.rows("SELECT ids, signs FROM vector_blocks WHERE id & 1 = ? ORDER BY id", (model.slot,))
-        signs = np.frombuffer(b"".join(row[1] for row in rows), "<u8")
+        codes = np.frombuffer(b"".join(row[1] for row in rows), "<u8")
         return binary_index.Matrix(
             np.frombuffer(b"".join(row[0] for row in rows), "<i8"),
-            signs.reshape(-1, binary_index.width(model.dimension) // 64),
+            codes.reshape(-1, Blocks.bits * binary_index.width(model.dimension) // 64),
         )
 
 
@@ -108,6 +111,7 @@ class Vec0:
     """Stores signs in a table of the extension `vec0`, which must be loaded (`load`) for all methods but `drop`."""
 
     name = VEC0
+    bits = 1
 
     def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         self.drop(write, model.slot)
@@ -129,7 +133,7 @@ class Vec0:
 
     def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
         self.discard(write, slot, ids)
-        for id, row in zip(ids.tolist(), packed, strict=True):
+        for id, row in zip(ids.tolist(), _signs(packed), strict=True):
             write.execute(f"INSERT INTO {_table(slot)}(id, bits) VALUES (?, vec_bit(?))", (id, row.tobytes()))
 
     def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
@@ -157,7 +161,7 @@ class Vec0:
             parameters.append(model.slot)
         rows = database.rows(
             f"SELECT id FROM {_table(model.slot)} WHERE bits MATCH vec_bit(?) AND k = ?{where} ORDER BY distance",
-            (binary_index.signs(vector[None], model.mean)[0].tobytes(), min(count, MOST), *parameters),
+            (_signs(binary_index.codes(vector[None], model.mean))[0].tobytes(), min(count, MOST), *parameters),
         )
         return np.array([id for (id,) in rows], np.int64)
 
@@ -193,6 +197,11 @@ def load(connection: apsw.Connection) -> bool:
     return True
 
 
+def _signs(codes: "Packed") -> "Packed":
+    """Return the first half of each code."""
+    return codes[:, : codes.shape[1] // 2]
+
+
 def _table(slot: int) -> str:
     return f"vector_bits_{slot}"
 
@@ -201,17 +210,17 @@ def _table(slot: int) -> str:
 
 
 def marker(slot: int) -> str:
-    """Return the key in `meta` for the backend of a slot and the change number that its signs are up to date with."""
+    """Return the key in `meta` for the backend of a slot and the change number that its codes are up to date with."""
     return f"embedding.bits.{slot}"
 
 
 def kept(keeper: Keeper, model: EmbeddingModel, change: int) -> str:
-    """Return the value under `marker` when this backend has the signs of `model` at that change number."""
-    return f"{keeper.name} {binary_index.width(model.dimension)} {change}"
+    """Return the value under `marker` when this backend has the codes of `model` at that change number."""
+    return f"{keeper.name} {keeper.bits * binary_index.width(model.dimension)} {change}"
 
 
 def drop(write: Transaction, slots: Iterable[int] = SLOTS) -> None:
-    """Delete all signs of these slots, leaving no byte; the next indexing computes them again from the vectors."""
+    """Delete all codes of these slots, leaving no byte; the next indexing computes them again from the vectors."""
     for slot in slots:
         for one in KEEPERS:
             one.drop(write, slot)
@@ -219,7 +228,7 @@ def drop(write: Transaction, slots: Iterable[int] = SLOTS) -> None:
 
 
 def forget(write: Transaction) -> None:
-    """Delete the signs of deleted vectors, leaving no byte, as part of a purge."""
+    """Delete the codes of deleted vectors, leaving no byte, as part of a purge."""
     if write.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'").get is not None:
         drop(write)  # cheaper than searching through `vec0`, and works where it cannot be loaded
         return

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.embedding.provider import Vector
 
 ROUGH = 1e-5  # upper bound of the error of a cosine computed with 32-bit floats
-OPEN = 3  # memories whose signs are cached at once
+OPEN = 3  # memories whose codes are cached at once
 
 
 @record(frozen=True, slots=True)
@@ -48,13 +48,13 @@ def _quiet(*arguments: object) -> None:
     """Ignore the arguments."""
 
 
-# cache of signs, shared by all threads: (device, inode) of the file → (fingerprint, change number, matrix)
+# cache of codes, shared by all threads: (device, inode) of the file → (fingerprint, change number, matrix)
 _loaded: dict[tuple[int, int], tuple[str, int, binary_index.Matrix]] = {}
 _loading = Lock()
 
 
 class Vectors:
-    """The vectors of one memory, over its connection. Cheap to create; the cache of signs belongs to the process."""
+    """The vectors of one memory, over its connection. Cheap to create; the cache of codes belongs to the process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -78,7 +78,7 @@ class Vectors:
     def nearest(self, vector: "Vector", limit: int, among: Collection[int] | None = None) -> list[tuple[int, float]]:
         """Return the passage ids nearest to a vector of the serving model, and their cosines, nearest first.
 
-        Cosines are exact; which ids are compared is decided by signs, so that among many thousands a few of the nearest
+        Cosines are exact; which ids are compared is decided by codes, so that among many thousands a few of the nearest
         hundred may be missing (see `binary_index`). `among` restricts to these ids. Raise EmbeddingError for a vector
         of another size.
         """
@@ -91,7 +91,7 @@ class Vectors:
         among: Collection[int] | None = None,
         kinds: Collection[int] | None = None,
     ) -> "binary_index.Ids":
-        """Return the passage ids of the `count` vectors nearest by their signs, the best first. `among` restricts to
+        """Return the passage ids of the `count` vectors nearest by their codes, the best first. `among` restricts to
         these ids, `kinds` to these numbers of kinds (`record_keys`). Raise EmbeddingError for a vector of another
         size."""
         import numpy as np
@@ -106,7 +106,7 @@ class Vectors:
         chosen = None if among is None else np.fromiter(among, np.int64, len(among))
         if self.in_vec0(model):
             return vector_backends.IN_VEC0.nearest(self._database, model, vector, count, chosen, kinds)
-        return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
+        return self.codes(model).candidates(vector, model.mean, count, chosen, kinds)
 
     def exact(
         self, vector: "Vector", ids: "binary_index.Ids", limit: int, read: "dict[int, Vector] | None" = None
@@ -119,7 +119,7 @@ class Vectors:
         if model is None or limit <= 0 or not len(ids):
             return []
         ids = np.sort(ids)  # adjacent rows are on the same pages of the file
-        # a row deleted or changed since the signs were read is not in `vectors`, and so never found
+        # a row deleted or changed since the codes were read is not in `vectors`, and so never found
         rows = self._database.rows(
             "SELECT c.value >> 1, e.vector FROM carray(?) c JOIN vectors v ON v.key = c.value"
             " JOIN embeddings e ON e.id = v.embedding WHERE length(e.vector) = ?",
@@ -153,16 +153,16 @@ class Vectors:
         """Load what `nearest` needs; on a worker thread: 5 ms at 100,000 vectors, 200 ms at a million."""
         model = self.serving
         if model is not None and not self.in_vec0(model):
-            self.signs(model)
+            self.codes(model)
 
     def in_vec0(self, model: EmbeddingModel) -> bool:
-        """Return whether `vec0` searches, so that no signs are needed in memory."""
+        """Return whether `vec0` searches, so that no codes are needed in memory."""
         there = vector_backends.kept(vector_backends.IN_VEC0, model, model_registry.changes(self._database))
         marked = model_registry.noted(self._database, vector_backends.marker(model.slot)) == there
         return marked and vector_backends.load(self._database.connection)
 
-    def signs(self, model: EmbeddingModel) -> binary_index.Matrix:
-        """Return the signs as of the last change of the vectors by any process; may be read on any thread."""
+    def codes(self, model: EmbeddingModel) -> binary_index.Matrix:
+        """Return the codes as of the last change of the vectors by any process; may be read on any thread."""
         try:
             status = os.stat(self._database.path)
             key = status.st_dev, status.st_ino
@@ -180,7 +180,7 @@ class Vectors:
         return known[2]
 
     def _load(self, model: EmbeddingModel) -> tuple[str, int, binary_index.Matrix]:
-        """Read the packed blocks in one snapshot if they are up to date; else compute the signs from the vectors, which
+        """Read the packed blocks in one snapshot if they are up to date; else compute the codes from the vectors, which
         takes long and so is not done in a transaction: a change meanwhile counts as later."""
         with self._database.read_snapshot():
             change = model_registry.changes(self._database)

@@ -104,7 +104,7 @@ class PendingQueryVector:
         self._steps = vectors.steps
         self._thread: Thread | None = None
         if vector is None:
-            self._signs = None if vectors.in_vec0(model) else vectors.signs(model)
+            self._codes = None if vectors.in_vec0(model) else vectors.codes(model)
             self._kinds = kinds
             self._thread = Thread(target=self._ask, name="question", daemon=True)
             self._thread.start()
@@ -119,8 +119,8 @@ class PendingQueryVector:
                 _query_vectors[key] = vector
                 if len(_query_vectors) > REMEMBERED:
                     del _query_vectors[next(iter(_query_vectors))]
-            if self._signs is not None:
-                self._ids = self._signs.candidates(vector, self._model.mean, self._steps[0], kinds=self._kinds)
+            if self._codes is not None:
+                self._ids = self._codes.candidates(vector, self._model.mean, self._steps[0], kinds=self._kinds)
             self._vector = vector
         except Exception as error:  # raised again by `vector`, on the waiting thread
             self._error = error

@@ -356,6 +356,6 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
             return found
 
         monkeypatch.setattr(binary_index, "fetch", goes)
-        matrix = vectors.signs(model)
+        matrix = vectors.codes(model)
         assert len(said) > 5 and all(said) and len(matrix.ids) == len(before.ids) - 1
         assert set(matrix.ids.tolist()) < set(before.ids.tolist())

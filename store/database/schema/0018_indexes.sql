@@ -3,3 +3,7 @@
 
 DROP INDEX history_in_force;
 DROP INDEX embedding_queue_first;
+
+-- the first look at vectors compares two bits a number now, not one: the next indexing makes them from the vectors
+DELETE FROM meta WHERE key IN ('embedding.bits.0', 'embedding.bits.1') AND value GLOB 'numpy *';
+DELETE FROM vector_blocks;
