@@ -16,12 +16,8 @@ sys.path[:0] = [str(FOLDER.parent)]
 import store  # noqa: E402
 from bench import results  # noqa: E402
 from store.base.vocabulary import LETTERS  # noqa: E402
-from store.config.settings import (  # noqa: E402
-    BY_ENVIRONMENT,
-    SETTINGS,
-    Setting,
-    known,
-)
+from store.config.setting import BY_ENVIRONMENT, Setting  # noqa: E402
+from store.config.settings import SETTINGS, known  # noqa: E402
 from store.database.schema.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
 from store.database.schema.version import SCHEMA_VERSION  # noqa: E402
 from store.doors.mcp.schemas import TOOLS  # noqa: E402

@@ -631,6 +631,12 @@ from store.team.exchange import (
     shares,
     with_shared as purge_with_shared,
 )
+from store.team.postgres.reader import (
+    ReplicaFound,
+    ReplicaReader,
+    ReplicaRecord,
+    ReplicaTeam,
+)
 from store.team.postgres.replica import (
     Replica,
 )
@@ -801,6 +807,10 @@ __all__ = [
     "RecoveryMetrics",
     "RemainingMatch",
     "Replica",
+    "ReplicaFound",
+    "ReplicaReader",
+    "ReplicaRecord",
+    "ReplicaTeam",
     "RequestMetrics",
     "RestorePlan",
     "RulePassResult",

@@ -6,7 +6,8 @@ from store.base.errors import InvalidInput, StorageError
 from store.base.installation import known as known_memory
 from store.config.files import entries, project_path, put, remove, text_of, user_path
 from store.config.grants import granted
-from store.config.settings import KEYS, SETTINGS, Setting, known, nearest
+from store.config.setting import Setting
+from store.config.settings import KEYS, SETTINGS, known, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

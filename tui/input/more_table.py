@@ -23,6 +23,7 @@ TABLE = (
     Further("g", "Guard", "guard", "what changed in your agents' memory files"),
     Further("m", "Model", "model", "the language model: which, and how it does"),
     Further("p", "Plots", "stats --plot -", "growth, recall and age over time"),
+    Further("r", "Replica", "replica", "what teams shared, in a database; read-only"),
     Further("s", "Settings", "config", "every setting: value, default, where it is from"),
     Further("t", "Team", "team", "who shares with you, and what"),
     Further("u", "Guests", "guest", "what other tools remember: correct and delete it"),

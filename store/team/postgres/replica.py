@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.base.errors import InvalidInput, MemorandaError
 from store.team.operation import Operation
+from store.team.postgres.connection import VERSION, ReplicaError, connect, first_line, newer, place, version
 from store.team.team_file import StreamState
 from store.team.view import SharedRecord
 
@@ -22,12 +22,6 @@ SCHEMA = os.path.join(os.path.dirname(__file__), "schema.sql")
 DIMENSION = 384  # of `embeddings.vector`
 LOCK = 7_461_883_305  # of PostgreSQL's advisory locks: one replication at a time
 BATCH = 256  # records that are embedded in one transaction
-
-
-class ReplicaError(MemorandaError):
-    """PostgreSQL cannot be reached, or refuses what is asked."""
-
-    code = "replica"
 
 
 @dataclass(slots=True)
@@ -46,29 +40,27 @@ class Replica:
     InvalidInput without psycopg, and ReplicaError."""
 
     def __init__(self, address: str, team: str) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise InvalidInput(
-                "PostgreSQL needs one more package.", "Install it: pip install 'memoranda[postgres]'."
-            ) from None
-        try:
-            address.encode()
-        except UnicodeEncodeError:
-            raise InvalidInput("That address is not UTF-8.", "Write it as postgresql://user@host/name.") from None
+        self._connection = connect(address)
+        import psycopg
+
         self._error = psycopg.Error
         self.team = team
         try:
-            self._connection: psycopg.Connection = psycopg.connect(address, autocommit=True, connect_timeout=10)
             if not self._connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone()[0]:  # type: ignore[index]
                 raise ReplicaError("Another replication is writing to that database.", "Try again later.")
-            if not self._connection.execute("SELECT to_regclass('memoranda.records')").fetchone()[0]:  # type: ignore[index]
+            if (found := version(self._connection)) > VERSION:
+                raise newer(found, place(address))
+            if found < VERSION:
                 with open(SCHEMA, encoding="utf-8") as file, self._connection.transaction():
                     self._connection.execute(file.read().encode())
         except psycopg.Error as error:
+            self._connection.close()
             raise ReplicaError(
-                f"PostgreSQL refused: {_first_line(error)}", "Look at the address and its rights."
+                f"PostgreSQL refused: {first_line(error)}.", "Look at the address and its rights."
             ) from None
+        except ReplicaError:
+            self._connection.close()
+            raise
 
     def close(self) -> None:
         self._connection.close()
@@ -102,7 +94,7 @@ class Replica:
                     (self.team, state.writer, state.name, state.seq, state.head),
                 )
         except self._error as error:
-            raise ReplicaError(f"PostgreSQL refused: {_first_line(error)}") from None
+            raise ReplicaError(f"PostgreSQL refused: {first_line(error)}.") from None
         return written
 
     def put_records(self, records: Iterable[SharedRecord]) -> int:
@@ -130,7 +122,7 @@ class Replica:
                     f" ON CONFLICT (team, id) DO UPDATE SET {changed}"
                 )
         except self._error as error:
-            raise ReplicaError(f"PostgreSQL refused: {_first_line(error)}") from None
+            raise ReplicaError(f"PostgreSQL refused: {first_line(error)}.") from None
         return written
 
     def embed(self, provider: "Provider", cancelled: Callable[[], bool] = lambda: False) -> int:
@@ -150,7 +142,7 @@ class Replica:
                 break
             vectors = provider.passages([f"{title}\n{body}".strip() for _, title, body in rows])
             values = [
-                (self.team, id, provider.fingerprint, _literal(vector.tolist()))
+                (self.team, id, provider.fingerprint, literal(vector.tolist()))
                 for (id, *_), vector in zip(rows, vectors, strict=True)
             ]
             with self._connection.transaction(), self._connection.cursor() as cursor:
@@ -175,12 +167,9 @@ def _row(one: SharedRecord) -> tuple[object, ...]:
     return one.id, one.kind, one.author, domain, one.status, title, body, json.dumps(fields), bool(one.conflicts())
 
 
-def _literal(vector: Sequence[float]) -> str:
+def literal(vector: Sequence[float]) -> str:
+    """Return a vector as PostgreSQL reads it."""
     return f"[{','.join(f'{number:.7g}' for number in vector)}]"
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
 
 
 def batches(records: Iterable[SharedRecord], size: int = 5_000) -> Iterator[list[SharedRecord]]:

@@ -1,12 +1,13 @@
--- Memoranda: the shared records of teams, written by `memoranda replicate` alone. Version 1.
+-- Memoranda: the shared records of teams, written by `memoranda replicate` alone. It can be run again: what an older
+-- version made is brought up to this one, and no record and no right is lost.
 --
--- Readers are roles named in `access`: they see the records of a team and domain, and never the operations. `team` is in
--- every key, so that the tables can be partitioned or distributed by it.
+-- Readers are roles named in `access`: they see the records of a team and domain, who wrote for these teams, and never
+-- the operations. `team` is in every key, so that the tables can be partitioned or distributed by it.
 
 CREATE SCHEMA IF NOT EXISTS memoranda;
 CREATE EXTENSION IF NOT EXISTS vector;
 
-CREATE TABLE memoranda.writers(
+CREATE TABLE IF NOT EXISTS memoranda.writers(
   team text NOT NULL,
   writer text NOT NULL,
   name text NOT NULL DEFAULT '',
@@ -15,7 +16,7 @@ CREATE TABLE memoranda.writers(
   PRIMARY KEY (team, writer)
 );
 
-CREATE TABLE memoranda.operations(
+CREATE TABLE IF NOT EXISTS memoranda.operations(
   team text NOT NULL,
   writer text NOT NULL,
   seq bigint NOT NULL,
@@ -26,9 +27,9 @@ CREATE TABLE memoranda.operations(
   base jsonb NOT NULL,
   PRIMARY KEY (team, writer, seq)
 );
-CREATE INDEX operations_record ON memoranda.operations(team, id);
+CREATE INDEX IF NOT EXISTS operations_record ON memoranda.operations(team, id);
 
-CREATE TABLE memoranda.records(
+CREATE TABLE IF NOT EXISTS memoranda.records(
   team text NOT NULL,
   id text NOT NULL,                 -- F2@3c7vjyhh2avx
   kind text NOT NULL CHECK (kind IN ('fact', 'decision')),
@@ -45,10 +46,11 @@ CREATE TABLE memoranda.records(
     (setweight(to_tsvector('spanish', title), 'A') || to_tsvector('spanish', body)) STORED,
   PRIMARY KEY (team, id)
 );
-CREATE INDEX records_english ON memoranda.records USING gin(english);
-CREATE INDEX records_spanish ON memoranda.records USING gin(spanish);
+CREATE INDEX IF NOT EXISTS records_english ON memoranda.records USING gin(english);
+CREATE INDEX IF NOT EXISTS records_spanish ON memoranda.records USING gin(spanish);
+CREATE INDEX IF NOT EXISTS records_newest ON memoranda.records(team, (fields->>'created') DESC NULLS LAST);
 
-CREATE TABLE memoranda.embeddings(
+CREATE TABLE IF NOT EXISTS memoranda.embeddings(
   team text NOT NULL,
   id text NOT NULL,
   model text NOT NULL,              -- what computed it: vectors of different ones cannot be compared
@@ -56,41 +58,64 @@ CREATE TABLE memoranda.embeddings(
   PRIMARY KEY (team, id),
   FOREIGN KEY (team, id) REFERENCES memoranda.records(team, id) ON DELETE CASCADE
 );
-CREATE INDEX embeddings_near ON memoranda.embeddings USING hnsw(vector vector_cosine_ops);
+CREATE INDEX IF NOT EXISTS embeddings_near ON memoranda.embeddings USING hnsw(vector vector_cosine_ops);
 
 -- which role reads what: '*' is every domain
-CREATE TABLE memoranda.access(
+CREATE TABLE IF NOT EXISTS memoranda.access(
   role name NOT NULL,
   team text NOT NULL,
   domain text NOT NULL DEFAULT '*',
   PRIMARY KEY (role, team, domain)
 );
 
-CREATE FUNCTION memoranda.readable() RETURNS TABLE(team text, domain text)
+CREATE OR REPLACE FUNCTION memoranda.readable() RETURNS TABLE(team text, domain text)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
   AS $$ SELECT a.team, a.domain FROM memoranda.access a WHERE pg_has_role(session_user, a.role, 'member') $$;
 
 ALTER TABLE memoranda.records ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memoranda.embeddings ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memoranda.writers ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS readers ON memoranda.records;
 CREATE POLICY readers ON memoranda.records FOR SELECT USING (
   team IN (SELECT a.team FROM memoranda.readable() a WHERE a.domain = '*')
   OR (team, domain) IN (SELECT a.team, a.domain FROM memoranda.readable() a)
 );
+DROP POLICY IF EXISTS readers ON memoranda.embeddings;
 CREATE POLICY readers ON memoranda.embeddings FOR SELECT
   USING (EXISTS (SELECT 1 FROM memoranda.records r WHERE r.team = embeddings.team AND r.id = embeddings.id));
+DROP POLICY IF EXISTS readers ON memoranda.writers;
+CREATE POLICY readers ON memoranda.writers FOR SELECT USING (team IN (SELECT a.team FROM memoranda.readable() a));
 GRANT USAGE ON SCHEMA memoranda TO PUBLIC;
 GRANT SELECT ON memoranda.records, memoranda.embeddings TO PUBLIC;
+GRANT SELECT (team, writer, name) ON memoranda.writers TO PUBLIC;
+
+CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 2';
+
+-- what computed the vectors of each team that the caller may read: one replication embeds all of a team
+CREATE OR REPLACE FUNCTION memoranda.models() RETURNS TABLE(team text, model text)
+  LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+  AS $$
+    SELECT y.team, m.model FROM (SELECT DISTINCT a.team FROM memoranda.readable() a) y
+    CROSS JOIN LATERAL (SELECT e.model FROM memoranda.embeddings e WHERE e.team = y.team LIMIT 1) m
+  $$;
 
 -- Words in both languages, fused with meaning where a vector is given, by the weights of Memoranda's own search: 1 where
 -- all the words are there, words as a share of the best (1.0), meaning from the pool's last, 0, to its best, 1 (0.5). At
 -- most 5,000 records with all the words and as many with some of them are ranked, and the 100 nearest of what the caller may
--- read, however many of other teams are nearer. It runs with its owner's rights, since an
--- index of words cannot be used under row-level security, and returns what the caller may read.
-CREATE FUNCTION memoranda.search(query text, near vector DEFAULT NULL, most integer DEFAULT 20)
-  RETURNS TABLE(team text, id text, kind text, domain text, title text, body text, score double precision)
+-- read, however many of other teams are nearer. `of_model` is what computed the vector, and `in_team` the team to search:
+-- without it each that the caller may read. `whole` is 1 for all the words, 0 for some, and null, as `cosine` is, for what
+-- that signal did not find. It runs with its owner's rights, since an index of words cannot be used under row-level
+-- security, and returns what the caller may read.
+DROP FUNCTION IF EXISTS memoranda.search(text, vector, integer);
+CREATE OR REPLACE FUNCTION memoranda.search(query text, near vector DEFAULT NULL, most integer DEFAULT 20,
+    of_model text DEFAULT NULL, in_team text DEFAULT NULL)
+  RETURNS TABLE(team text, id text, kind text, domain text, title text, body text, score double precision,
+    whole integer, cosine double precision)
   LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp
   SET hnsw.iterative_scan = relaxed_order AS $$
-  WITH readable AS MATERIALIZED (SELECT a.team, a.domain FROM memoranda.readable() a),
+  WITH readable AS MATERIALIZED (
+    SELECT a.team, a.domain FROM memoranda.readable() a WHERE in_team IS NULL OR a.team = in_team
+  ),
   asked AS MATERIALIZED (
     SELECT plainto_tsquery('english', query) AS english, plainto_tsquery('spanish', query) AS spanish,
       replace(plainto_tsquery('english', query)::text, '&', '|')::tsquery AS any_english,
@@ -112,21 +137,25 @@ CREATE FUNCTION memoranda.search(query text, near vector DEFAULT NULL, most inte
     FROM (SELECT y.team, array_agg(y.domain) AS domains FROM readable y WHERE near IS NOT NULL GROUP BY y.team) t
     CROSS JOIN LATERAL (
       SELECT e.team, e.id, 1 - (e.vector <=> near) AS cosine FROM memoranda.embeddings e
-      WHERE e.team = t.team AND (  -- a subquery and not a join, which would compare every vector
+      WHERE e.team = t.team AND (of_model IS NULL OR e.model = of_model) AND (  -- a subquery and not a join, which would compare every vector
         SELECT r.status = 'active' AND t.domains && ARRAY['*', r.domain]
         FROM memoranda.records r WHERE r.team = e.team AND r.id = e.id)
       ORDER BY e.vector <=> near LIMIT 100
     ) m ORDER BY m.cosine DESC LIMIT 100
   ), scaled AS (
-    SELECT team, id, whole + rank / nullif(max(rank) OVER (), 0) AS by_words, NULL::float AS by_meaning FROM words
+    SELECT team, id, whole + rank / nullif(max(rank) OVER (), 0) AS by_words, NULL::float AS by_meaning, whole,
+      NULL::float AS cosine
+    FROM words
     UNION ALL
-    SELECT team, id, NULL, (cosine - min(cosine) OVER ()) / nullif(max(cosine) OVER () - min(cosine) OVER (), 0)
+    SELECT team, id, NULL, (cosine - min(cosine) OVER ()) / nullif(max(cosine) OVER () - min(cosine) OVER (), 0), NULL,
+      cosine
     FROM meaning
   ), fused AS (
-    SELECT team, id, coalesce(max(by_words), 0) + 0.5 * coalesce(max(by_meaning), 0) AS score
+    SELECT team, id, coalesce(max(by_words), 0) + 0.5 * coalesce(max(by_meaning), 0) AS score, max(whole) AS whole,
+      max(cosine) AS cosine
     FROM scaled GROUP BY team, id
   )
-  SELECT r.team, r.id, r.kind, r.domain, r.title, r.body, f.score
+  SELECT r.team, r.id, r.kind, r.domain, r.title, r.body, f.score, f.whole, f.cosine
   FROM fused f JOIN memoranda.records r USING (team, id)
   WHERE r.status = 'active' AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain))
   ORDER BY f.score DESC, r.id LIMIT most

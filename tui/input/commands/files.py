@@ -139,6 +139,17 @@ FILE_COMMANDS = (
         Argument("words", "flag", "", "no vectors: it is searched by words alone"),
     ),
     Verb(
+        "replica",
+        "Search what teams shared, in the PostgreSQL database of team.replica; read-only",
+        "files.replica.replica",
+        Argument("query", "any", "WORDS|ID", "words, or F2@WRITER to see it whole; without, the teams there"),
+        Argument("team", "value", "NAME", "only this team", ""),
+        Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),
+        Argument("keywords", "flag", "", "by words alone, without a model"),
+        opens="nothing",
+        apart=True,
+    ),
+    Verb(
         "stats",
         "Count what there is, and show the health of the memory",
         "records.browse.stats",

@@ -54,6 +54,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "team": ("people", "colleagues", "members"),
     "sync": ("synchronise", "synchronize", "pull", "exchange"),
     "replicate": ("postgres", "postgresql", "database"),
+    "replica": ("organisation", "organization"),
     "init": ("create", "new memory", "start"),
     "open": ("switch", "project", "other memory"),
     "where": ("path", "location", "which"),

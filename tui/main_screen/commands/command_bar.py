@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
 IN_THE_PAST = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
-    " config completion model".split()
+    " config completion model replica".split()
 )
 
 
@@ -105,6 +105,8 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.open_screen("agents")
     elif verb.name == "team" and not given.act:
         screen.open_screen("team")
+    elif verb.name == "replica":
+        screen.open_screen("replica", " ".join(given.query), given.team)
     elif verb.name == "config" and not given.name:
         screen.open_screen("settings")
     elif verb.name == "mcp":

@@ -98,6 +98,12 @@ class CommandController:
             screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
             self.host.app.push_screen(screen)
 
+    def action_replica(self, query: str = "", team: str = "") -> None:
+        """Show what teams shared, in the database of `team.replica`."""
+        from tui.screens.replica import ReplicaScreen
+
+        self.host.app.push_screen(ReplicaScreen(self.host.location, self.host.clock, query, team))
+
     def action_plots(self) -> None:
         """Show how the memory changed over time."""
         from tui.screens.plots import PlotsScreen

