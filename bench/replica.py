@@ -38,7 +38,11 @@ def records(count: int) -> Iterator[SharedRecord]:
     for number in range(1, count + 1):
         writer = "abcdefghijklmnopqrst"[number % 20] * 12
         words = " ".join(dice.choices(VOCABULARY, SHARES, k=8))
-        fields = {"fact": f"Service {number} of team {number % 400}: {words}", "domain": DOMAINS[number % 5]}
+        fields = {
+            "fact": f"Service {number} of team {number % 400}: {words}",
+            "domain": DOMAINS[number % 5],
+            "created": f"2026-{number % 12 + 1:02}-{number % 28 + 1:02}T{number % 24:02}:{number % 60:02}:12.000Z",
+        }
         record = SharedRecord(f"F{number}@{writer}")
         record.take(Operation(writer, number, MOMENT, "add", record.id, fields))
         yield record

@@ -65,6 +65,7 @@ SETTING_NAMES = (
     "flush.tokens",
     "team.minutes",
     "team.sign",
+    "team.replica",
     "log.daily",
     "files.folder",
     "snapshots.in_git",

@@ -140,6 +140,7 @@ CHANGING: dict[str, list[str]] = {
     "share": ["share off", "share work --yes", "share work --remote . --yes"],
     "team": ["team sync", "team believe nobody work", "team new"],
     "replicate": ["replicate postgresql://nobody@127.0.0.1:1/none"],
+    "replica": ["replica", "replica words --team none"],
     "guard": ["guard", "guard --once", "guard list", "guard show M#1", "guard restore 1 --dry-run", "guard off --yes"],
     "guest": ["guest", "guest search a", "guest show abcdef", "guest correct abcdef text --yes", "guest undo --yes"],
 }

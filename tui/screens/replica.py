@@ -11,7 +11,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 
 from store import MemorandaError, ReplicaFound, ReplicaReader, ReplicaRecord, ReplicaTeam, ago, load_config
-from tui.commands.files.replica import fields, team_line, written_by
+from tui.commands.files.replica import fields, grouped, team_line, written_by
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, heading, row
 from tui.render.badges import KIND_GLYPHS
@@ -41,7 +41,7 @@ class ReplicaRows(NumberedRows):
     def __init__(self, groups: Sequence[tuple[str, Sequence[ReplicaRecord]]], now: str) -> None:
         self.entries: list[str | ReplicaRecord] = []
         for name, records in groups:
-            self.entries += [*([name] if name and records else []), *records]
+            self.entries += [*([name] if name else []), *records]
         self._now = now
         self._places = {self.key(index): index for index in range(len(self.entries))}
 
@@ -154,15 +154,15 @@ class ReplicaScreen(ListScreen["str | None"]):
         if not self.is_attached or asked != self._asked:
             return
         self._teams, self._record = teams, None
-        exact = [one for one in found.records if one.exact]
-        groups = [(f"Exact {len(exact):,}", exact)]
-        groups.append((f"Near {len(found.records) - len(exact):,}", [one for one in found.records if not one.exact]))
-        self._rows = ReplicaRows(groups if self._query else [("", found.records)], self._clock())
+        groups = grouped(found.records) if self._query else [("", found.records)]
+        self._rows = ReplicaRows(groups, self._clock())
         shown = self.listed
         shown.empty_text = failed or (f"No record contains “{self._query}”." if self._query else NOTHING)
         shown.set_rows(self._rows)
-        if self._rows.entries:
-            shown.select(next(self._rows.key(at) for at in range(len(self._rows)) if self._rows.selectable(at)))
+        first = next((at for at in range(len(self._rows)) if self._rows.selectable(at)), None)
+        if first is not None:
+            shown.select(self._rows.key(first))
+            self._record = self._rows.record(self._rows.key(first))  # also where the cursor was on it before
         self._title(self._counted(len(found.records), failed))
         self._preview()
         if found.note:
@@ -170,17 +170,17 @@ class ReplicaScreen(ListScreen["str | None"]):
 
     def _counted(self, shown: int, failed: str) -> str:
         if failed:
-            return "read-only"
+            return ""
         if self._query:
-            return f"{count(shown, 'record')} found · read-only"
+            return f"{shown:,} found" + (f" in {self._team}" if self._team else "")
         many = sum(one.records for one in self._teams if self._team in ("", one.name))
         newest = f"the newest {shown:,} of " if shown < many else ""
-        return f"{newest}{count(many, 'record')} of {self._team or count(len(self._teams), 'team')} · read-only"
+        return f"{newest}{count(many, 'record')} of {self._team or count(len(self._teams), 'team')}"
 
     def _title(self, status: str) -> None:
         place = self._reader.place if self._reader is not None else ""
         asked = f"  / {visible(self._query)}" if self._query else ""
-        self.put_title(place, status, "$dim", (asked, "$text-accent"))
+        self.put_title("read-only", place, "$dim", (f"  {visible(status)}", ""), (asked, "$text-accent"))
         keys = [("/", "search", "search"), ("enter", "opens", "open"), ("r", "read again", "again")]
         if len(self._teams) > 1:
             keys.insert(1, ("t", f"team: {self._team or 'all'}", "team"))

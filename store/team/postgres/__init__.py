@@ -1,1 +1,1 @@
-"""A copy of a team's shared records in PostgreSQL, for other tools to read. Needs the extra `postgres`."""
+"""A copy of teams' shared records in PostgreSQL: written, and read as one more source. Needs the extra `postgres`."""

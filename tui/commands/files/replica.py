@@ -8,7 +8,7 @@ from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from store import ReplicaTeam
     from tui.input.argument_parser import ParsedArguments
@@ -30,11 +30,12 @@ def replica(session: Session, given: "ParsedArguments") -> Outcome:
         found = reader.search(" ".join(given.query), given.team, given.limit, not given.keywords)
     finally:
         reader.close()
-    lines = []
     if len(found.records) == 1 and found.records[0].id == given.query[0].strip():
         lines = [line for label, text in fields(found.records[0]) for line in _labelled(label, text)]
     else:
-        lines = [line for one in found.records for line in _lines(one)]
+        lines = []
+        for heading, records in grouped(found.records):
+            lines += [heading, *(line for one in records for line in _lines(one))]
     lines.append(f"{len(found.records):,} found in {reader.place}, read-only")
     return Outcome(
         lines=[*lines, *([found.note] if found.note else [])],
@@ -55,6 +56,12 @@ def team_line(one: "ReplicaTeam") -> str:
     return f"{visible(one.name)}: {', '.join(parts)}"
 
 
+def grouped(records: "Sequence[ReplicaRecord]") -> "list[tuple[str, list[ReplicaRecord]]]":
+    """Return what a search found as (heading, its records): with all the words, then what is near."""
+    groups = {"Exact": [one for one in records if one.exact], "Near": [one for one in records if not one.exact]}
+    return [(f"{name} {len(several):,}", several) for name, several in groups.items() if several]
+
+
 def written_by(one: ReplicaRecord) -> str:
     """Return who wrote a record, by name if they gave one."""
     return str(one.name or one.author)
@@ -67,7 +74,8 @@ def fields(one: ReplicaRecord) -> "Iterator[tuple[str, str]]":
         value = one.fields.get(name)
         if value and name != "fact":
             yield label, "; ".join(value) if isinstance(value, list) else str(value)
-    yield "Kind", f"{one.kind} · {one.domain}" + ("" if one.status == "active" else f" · {one.status}")
+    domain = one.domain if one.kind == "fact" else ""
+    yield "Kind", " · ".join(filter(None, (one.kind, domain, one.status if one.status != "active" else "")))
     yield "Team", one.team
     yield "Written by", f"{one.name} ({one.author})" if one.name else one.author
     if one.created:
