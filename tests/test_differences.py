@@ -7,7 +7,8 @@ import pytest
 
 from store.base.citations import parse
 from store.base.errors import InvalidInput
-from store.config.settings import BY_ENVIRONMENT, SETTINGS, known
+from store.config.setting import BY_ENVIRONMENT
+from store.config.settings import SETTINGS, known
 from store.context import budget
 from store.conversations import turns
 from store.documents import chunking

@@ -151,7 +151,8 @@ def test_somebody_who_writes_meanwhile_is_waited_for(told: Memory, monkeypatch: 
 def test_the_environment_sets_how_long_what_is_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the person's file and the project's; what it says and cannot be used is said, and the files stand."""
     from store.config.configuration import load
-    from store.config.settings import BY_ENVIRONMENT, SETTINGS
+    from store.config.setting import BY_ENVIRONMENT
+    from store.config.settings import SETTINGS
 
     place = locate(memory.location.path, {}, "")
     put(user_path(), "retention_days", "200")

@@ -273,7 +273,7 @@ def zsh(folder: Path) -> Tab:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["remember", "reject", "redo", "recover", "restore", "replicate", "redactions"]),
+        ("re", ["remember", "reject", "redo", "recover", "restore", "replicate", "replica", "redactions"]),
         ("", VERB_NAMES),
         ("--", ["--db", "--json", "--help", "--version"]),
         ("facts --so", ["--sort"]),
@@ -311,7 +311,7 @@ def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["recover", "redactions", "redo", "reject", "remember", "replicate", "restore"]),
+        ("re", ["recover", "redactions", "redo", "reject", "remember", "replica", "replicate", "restore"]),
         ("", sorted(VERB_NAMES)),
         ("facts --so", ["--sort"]),
         ("facts --sort ", sorted(FACT_ORDERS)),
