@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
+from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
     Waiting,
     complain,
@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:
     verb, typed = found
 
     def ask(question: str, lines: Sequence[str] = ()) -> bool:
-        return _ask(question, lines, as_json)
+        return _ask(question, lines, as_json, any(one.name == "dry-run" for one in verb.arguments))
 
     if any(word in HELP[:2] for word in _before_dashes(typed)):
         out(plain(_help(verb)))
@@ -248,7 +248,13 @@ def _application(place: location.Location, cwd: str) -> int:
 
 
 def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
-    """Print the overview, if there is no terminal for the application."""
+    """Print the overview, if there is no terminal for the application. Raise NotFound where there is no memory: nobody
+    asked for one."""
+    if not place.look and _absent(place.path):
+        raise NotFound(
+            "There is no memory here yet, and no terminal in which the application could start one.",
+            "`memoranda init` starts one; `memoranda` in a terminal opens the application.",
+        )
     from tui.commands.records.browse import figures, overview
 
     with Memory(place, "cli") as memory:
@@ -424,15 +430,16 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         say(f"{remaining:,} commits remain to be read; the next command continues.")
 
 
-def _ask(question: str, lines: Sequence[str] = (), as_json: bool = False) -> bool:
+def _ask(question: str, lines: Sequence[str] = (), as_json: bool = False, seen_first: bool = False) -> bool:
     """Ask on the terminal, below the lines. Without a terminal say what would be asked, unless an error as JSON is to
-    stand alone, and raise InvalidInput."""
+    stand alone, and raise InvalidInput; `seen_first`: the command has --dry-run."""
     terminal = sys.stdin.isatty()
     for line in lines if terminal or not as_json else ():
         say(line)
     if not terminal:
         if not as_json:
             say(question)
-        raise InvalidInput("Needs confirmation; nothing was changed.", "Add --yes.")
+        seen = ", or --dry-run to see first what would change" if seen_first else ""
+        raise InvalidInput("Needs confirmation; nothing was changed.", f"Add --yes{seen}.")
     say(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")

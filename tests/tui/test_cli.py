@@ -642,7 +642,7 @@ ERRORS = (
     (("undo", "2", "--keep", "F#2"), 2, "invalid", "Nothing was chosen"),
     (("undo", "2", "--all-by", "user"), 2, "invalid", "A step or an origin, not both."),
     (("undo", "--all-by", "nobody"), 1, "not-found", "Nobody of that name ever wrote here."),
-    (("undo", "--all-by", "user"), 2, "invalid", "Add --yes."),
+    (("undo", "--all-by", "user"), 2, "invalid", "Add --yes, or --dry-run"),
     (("undo", "3", "--overwrite", "D#1"), 1, "conflict", "refers to it. Keep it."),
     (("diff", "P#1"), 1, "not-found", "There is no proposal P#1"),
     (("accept",), 2, "invalid", "Name proposals, or whose they are, and not both."),
@@ -666,7 +666,7 @@ ERRORS = (
     (("restore", "1", "--kind", "task"), 2, "invalid", "Nothing was chosen"),
     (("restore", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
     (("restore", "9"), 1, "not-found", "There is no checkpoint K#9."),
-    (("restore", "1"), 2, "invalid", "Add --yes."),
+    (("restore", "1"), 2, "invalid", "Add --yes, or --dry-run"),
     (("checkpoint", "x" * 201), 2, "invalid", "200 characters"),
     (("checkpoint", "x", "--tokens", "5"), 2, "invalid", "one of them"),
     (("checkpoint", "--session", "s"), 2, "invalid", "--session says whose"),
@@ -1085,10 +1085,10 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
             done = process(*words, stdin=None, input=answer)
             assert (done.returncode, done.stdout) == (2, b"")
             *told, last = done.stderr.splitlines()
-            assert last == b"Needs confirmation; nothing was changed. Add --yes."
+            assert last.startswith(b"Needs confirmation; nothing was changed. Add --yes")
             assert says in b"\n".join(told)
             said = process(*words, "--json", stdin=None, input=answer).stderr
-            assert json.loads(said)["error"]["next"] == "Add --yes."
+            assert json.loads(said)["error"]["next"].startswith("Add --yes")
     assert {name: text for name, text in tree(lived).items() if "memory.db" not in name} == {
         name: text for name, text in before.items() if "memory.db" not in name
     }
@@ -1571,7 +1571,8 @@ def test_a_folder_with_a_hostile_name(tmp_path: Path):
 
 
 def test_bytes_that_are_no_text(lived: Path):
-    """A command line holds bytes, not text. Each verb takes them as text with marks, or says what is wrong."""
+    """A command line holds bytes, not text. Each verb takes them as the name of a file, or says what is wrong: none
+    keeps other letters in their place."""
     junk = b"caf\xe9 \xff\xfe"
     for words in (
         *[
@@ -1596,7 +1597,9 @@ def test_bytes_that_are_no_text(lived: Path):
         assert done.returncode in (0, 1, 2), words
         assert b"Traceback" not in done.stderr and done.stderr.count(b"\n") <= 1, words
         done.stdout.decode()
-    assert "F#4" in process("facts", junk).stdout.decode(), "what was remembered so is found so"
+    said = process("remember", junk)
+    assert said.returncode == 2 and "is not UTF-8 text, and was not taken" in said.stderr.decode()
+    assert "caf" not in process("facts", "--all").stdout.decode()
     assert (lived / os.fsdecode(junk)).exists(), "a file may have such a name"
 
 
@@ -1666,6 +1669,28 @@ def test_without_a_terminal_it_prints_the_overview(lived: Path):
     for piece in ("FACTS, longest unconfirmed first", "the team is five", "TIMELINE, newest first", "first commit"):
         assert piece in said
     assert set(json.loads(process("--json").stdout)) >= {"facts", "decisions", "path"}
+
+
+def test_without_a_terminal_no_memory_is_started(checkout: Path):
+    """In a pipe, in cron: the command for a memory is named, and none is made."""
+    for words in ((), ("--json",)):
+        done = process(*words)
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert b"There is no memory here yet" in done.stderr and b"memoranda init" in done.stderr
+    assert not (checkout / ".memoranda").exists()
+
+
+def test_a_search_for_nothing_is_said(do: Do, lived: Path):
+    for words in (("",), (" ", "")):
+        said = do("search", *words)
+        assert said.status == 2 and "There is nothing to search for." in said.err and "found" not in said.out
+
+
+def test_a_question_that_nobody_can_answer_names_both_ways_on(do: Do, lived: Path):
+    do("export", "whole.json")
+    for words in (("--db", "other.db", "import", "whole.json"), ("purge", "1")):
+        said = do(*words)
+        assert said.status == 2 and "Add --yes, or --dry-run to see first what would change." in said.err
 
 
 def test_a_terminal_for_the_answer_alone_gets_the_overview(lived: Path):

@@ -116,6 +116,7 @@ def _option(verb: str, options: dict[str, Argument], word: str, rest: "Any", val
         value = next(rest, "\0")
         if value == "\0":
             raise Usage(f"{name} wants a value: {name} {argument.shown}.", f"See `memoranda {verb} --help`.")
+    _check_text(argument, value)
     if argument.form == "list":
         values.setdefault(argument.name, []).append(value)
     else:
@@ -130,15 +131,27 @@ def _place(verb: str, arguments: Sequence[Argument], loose: list[str], values: "
         if argument.form in ("many", "any"):
             several = max(0, len(loose) - (len(places) - place))
             values[argument.name], loose = loose[:several], loose[several:]
+            for word in values[argument.name]:
+                _check_text(argument, word)
             if argument.form == "many" and not values[argument.name]:
                 raise _missing(verb, argument)
         elif loose:
             word, *loose = loose
+            _check_text(argument, word)
             values[argument.name] = _number(argument.shown, word) if argument.whole else word
         elif argument.form == "one":
             raise _missing(verb, argument)
     if loose:
         raise Usage(f"{verb} does not know what to do with {_short(loose[0])}.", f"See `memoranda {verb} --help`.")
+
+
+def _check_text(argument: Argument, word: str) -> None:
+    """Raise Usage for bytes that are no UTF-8, which would be kept as other letters; a file may have such a name."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        if not argument.file:
+            raise Usage(f"{_short(word)} is not UTF-8 text, and was not taken.", "Write it in UTF-8.") from None
 
 
 def _missing(verb: str, argument: Argument) -> Usage:

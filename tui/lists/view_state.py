@@ -113,6 +113,8 @@ def title(
         elif facet is not None and facet.choices and short < 3:
             right += [("  ", ""), (f"{named('list.filter')}{' next,' if not short else ''} ", DIM, "filter")]
             right.append((f"{named('list.only')}{' only…' if short < 2 else ''} ", DIM, "choose_filter"))
+        if right and not right[-1][0].endswith(" "):
+            right.append((" ", ""))  # terminals and pictures may cut the last cell
         if facet is None:
             shown: list[Piece] = [(f" {LABELS[pane]}", "bold"), (f" {size:,}" if size is not None else "", DIM)]
         else:

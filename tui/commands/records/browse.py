@@ -18,6 +18,8 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
 
+    if not "".join(given.query).strip():
+        raise InvalidInput("There is nothing to search for.", 'Give words or a filter: memoranda search "is:pinned"')
     cites = session.memory.config["citations"]
     iteration = number(given.iteration, "iteration") if given.iteration else 0
     answer = session.memory.search(
