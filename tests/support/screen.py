@@ -180,7 +180,7 @@ class Person:
         """Type a query and wait for its answer."""
         await self.pilot.press("slash")
         await self.paste(text)
-        await self.until(lambda: "found" in self.lines[1])
+        await self.until(lambda: any("found" in line for line in self.lines[:2]))  # without tabs it is the first
         await self.settle()
 
     async def put_cursor(self, key: object, name: str = "facts") -> None:

@@ -324,6 +324,7 @@ KEYS = (
     Key("list.alone", "Z", "zoom('list')", "", "Give the list the whole screen; or both their places again"),
     Key("list.less", "less_than_sign", "split(-5)", "", "Give the list less of the screen; it is kept"),
     Key("list.more", "greater_than_sign", "split(5)", "", "Give the list more of the screen; it is kept"),
+    Key("sidebar.toggle", "backslash", "sidebar", "", "Show the sidebar, or hide it: panes and filters", looks=True),
     Key("list.next-heading", "right_curly_bracket", "heading(1)", "", "To the next heading: state, day"),
     Key("list.previous-heading", "left_curly_bracket", "heading(-1)", "", "To the heading before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

@@ -24,7 +24,12 @@ MainScreen {
     #past { height: 1; display: none; background: $warning; color: auto 95%; }
     &.-past #past { display: block; }
     &.-past #top { background: $warning-muted; }
-    #body { height: 1fr; layout: horizontal; }
+    #body { height: 1fr; layout: horizontal; layers: default over; }
+    /* beside the lists in the place of the tabs; where there is no room, over the lists */
+    #sidebar { display: none; layer: over; background: $panel; }
+    &.-sidebar #sidebar { display: block; }
+    &.-sidebar.-huge #sidebar { layer: default; }
+    &.-sidebar.-huge #top, &.-preview-alone #sidebar { display: none; }
     .pane { width: 1fr; height: 1fr; }
     .pane.-behind { display: none; }
     #hits-pane { display: none; }

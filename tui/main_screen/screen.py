@@ -42,6 +42,7 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
+from tui.widgets.sidebar import Sidebar
 
 if TYPE_CHECKING:
     from store import LibrarianAnswer as Answer
@@ -88,17 +89,14 @@ class MainScreen(ResponsiveScreen[None]):
         self._plain = PaneController(self)  # for panes without behaviour of their own
         self._panes: dict[str, PaneController] = {}
         parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
-        for controller in (*parts, self.commands, self.notices):
+        for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar):
             take_actions(self, controller)
         # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
-        self.list_of = self.widgets.list_of
-        self.found = self.widgets.found
-        self.bar = self.widgets.bar
-        self.ask_bar = self.widgets.ask_bar
+        self.list_of, self.found = self.widgets.list_of, self.widgets.found
+        self.bar, self.ask_bar = self.widgets.bar, self.widgets.ask_bar
         self.find, self.has_pane, self.hide_pane = self.widgets.find, self.widgets.has_pane, self.widgets.hide_pane
         self.size_hits = self.widgets.size_hits
-        self.say = self.notices.say
-        self.copy = self.notices.copy
+        self.say, self.copy = self.notices.say, self.notices.copy
         self.take_split = partial(take_split, self)
         self.later = self.threads.later
         self.in_background = self.threads.in_background
@@ -122,11 +120,9 @@ class MainScreen(ResponsiveScreen[None]):
         self.unmark = self.marks.action_unmark
         self.counts = self.top_bar.counts
         self.set_status, self.set_backups = self.top_bar.set_status, self.top_bar.set_backups
-        self.set_held = self.top_bar.set_held
-        self.set_waiting = self.top_bar.set_waiting
+        self.set_held, self.set_waiting = self.top_bar.set_held, self.top_bar.set_waiting
         self.set_size = self.top_bar.set_size
-        self.draw_top = self.top_bar.draw
-        self.draw_titles = self.top_bar.draw_titles
+        self.draw_top, self.draw_titles = self.top_bar.draw, self.top_bar.draw_titles
         self.draw_footer = self.top_bar.draw_footer
         self.search_filters = self.search.filters
         self.facet_of = self.lists.facet_of
@@ -139,8 +135,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.look_back = self.as_of.look_back
         self.refuses = self.as_of.refuses
         self.draw_past = self.as_of.draw
-        self.ask = self.prompt.ask
-        self.ask_first = self.prompt.ask_first
+        self.ask, self.ask_first = self.prompt.ask, self.prompt.ask_first
         self.run_line = self.commands.action_run
         self.type_command = self.commands.action_command
         self.open_screen = self.commands.open_screen
@@ -155,6 +150,7 @@ class MainScreen(ResponsiveScreen[None]):
         yield Split(id="past")
         yield Split(id="chips")
         with Body(id="body"):
+            yield Sidebar(id="sidebar")
             yield list_pane(FACTS, "list")
             yield list_pane(TIMELINE, "list", "-behind")
             yield PreviewPane(id="preview-pane", classes="pane")
@@ -305,6 +301,7 @@ class MainScreen(ResponsiveScreen[None]):
         steps = (
             self.navigation.leave,
             self.search.leave_bar,
+            self.top_bar.sidebar.leave,
             self.previewing.leave,
             self.marks.leave,
             self.search.leave,
@@ -340,6 +337,9 @@ class MainScreen(ResponsiveScreen[None]):
     @property
     def searching(self) -> bool:
         return self.search.active
+
+    def has_sidebar(self) -> bool:
+        return self.top_bar.sidebar.shown
 
     @property
     def moment(self) -> PointInTime | None:

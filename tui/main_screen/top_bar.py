@@ -6,27 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tui.lists.view_state import tabs, title
-from tui.panes.host import Host
+from tui.main_screen.sidebar import SidebarController, SidebarHost
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from tui.lists.filters.facets import Facet
-    from tui.main_screen.lists.search_filters import SearchFilters
     from tui.panes.host import PaneController
     from tui.widgets.bars import Footer, Split
     from tui.widgets.search_bar import SearchBar
 
 
-class TopBarHost(Host, Protocol):
+class TopBarHost(SidebarHost, Protocol):
     """The interface that the bars need of the screen."""
 
-    @property
-    def name_of_memory(self) -> str: ...
-    @property
-    def search_filters(self) -> SearchFilters: ...
     @property
     def search_bar(self) -> SearchBar: ...
     @property
@@ -35,7 +29,6 @@ class TopBarHost(Host, Protocol):
     def controller_of(self, name: str) -> PaneController: ...
     def background_pieces(self) -> Sequence[Piece]: ...
     def model_forms(self) -> Sequence[Sequence[Piece]]: ...
-    def facet_of(self, name: str) -> Facet | None: ...
     def draw_found(self) -> None: ...
 
 
@@ -44,6 +37,7 @@ class TopBarController:
 
     def __init__(self, host: TopBarHost) -> None:
         self.host = host
+        self.sidebar = SidebarController(host)
         self.counts: dict[str, int] = {}
         self._sizes: dict[str, int] = {}  # the number of rows of each list, once known
         self._status = "opening"
@@ -96,10 +90,11 @@ class TopBarController:
         self.host.search_bar.name_memory(self._name("", " ") if narrow else ())
         if narrow:
             bar.put_both([(" ", ""), *tabs(self.host.current, self._waiting, room - 2)], ())
-        else:
+        elif not self.sidebar.beside:
             status = self._under_way() if self._roomy else []
             names = tabs(self.host.current, self._waiting, room - width(left) - width(status) - 2)
             bar.put_both([*left, *names], [*status, (" ", "")])
+        self.sidebar.draw(self._sizes, self._waiting, self._under_way())
         self._draw_figures()
 
     def _name(self, before: str, after: str) -> list[Piece]:

@@ -29,16 +29,20 @@ class Bar(Kept, Static):
 
     def put(self, *pieces: Piece) -> None:
         """Show pieces, with untrusted texts escaped."""
-        self._actions = _spans(pieces, 0)
+        self._actions = click_spans(pieces, 0)
         self.update(_content(pieces), layout=False)
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        for first, end, action in self._actions:
+        for first, end, action in () if offset is None else self.clickable(offset.y):
             if offset is not None and first <= offset.x < end:
                 event.stop()
                 await self.screen.run_action(action)
                 return
+
+    def clickable(self, line: int) -> Sequence[tuple[int, int, str]]:
+        """Return (first cell, cell after the last, action) of what can be clicked on a line."""
+        return self._actions
 
 
 class Split(Bar):
@@ -120,7 +124,8 @@ def _content(pieces: Sequence[Piece]) -> Content:
     return Content.assemble(*(content(piece[0], piece[1]) for piece in pieces))
 
 
-def _spans(pieces: Sequence[Piece], at: int) -> list[tuple[int, int, str]]:
+def click_spans(pieces: Sequence[Piece], at: int) -> list[tuple[int, int, str]]:
+    """Return (first cell, cell after the last, action) of the pieces that can be clicked, from the cell `at` on."""
     spans = []
     for piece in pieces:
         size = width([piece])

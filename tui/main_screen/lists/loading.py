@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from store import MemorandaError, pack_key, unpack_key, wal
-from tui.input.key_table import FACTS, INBOX, PANES, TIMELINE
+from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import View, empty_list
 from tui.panes.facts.facets import states
@@ -34,6 +34,7 @@ class ListsHost(Host, Protocol):
     @property
     def counts(self) -> dict[str, int]: ...
 
+    def has_sidebar(self) -> bool: ...
     def follow(self, source: RecordList) -> None: ...
     def set_held(self, held: bool) -> None: ...
     def set_size(self, name: str, size: int | None) -> None: ...
@@ -174,10 +175,12 @@ class ListsController:
     # other lists
 
     def read_side(self) -> None:
-        """Load the current list, if it is one of the others."""
-        name = self.host.current
-        if self.engine is not None and BY_NAME[name].rows and self.host.found(name) is not None:
-            view, names = self.host.view, (name,)
+        """Load the current list, if it is one of the others, and those that the sidebar counts while it is shown."""
+        counted = (CHECKPOINTS, HISTORY, TASKS) if self.host.has_sidebar() else ()
+        wanted = dict.fromkeys((self.host.current, *counted))
+        names = tuple(name for name in wanted if BY_NAME[name].rows and self.host.found(name) is not None)
+        if self.engine is not None and names:
+            view = self.host.view
             work = lambda: self._read_side(view, names)  # noqa: E731
             self.host.in_background(work, "side", "read the other lists", exclusive=True)
 

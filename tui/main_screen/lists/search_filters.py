@@ -33,6 +33,11 @@ class SearchFilters:
         """Return the filters of the query: field → value."""
         return filters_of(self._query())
 
+    @property
+    def kinds(self) -> Facet:
+        """The kinds of what was found."""
+        return self._kinds
+
     def narrow(self, filters: Mapping[str, str]) -> None:
         """Search with these filters instead of those of the same fields; an empty value takes one away."""
         self._ask(narrowed(self._query(), filters))
