@@ -29,7 +29,6 @@ from tui.theme.glyphs import SAID, only_plain
 from tui.theme.high_contrast import HIGH_CONTRAST
 from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
 from tui.theme.styles import mended
-from tui.widgets.field import Field
 from tui.widgets.record_list import RecordList
 from tui.workers.model_worker import ModelWorker
 from tui.workers.threads import SaysDefects
@@ -255,7 +254,7 @@ class Memoranda(SaysDefects, App[int]):
         begins = getattr(self.focused, "begins_question", None) if typed else None
         if begins is not None and begins(event):
             return
-        ends = typed and isinstance(self.focused, Field) and getattr(event, "key", "") == "enter"
+        ends = typed and getattr(self.focused, "ends_at_enter", False) and getattr(event, "key", "") == "enter"
         await super().on_event(event)
         if ends:  # later keys are for its result
             self.hold_keys()

@@ -22,7 +22,9 @@ def correct(screen: ActionHost) -> None:
         return
     if record is not None and (work := correction(record)) is not None:
         label = f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {name_of(record)}"
-        screen.ask(label, said_by(record), lambda text: replace(screen, record, work, text))
+        shown = screen.pane.record
+        edit_it = screen.edit_text if shown is not None and shown == record else screen.ask
+        edit_it(label, said_by(record), lambda text: replace(screen, record, work, text))
     elif record is not None:
         screen.say(JOURNAL, "warning")
 

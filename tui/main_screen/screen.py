@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from store import Clock, Location, utc_now
@@ -24,6 +23,7 @@ from tui.main_screen.commands.dispatch import CommandController
 from tui.main_screen.commands.plans import PlanController
 from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
+from tui.main_screen.editing import EditController
 from tui.main_screen.layout import FORMS, STYLES, TYPING, Body, bindings, hidden_pane, list_pane, take_form, take_split
 from tui.main_screen.lists.loading import ListsController
 from tui.main_screen.lists.marks import MarksController
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from tui.widgets.chat_pane import Talk, TalkPane
     from tui.widgets.preview import Preview
     from tui.widgets.prompt_bar import AskBar
+    from tui.widgets.text_editor import TextEditor
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
 
@@ -81,7 +82,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.top_bar = TopBarController(self)
         self.search = SearchController(self)
         self.as_of = AsOfController(self)
-        self.prompt = PromptController(self)
+        self.prompt, self.editing = PromptController(self), EditController(self)
         self.commands = CommandController(self)
         self.plans = PlanController(self)
         self.tasks: Sequence[BackgroundTask] = ()
@@ -89,7 +90,7 @@ class MainScreen(ResponsiveScreen[None]):
         self._plain = PaneController(self)  # for panes without behaviour of their own
         self._panes: dict[str, PaneController] = {}
         parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
-        for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar):
+        for controller in (*parts, self.commands, self.notices, self.top_bar.sidebar, self.editing):
             take_actions(self, controller)
         # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
         self.list_of, self.found = self.widgets.list_of, self.widgets.found
@@ -98,8 +99,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.size_hits = self.widgets.size_hits
         self.say, self.copy = self.notices.say, self.notices.copy
         self.take_split = partial(take_split, self)
-        self.later = self.threads.later
-        self.in_background = self.threads.in_background
+        self.later, self.in_background = self.threads.later, self.threads.in_background
         self.after = self.set_timer
         self.reload = self.lists.reload
         self.read_side = self.lists.read_side
@@ -113,10 +113,8 @@ class MainScreen(ResponsiveScreen[None]):
         self.go_to = self.navigation.action_pane
         self.go_to_list = self.navigation.go_to_list
         self.go_to_day = self.navigation.go_to_day
-        self.follow = self.previewing.follow
-        self.open_citation = self.previewing.open_citation
-        self.target = self.marks.target
-        self.targets = self.marks.targets
+        self.follow, self.open_citation = self.previewing.follow, self.previewing.open_citation
+        self.target, self.targets = self.marks.target, self.marks.targets
         self.unmark = self.marks.action_unmark
         self.counts = self.top_bar.counts
         self.set_status, self.set_backups = self.top_bar.set_status, self.top_bar.set_backups
@@ -132,15 +130,14 @@ class MainScreen(ResponsiveScreen[None]):
         self.draw_found = self.search.draw_title
         self.fit_hits = self.search.fit
         self.vectors_came = self.search.vectors_came
-        self.look_back = self.as_of.look_back
-        self.refuses = self.as_of.refuses
+        self.look_back, self.refuses = self.as_of.look_back, self.as_of.refuses
         self.draw_past = self.as_of.draw
         self.ask, self.ask_first = self.prompt.ask, self.prompt.ask_first
+        self.edit_text = self.editing.edit_text
         self.run_line = self.commands.action_run
         self.type_command = self.commands.action_command
         self.open_screen = self.commands.open_screen
-        self.show_plan = self.plans.show_plan
-        self.show_since = self.plans.show_since
+        self.show_plan, self.show_since = self.plans.show_plan, self.plans.show_since
 
     # layout
 
@@ -279,6 +276,9 @@ class MainScreen(ResponsiveScreen[None]):
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
         self.prompt.left(event)
 
+    def on_text_editor_left(self, event: TextEditor.Left) -> None:
+        self.editing.left(event.text)
+
     def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
         self.prompt.typed(event)
 
@@ -294,7 +294,7 @@ class MainScreen(ResponsiveScreen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable single-letter actions while an input has the focus."""
-        return not (action in TYPING and isinstance(self.focused, Input))
+        return not (action in TYPING and self.focused is not None and self.focused.check_consume_key("x", "x"))
 
     def action_leave(self) -> None:
         """Leave one mode."""

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 PROSE = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
+SURE = 8  # characters by which the beginning of a text is recognised
 CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
 
 
@@ -94,6 +95,17 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             old = rows[y] if y < len(rows) else ()
             if old != self._row(y):
                 self.refresh(Region(0, y, width, 1))
+
+    def place_of(self, text: str, columns: Sequence[int]) -> tuple[int, int] | None:
+        """Return the (column, visible line) at which a text begins, in one of these columns; None if it does not."""
+        top, start = round(self.scroll_offset.y), visible(text.split("\n")[0]).strip()
+        for y, row in enumerate(self._rows[top : top + self.size.height]):
+            whole = "".join(part for part, _, _ in row)
+            for column in columns:
+                here = whole[column:].rstrip()
+                if len(here) >= min(SURE, len(start)) > 0 and (start.startswith(here) or here == start):
+                    return column, y
+        return None
 
     def show_match(self) -> None:
         """Scroll to the first matching word."""

@@ -47,6 +47,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self._ahead: list[Record | Step] = []  # forward: the records left by going back
         self._timer: Timer | None = None
 
+    DEFAULT_CSS = "PreviewPane { layers: default over; }"
+
     def compose(self) -> ComposeResult:
         yield Preview(id="preview")
 
