@@ -298,7 +298,7 @@ async def test_another_memory_is_opened_and_the_first_one_again(story: Story, tm
         await mouse.click("esc stays here")
         assert person.app.screen is person.main
         for folder, text in ((other, "This is the other project"), (story.folder, "Uses Jenkins"), (other, "This is")):
-            await person.pilot.click("#top", offset=(2, 0))  # the project's name
+            await person.pilot.click("#sidebar", offset=(2, 0))  # the project's name
             await mouse.click("another folder")
             await person.until(lambda: person.at == "line")
             await person.paste(str(folder))

@@ -46,10 +46,10 @@ async def test_a_key_typed_before_a_warning_could_be_read_leaves_it(story: Story
 async def test_a_question_stays_visible_below_a_message(story: Story) -> None:
     async with opened(story.folder) as person:
         person.main.say("Something happened beside it.")
-        await person.press("c")
+        await person.press("#")
         person.main.say("Something happened beside it.")
         await person.settle()
-        assert person.lines[-2].startswith(" correct F#"), "what is asked"
+        assert person.lines[-2].startswith(" tag F#"), "what is asked"
         assert "enter" in person.lines[-1], "and which key answers"
         assert person.lines[-3].startswith(" Something happened")
 

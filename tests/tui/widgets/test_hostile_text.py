@@ -156,14 +156,14 @@ async def test_a_strangers_commit_and_its_diff(hostile: Path, layer: str) -> Non
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("third", range(3))
-async def test_the_ask_bar_prefilled(hostile: Path, third: int) -> None:
+async def test_what_is_edited_is_only_text(hostile: Path, third: int) -> None:
     with Memory(stories.location(hostile), "cli") as memory:
         steps = memory.history.steps(limit=1)
     async with opened(hostile) as person:
         for number, text in list(_facts(hostile).items())[third::3]:
             await person.put_cursor(number)
             await person.press("c")
-            assert person.at == "line"
+            assert person.at == "edit"
             judge(person)
             await person.press("enter")
             said = f"F#{number} says exactly that. Confirm it instead, if it is still true."
