@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 FRESH_MS = 600_000  # for an undo of an older change the message includes its age
 COUNTED = 100  # rows up to which the records of a step are told from the rest of it
+LINKS = "commit_links"
 RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iterations"))
 
 
 def checkpoint(screen: ActionHost) -> None:
     def answer(text: str) -> None:
-        write(screen, lambda memory: memory.checkpoints.take(text), made("Took", "checkpoint"))
+        write(screen, lambda memory: memory.checkpoints.take(text), made("Made checkpoint", "checkpoint"))
 
     screen.ask("checkpoint name", "", answer)
 
@@ -161,24 +162,28 @@ def undo(screen: ActionHost) -> None:
 def _next(memory: Memory, since: str) -> tuple[Step, str]:
     """Return the step that is undone next, and the question whether it is meant; an empty one if that is plain."""
     step = memory.history.step(memory.history.next_undo())
-    records = _records(memory, step)
+    records, links = _counted(memory, step)
     if step.at >= since and records <= 1:
         return step, ""
-    what = f"{step.reason[:60]}{f' ({records} records)' if records > 1 else ''}"
+    with_links = f", {count(links, 'link')}" if links else ""
+    several = f" ({count(records, 'record')}{with_links})" if records > 1 else ""
+    what = f"{step.reason[:60]}{several}"
     return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?"
 
 
-def _records(memory: Memory, step: Step) -> int:
-    """Return how many records a step was about. One that takes the place of another is no second record, nor is the
-    proposal from which a fact was made."""
+def _counted(memory: Memory, step: Step) -> tuple[int, int]:
+    """Return how many records a step was about, and how many links. A record that takes the place of another is no
+    second one, nor is the proposal from which a fact was made."""
     if step.changes > COUNTED:
-        return step.changes
+        return step.changes, 0
     made: dict[str, Counter[str]] = {}
+    links = 0
     for change in memory.history.changes(step.seq):
         if change.table in RECORD_TABLES:
             made.setdefault(change.table, Counter())[change.op] += 1
+        links += change.table == LINKS
     proposals = made.pop("proposals", Counter())
-    return sum(max(count.values()) for count in made.values()) or max(proposals.values(), default=0)
+    return sum(max(number.values()) for number in made.values()) or max(proposals.values(), default=0), links
 
 
 def _undo(screen: ActionHost, seq: int) -> None:

@@ -224,7 +224,7 @@ def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[in
             numbers, moments = zip(*chunk, strict=True)
             place = bisect_left(moments, True, key=start.__gt__)
             while place < len(moments):
-                start, name = _local_day(moments[place])
+                start, name = local_day(moments[place])
                 days.append((done + place, name))
                 place = bisect_left(moments, True, place + 1, key=start.__gt__)
             done += len(numbers)
@@ -233,7 +233,7 @@ def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[in
     return packed(chunks()), days
 
 
-def _local_day(at: str) -> tuple[str, str]:
+def local_day(at: str) -> tuple[str, str]:
     """Return (start, name) of the local day of a moment; the start as a timestamp."""
     here = datetime.fromisoformat(at).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)

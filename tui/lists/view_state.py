@@ -67,17 +67,16 @@ def layout(columns: int) -> str:
 def tabs(current: str, waiting: int, room: int) -> list[Piece]:
     """Return all panes by number and name, the inbox with what waits in it; with little room closer together, without
     that count, and at last by number alone except for the current one. Names are never shortened. The menu of further
-    screens stands after them if there is room."""
+    screens stands after them, if there is room."""
     counts = {INBOX: f" {waiting:,}"} if waiting else {}
     whole = {pane: f"{NUMBERS[pane]} {LABELS[pane]}{counts.get(pane, '')}" for pane in PANES}
     glued = {pane: name.replace(" ", "", 1) for pane, name in whole.items()}
     bare = {pane: f"{NUMBERS[pane]}{LABELS[pane]}" for pane in PANES}
     least = {pane: glued[pane] if pane in (current, *counts) else NUMBERS[pane] for pane in PANES}
-    more = f"{named('more.open')} More"
+    key = named("more.open")
     for names, gap, last in (
-        *((whole, gap, more) for gap in (3, 2, 1)),
-        *((whole, gap, "") for gap in (3, 2, 1)),
-        *((names, 1, "") for names in (glued, bare, least)),
+        *((whole, gap, last) for last in (f"{key} More", f"{key}…") for gap in (3, 2, 1)),
+        *((names, 1, last) for names in (glued, bare, least) for last in (f"{key}…", key, "")),
     ):
         if sum(map(len, (*names.values(), last))) + gap * (len(names) - (not last)) <= room:
             break

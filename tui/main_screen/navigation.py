@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from store import MemorandaError
 from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE
 from tui.input.pane_table import BY_NAME
+from tui.lists.filters.facets import active
 from tui.panes.host import Host
 from tui.widgets.record_list import RecordList
 from tui.widgets.rows import first_of_group
@@ -134,13 +135,16 @@ class NavigationController:
             return
         name = self.current if self.current in (TIMELINE, HISTORY) else TIMELINE
         try:
-            key = engine.at_day(name, text, self.host.view)
+            key, day, found = engine.at_day(name, text, self.host.view)
         except MemorandaError as error:
             self.host.say(str(error), "warning")
             return
         self.action_pane(name)
+        shown = "" if not active(self.host.view, BY_NAME[name].filters) else " among what the filter shows"
         if key is None or not self.host.list_of(name).select(key):
-            self.host.say("There is nothing on that day or before.", "warning")
+            self.host.say(f"There is nothing on {day} or before{shown}.", "warning")
+        elif found != day:
+            self.host.say(f"Nothing is on {day}{shown}; this is the newest before it.")
 
     @property
     def alone(self) -> str:

@@ -126,8 +126,10 @@ class TopBarController:
         focused = self.host.focused
         if pieces := self.host.controller_of(self.host.current).footer():
             self.host.footer.hint(*pieces)
-        elif isinstance(focused, RecordList | Preview):
-            self.host.footer.show_pane(focused.id or "")
+        elif isinstance(focused, Preview):
+            self.host.footer.show_pane(focused.id or "", _opens(focused.link))
+        elif isinstance(focused, RecordList):
+            self.host.footer.show_pane(focused.id or "", _marked(focused))
         elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):
             pieces = [(" tab ", "$footer-key-foreground bold", f"complete_filter({found[0][0]!r})")]
             for text, count in found:
@@ -142,3 +144,15 @@ class TopBarController:
                 (" esc", "$footer-key-foreground bold", "leave"),
                 (" leaves   kind: domain: is: tag: author: iteration: since: before: related:", "", "leave"),
             )
+
+
+def _opens(link: str) -> list[Piece]:
+    """Return what Enter does in the preview."""
+    if not link:
+        return []
+    return [(" enter", "$footer-key-foreground bold", "open"), (f" opens {visible(link)} ", "", "open")]
+
+
+def _marked(shown: RecordList) -> list[Piece]:
+    """Return what the keys apply to, if records are marked."""
+    return [(f" {len(shown.marks):,} marked:", "$text-accent")] if shown.marks else []

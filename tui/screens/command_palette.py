@@ -10,7 +10,7 @@ from textual.markup import escape
 from textual.widgets import Input
 
 from tui.input.commands.command_table import VERBS
-from tui.input.commands.synonyms import SYNONYMS
+from tui.input.commands.synonyms import OF_KEYS, SYNONYMS
 from tui.input.key import Key
 from tui.input.key_table import BY_ID, HITS, KEYS, RECORDS
 from tui.theme.escape import visible
@@ -57,7 +57,7 @@ class Everything(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for name, key, text, target in self._entries:
-            words = SYNONYMS.get(self._verb(target), ())
+            words = (*SYNONYMS.get(self._verb(target), ()), *OF_KEYS.get(target.removeprefix("key:"), ()))
             score = max(matcher.match(name), matcher.match(text) * 0.9, *(matcher.match(word) * 0.95 for word in words))
             if score > 0:
                 shown = escape(f"{name}  {visible(key)}".rstrip())

@@ -1,9 +1,9 @@
 """Settings: each with its value, its default and where it is from. Enter changes one in place, `x` takes it out of its
-file, `u` undoes what was changed here."""
+file, `u` undoes what was changed here, `/` finds settings by words."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import work
@@ -70,8 +70,10 @@ class SettingsScreen(ListScreen["str | None"]):
         Binding("c", "edit", "Change", id="settings.edit", tooltip="Change the value"),
         Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
         Binding("u", "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
+        Binding("slash", "find", "Find", id="settings.find", tooltip="Find settings by words"),
     ]
     NAME = "settings"
+    EMPTY = "No setting has these words. Escape shows them all."
     DEFAULT_CSS = "SettingsScreen { #settings-more { height: 9; } }"
 
     def __init__(self, location: Location) -> None:
@@ -80,26 +82,38 @@ class SettingsScreen(ListScreen["str | None"]):
         self._config: Config = load_config(location, BY_ID, FIXED)
         self._changes: list[SettingChange] = []
         self._shown: Hashable = None
+        self._words = ""  # what is looked for
 
     def first_rows(self) -> SettingRows:
-        return SettingRows(self._config.values)
+        wanted = self._words.lower().split()
+        return SettingRows(
+            [
+                value
+                for value in self._config.values
+                if all(word in f"{value.name} {value.setting.meaning}".lower() for word in wanted)
+            ]
+        )
 
     def bars(self) -> Iterable[AskBar]:
         return (AskBar(id="ask"),)
 
     def on_mount(self) -> None:
-        self.put_title(self._location.name, user_config_path())
+        self._title()
         self._keys()
         self.listed.focus()
 
+    def _title(self) -> None:
+        more = [(f"  with “{visible(self._words)}”", "$text-accent")] if self._words else []
+        self.put_title(self._location.name, user_config_path(), "$dim", *more)
+
     def _keys(self) -> None:
         value = self._value
-        keys = [("enter", "change", "edit")]
+        keys = [("enter", "change", "edit"), ("/", "find", "find")]
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
             keys.append(("u", "undo", "undo"))
-        self.put_keys(keys)
+        self.put_keys(keys, "all" if self._words else "closes")
 
     @property
     def _value(self) -> Value | None:
@@ -131,7 +145,30 @@ class SettingsScreen(ListScreen["str | None"]):
             choices = value.setting.choices
             self._put(value, choices[(choices.index(value.value) + 1) % len(choices)])
         else:
-            self.query_one(AskBar).ask(value.name, typed(value.value), lambda text: self._put(value, text.strip()))
+            self._ask(value.name, typed(value.value), lambda text: self._put(value, text.strip()), "saves")
+
+    def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str) -> None:
+        self.query_one(AskBar).ask(label, value, answer, over=True)
+        self.put_keys([("enter", does, "submit")], "cancels", "cancel")
+
+    def action_submit(self) -> None:
+        self.query_one(AskBar).submit()
+
+    def action_cancel(self) -> None:
+        self.query_one(AskBar).leave()
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self._keys()
+
+    def action_find(self) -> None:
+        """Show only settings whose name or meaning has some words."""
+        self._ask("find", self._words, self._find, "finds")
+
+    def _find(self, words: str) -> None:
+        self._words = words.strip()
+        self.listed.set_rows(self.first_rows())
+        self._title()
+        self._keys()
 
     def action_unset(self) -> None:
         """Take the setting under the cursor out of its file, so that its default holds."""
@@ -150,7 +187,10 @@ class SettingsScreen(ListScreen["str | None"]):
     def _put(self, value: Value, text: str) -> None:
         own = value.source in ("user", "project")
         before = typed(value.value) if own else None
-        if text != before:
+        if value.name == "theme" and text and text not in self.app.available_themes:
+            listed = ", ".join(sorted(self.app.available_themes))
+            self.say(f"There is no theme “{text[:40]}”. There are {listed}.", "warning")
+        elif text != before:
             self._change(SettingChange(value.path if own else user_config_path(), value.name, before, text))
 
     @work(thread=True, group="settings", exit_on_error=False, description="change a setting")
@@ -173,7 +213,7 @@ class SettingsScreen(ListScreen["str | None"]):
         cast("Application", self.app).configure_again()
         self._config = load_config(self._location, BY_ID, FIXED)
         shown = self.listed
-        shown.set_rows(SettingRows(self._config.values))
+        shown.set_rows(self.first_rows())
         shown.select(change.name)
         self._show()
         now = self._config.find(change.name)
@@ -182,7 +222,10 @@ class SettingsScreen(ListScreen["str | None"]):
         self.say(f"{'Undone: ' if undoes else ''}{done}{'' if undoes else ', u to undo'}")
 
     def action_leave(self) -> None:
-        self.dismiss(None)
+        if self._words:
+            self._find("")
+        else:
+            self.dismiss(None)
 
 
 def typed(value: object) -> str:

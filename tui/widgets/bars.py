@@ -73,13 +73,15 @@ class Footer(Bar):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pane = ""
+        self._first: Sequence[Piece] = ()
         self._keys: tuple[Key, ...] = KEYS
         self.remapped: Mapping[str, str] = {}
         self.looking = False  # whether the view is read-only, which omits keys that write
 
-    def show_pane(self, pane: str) -> None:
-        if pane != self._pane:
-            self._pane = pane
+    def show_pane(self, pane: str, first: Sequence[Piece] = ()) -> None:
+        """Show the keys of a pane, after `first`."""
+        if (pane, first) != (self._pane, self._first):
+            self._pane, self._first = pane, first
             self._draw()
 
     def show_keys(self, keys: tuple[Key, ...]) -> None:
@@ -102,10 +104,10 @@ class Footer(Bar):
             keys = [key for key in keys if not key.act or key.looks]
         last = [key for key in keys if key.id in LAST]
         others = [key for key in keys if key not in last]
-        room = self.size.width or 80
+        room = (self.size.width or 80) - width(self._first)
         while others and sum(map(self._width, (*others, *last))) > room:
             others.pop()
-        pieces: list[Piece] = []
+        pieces: list[Piece] = [*self._first]
         for key in (*others, *last):
             pieces += [
                 (f" {key.shown(self.remapped)}", "$footer-key-foreground bold", key.action),

@@ -140,7 +140,7 @@ class Question(Field):
 
     def __init__(self) -> None:
         super().__init__(id="question", compact=True, select_on_focus=False)
-        self.placeholder = "ask about the past"
+        self.placeholder = "what was decided, done or said"
         self._past: list[str] = []
         self._place = 0
         self._typed = ""

@@ -59,6 +59,10 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
         citation: Citation
 
+    @dataclass
+    class Selected(Message):
+        """Another citation was selected, or none."""
+
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""
 
@@ -123,11 +127,14 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def select(self, step: int) -> None:
-        """Select the next or the previous citation, and scroll to it."""
-        if not self.citations:
-            return
-        start = self.selected if self.selected >= 0 or step > 0 else 0
-        self.selected = (start + step) % len(self.citations)
+        """Select the next or the previous citation, if there is one, and scroll to it."""
+        if self.citations:
+            start = self.selected if self.selected >= 0 or step > 0 else len(self.citations)
+            self.select_at(max(0, min(len(self.citations) - 1, start + step)))
+
+    def select_at(self, index: int) -> None:
+        """Select the citation of an index, and scroll to it."""
+        self.selected = index
         for y, row in enumerate(self._rows):
             if any(index == self.selected for _, _, index in row):
                 top, height = round(self.scroll_offset.y), self.size.height
@@ -143,6 +150,11 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 if index >= 0:
                     self.selected = index
                     return
+
+    @property
+    def link(self) -> str:
+        """The selected citation; empty if there is none."""
+        return str(self.citations[self.selected]) if 0 <= self.selected < len(self.citations) else ""
 
     def open_selected(self) -> bool:
         """Follow the selected citation; return False if there is none."""
@@ -165,6 +177,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_selected(self) -> None:
         self.refresh()
+        self.post_message(self.Selected())
 
     def on_blur(self) -> None:
         self.selected = -1

@@ -43,8 +43,9 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self._described: list[Line] | None = None  # the description when it was shown
         self._before: Sequence[Line] = ()  # lines above the record
         self._marker: Marker | None = None  # of the search's words
-        self._trail: list[Record | Step] = []  # back: the records left by following citations
-        self._ahead: list[Record | Step] = []  # forward: the records left by going back
+        # (record, its selected citation)
+        self._trail: list[tuple[Record | Step, int]] = []  # back: those left by following citations
+        self._ahead: list[tuple[Record | Step, int]] = []  # forward: those left by going back
         self._timer: Timer | None = None
 
     DEFAULT_CSS = "PreviewPane { layers: default over; }"
@@ -99,10 +100,10 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def open(self, citation: Citation) -> None:
         """Show the record of a citation, add the previous one to the back history, and focus the preview."""
-        before = self.record
+        before, selected = self.record, self.preview.selected
         if self.show(citation):
             if before is not None:
-                self._trail.append(before)
+                self._trail.append((before, selected))
             self.enter()
 
     def show(self, citation: Citation) -> bool:
@@ -127,13 +128,17 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         """Go forward after going back; return False if there is nothing ahead."""
         return self._step(self._ahead, self._trail)
 
-    def _step(self, source: list[Record | Step], other: list[Record | Step]) -> bool:
+    def _step(self, source: list[tuple[Record | Step, int]], other: list[tuple[Record | Step, int]]) -> bool:
         if not source:
             return False
         if self.record is not None:
-            other.append(self.record)
-        self._show(source.pop())
-        self.preview.select_visible()
+            other.append((self.record, self.preview.selected))
+        record, selected = source.pop()
+        self._show(record)
+        if 0 <= selected < len(self.preview.citations):
+            self.preview.select_at(selected)
+        else:
+            self.preview.select_visible()
         return True
 
     def again(self) -> bool:

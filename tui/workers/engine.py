@@ -42,7 +42,7 @@ from tui.input.key_table import FACTS, HISTORY
 from tui.input.pane_table import BY_NAME
 from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
-from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines
+from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines, local_day
 from tui.lists.view_state import View
 from tui.lists.wrapping import Pairs
 from tui.render.details.record_detail import describe, describe_step
@@ -205,15 +205,19 @@ class Engine:
         """Return the number of pending proposals."""
         return self.screen.inbox.count()
 
-    def at_day(self, name: str, text: str, view: View) -> int | None:
-        """Return the key of the newest entry of a day, or of the first before it, in timeline or history. Raises
-        InvalidInput."""
-        start = typed_moment(text, self.screen.now)
-        end = from_ms(to_ms(start) + DAY_MS)
+    def at_day(self, name: str, text: str, view: View) -> tuple[int | None, str, str]:
+        """Return (the key of the newest entry of a day, or of the first before it, in timeline or history; the day; the
+        day of that entry). Raises InvalidInput."""
+        start, day = local_day(typed_moment(text, self.screen.now))
+        end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))  # a day of a changed clock has up to 25 hours
+        found: tuple[int, str] | None
         if name == HISTORY:
-            steps = self.screen.history.steps(actor=view.actor, before=end, limit=1)
-            return steps[0].seq if steps else None
-        return next((key for key, _ in self.screen.timeline.stream(view.kinds, before=end, limit=1)), None)
+            found = next(
+                ((one.seq, one.at) for one in self.screen.history.steps(actor=view.actor, before=end, limit=1)), None
+            )
+        else:
+            found = next(self.screen.timeline.stream(view.kinds, before=end, limit=1), None)
+        return (None, day, "") if found is None else (found[0], day, local_day(found[1])[1])
 
     def same(self, record: Record | Step) -> Record | Step | None:
         """Reload a record."""

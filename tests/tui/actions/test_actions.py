@@ -410,10 +410,10 @@ class TestCheckpoints:
             await person.press("b")
             assert person.sees("checkpoint name")
             await answer(person, "before lunch")
-            assert person.toasts == ["Took K#2"] and person.at == "facts"
+            assert person.toasts == ["Made checkpoint K#2"] and person.at == "facts"
             await person.press("3", "a")
             await answer(person, "after lunch")
-            assert person.toasts == ["Took K#3"]
+            assert person.toasts == ["Made checkpoint K#3"]
             assert ["after lunch" in person.checkpoints[0], "before lunch" in person.checkpoints[1]] == [True, True]
             assert person.record is not None and person.record.citation == "K#3"
             await person.press("b", "escape")

@@ -104,7 +104,7 @@ async def test_nobody_is_locked_out(story: Story) -> None:
         await person.press("q")
         assert person.app.is_running
         await person.press("ctrl+p")
-        await person.until(lambda: person.sees("undo this        U     Undo the step"))
+        await person.until(lambda: person.sees("undo step        U     Undo the step"))
         await person.press("escape")
         await person.pilot.press("ctrl+q")
         await person.until(lambda: not person.app.is_running)

@@ -9,6 +9,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
+from store.base.clock import days_before, local_time
 from tui.screens.plans.plan import PlanScreen
 
 
@@ -33,6 +34,13 @@ def number_of(row: str) -> int:
 
 
 class TestRows:
+    async def test_the_footer_says_how_many_are_marked(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("4")
+            assert person.sees("U undo step", "u undo my last")
+            await person.press("space", "space", "space")
+            assert person.lines[-1].startswith(" 3 marked: U undo step")
+
     @pytest.mark.parametrize("size", [(44, 60), NARROW, WIDE, HUGE], ids=["44x60", "80x24", "120x40", "200x60"])
     async def test_newest_first_with_who_when_why_and_about_what(self, story: Story, size: tuple[int, int]) -> None:
         async with opened(story.folder, size) as person:
@@ -161,7 +169,7 @@ class TestDays:
             await person.press("4", "t")
             await person.paste("1999-01-01")
             await person.press("enter")
-            assert person.toasts == ["There is nothing on that day or before."]
+            assert person.toasts == ["There is nothing on Fri 01 Jan 1999 or before."]
             await person.press("t")
             await person.paste("someday")
             await person.press("enter")
@@ -176,6 +184,19 @@ class TestDays:
             await person.paste("2026-11-20")
             await person.press("enter")
             assert person.main.list_of("history").cursor_key == 7
+            said = "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it."
+            assert person.toasts[-1] == said
+
+    async def test_three_weeks_ago_is_a_whole_day_and_no_more(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4", "t")
+            await person.paste("3w")
+            await person.press("enter")
+            step = person.main.list_of("history").cursor_key
+            with story.open() as memory:
+                day = local_time(days_before(memory.now, 21)).rpartition(" ")[0]
+                newer = [one for one in memory.history.steps() if one.seq > step]
+                assert all(local_time(one.at).rpartition(" ")[0] != day for one in newer)
 
 
 class TestLinks:

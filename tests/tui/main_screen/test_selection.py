@@ -98,3 +98,33 @@ async def test_what_an_agent_learns_moves_it_nowhere(story: Story) -> None:
         await person.until(lambda: any("an agent was here" in row for row in person.rows))
         assert person.record == record and line_of_cursor(person) == line
         assert person.rows[1].startswith(" • Uses Jenkins"), "what another program confirmed is shown in its place"
+
+
+@pytest.mark.parametrize(("line", "reasons"), [("tag db", {"tag"}), ("forget", {"forget"}), ("pin", {"pin"})])
+async def test_a_command_without_a_citation_is_about_what_is_marked_or_selected(
+    story: Story, line: str, reasons: set[str]
+) -> None:
+    async with opened(story.folder) as person:
+        facts = [story.facts["kubernetes"], story.facts["model"]]
+        await person.put_cursor(facts[0])
+        await person.command(line)
+        with story.open() as memory:
+            step = memory.history.steps(limit=1)[0]
+            assert step.reason.split()[0] in reasons and f"F#{facts[0]}" in step.reason
+        await person.command("undo")
+        for fact in facts:
+            await person.put_cursor(fact)
+            await person.press("space")
+        await person.command(line)
+        with story.open() as memory:
+            reason = memory.history.steps(limit=1)[0].reason
+            assert all(f"F#{fact}" in reason for fact in facts), reason
+
+
+async def test_a_command_with_words_of_its_own_is_refused_as_before(story: Story) -> None:
+    async with opened(story.folder) as person:
+        before = person.said
+        await person.command("forget the old office")
+        assert person.said == before + 1
+        with story.open() as memory:
+            assert not memory.history.steps(limit=1)[0].reason.startswith("forget")

@@ -89,6 +89,38 @@ async def test_one_is_changed_in_place_and_undone(story: Story) -> None:
         assert person.app.screen is person.main
 
 
+async def test_words_find_settings_and_escape_shows_all_again(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await settings(person, "badges")
+        await person.press("slash")
+        await person.paste("half score")
+        await person.press("enter")
+        assert person.sees("search.halfLifeDays", "with “half score”") and not person.sees(" badges ")
+        await person.press("slash")
+        await person.paste("no such words")
+        await person.press("enter")
+        assert person.sees("No setting has these words.")
+        await person.press("escape")
+        assert person.sees(" badges ") or person.app.screen.query_one("#settings", RecordList).select("badges")
+        await person.press("escape")
+        assert person.app.screen is person.main
+
+
+async def test_typing_replaces_a_value_and_an_unknown_theme_is_refused(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "theme")
+        await person.press("enter")
+        assert person.sees("enter saves", "esc cancels")
+        await person.paste("light")
+        await person.press("enter")
+        assert "There is no theme “light”. There are " in person.toasts[-1] and "textual-light" in person.toasts[-1]
+        assert not Path(user_config_path()).exists()
+        person.app.screen.query_one("#settings", RecordList).select("agent.seconds")
+        await person.settle()
+        await person.press("enter", "9", "enter")
+        await person.until(lambda: told(person)["Value"] == "9")
+
+
 async def test_x_takes_one_out_of_its_file_and_undo_puts_it_back(story: Story) -> None:
     target = Path(user_config_path())
     target.parent.mkdir(parents=True)

@@ -66,6 +66,16 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "disconnect": ("unlink agent",),
 }
 """Words for a verb that are no verb of their own."""
+OF_KEYS: dict[str, tuple[str, ...]] = {
+    "list.day": ("jump", "date", "go to date", "week", "month"),
+    "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
+    "record.tag": ("label",),
+    "more.open": ("settings", "plots", "growth", "agents", "menu"),
+    "theme.choose": ("colours", "colors", "dark", "light"),
+    "preview.alone": ("maximise", "maximize", "full screen"),
+    "checkpoint.recover": ("go on", "continue", "resume"),
+}
+"""Words for keys that run no verb, by the key's id."""
 
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from store import MemorandaError
+from store import MemorandaError, Step, parse_citation
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.commands.command import Verb
 from tui.input.commands.command_table import BY_NAME, find
@@ -45,6 +45,7 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
     verb, rest = found
     if verb.name not in IN_THE_PAST and screen.refuses():
         return
+    rest = [*_meant(screen, verb, rest), *rest]
     try:
         given = read(verb.name, verb.arguments, rest)
     except Usage as error:
@@ -55,6 +56,24 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
         return
     if not _in_place(screen, verb, given):
         _run(screen, verb, given, text, agreed)
+
+
+def _meant(screen: CommandHost, verb: Verb, rest: list[str]) -> list[str]:
+    """Return the citations of the marked records, else of the one in the preview, for a verb that wants some and is
+    given none: `:tag db`, `:forget`."""
+    wanted = verb.arguments[0] if verb.arguments else None
+    if wanted is None or wanted.name not in ("id", "ids") or wanted.form not in ("one", "many"):
+        return []
+    try:
+        parse_citation(next((word for word in rest if not word.startswith("--")), ""), "fact")
+    except MemorandaError:
+        pass
+    else:
+        return []
+    if "--help" in rest or screen.pane.record is None:
+        return []
+    records = [record for record in screen.targets() if not isinstance(record, Step)]
+    return [record.citation for record in (records if wanted.form == "many" else records[:1])]
 
 
 def _unknown(screen: CommandHost, text: str, word: str) -> None:

@@ -151,7 +151,8 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     for index, alternative in enumerate(decision.alternatives):
         lines.append(row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
-    lines += _links(memory.commits.links_of_decision(decision.id), "commit")
+    links = memory.commits.links_of_decision(decision.id)
+    lines += _links(links, "commit") if links else [row("Commits", "none linked", "dim")]
     if decision.evidence:
         lines += bound_lines(memory.evidence.of("decision", decision.id))
     lines += _tags(decision)

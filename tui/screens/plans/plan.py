@@ -4,6 +4,8 @@ Every record has a checkbox, and both of its states in the preview. The selectio
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -45,23 +47,34 @@ KINDS = {
 
 
 class PlanRows(NumberedRows):
-    """The records of a plan: checkbox, text, effect, author of its present state."""
+    """The records of a plan: checkbox, text, effect, author of its present state; of one kind `only`, with what is
+    chosen. A row's key is its place in the plan."""
 
-    def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool) -> None:
+    def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool, only: str | None = None) -> None:
         self._plan = plan
+        every = range(len(plan.changes))
+        self._order = [at for at in every if only in (None, plan.changes[at].kind) or at in chosen]
+        self._place = {at: index for index, at in enumerate(self._order)}
         self._chosen = chosen
         self._now = now
         self._looking = looking
 
     def __len__(self) -> int:
-        return len(self._plan.changes)
+        return len(self._order)
+
+    def key(self, index: int) -> Hashable:
+        return self._order[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._place.get(key) if isinstance(key, int) else None
 
     def lines(self, index: int, width: int) -> list[Pairs]:
-        change = self._plan.changes[index]
+        at = self._order[index]
+        change = self._plan.changes[at]
         sign, look = SIGNS[sign_of(change.then, change.now) if self._looking else change.sign]
         by = visible(f" · {writer(change.by.actor)}, {ago(self._now, change.by.at)}") if change.by else ""
         says = visible(happened(change.then, change.now) if self._looking else change.says)
-        chosen = index in self._chosen
+        chosen = at in self._chosen
         quiet = "" if chosen or self._looking else "dim"
         head: Pairs = [] if self._looking else [_box(change, chosen)]
         head += [(f"{sign} ", look if chosen or self._looking else "dim"), (f"{visible(change.citation):<9} ", "dim")]
@@ -113,7 +126,7 @@ class PlanScreen(ChoosingScreen):
         return not self.looking or action not in ("choose", "all", "kind", "strategy")
 
     def draw(self) -> None:
-        rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking)
+        rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking, self._only)
         self.rows.set_rows(rows)
         right: list[Piece] = []
         if self._kind == "checkpoint":
@@ -130,7 +143,7 @@ class PlanScreen(ChoosingScreen):
         if not self.looking:
             left = [
                 (f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"),
-                (f"  {KINDS[self._only]}", "", "kind"),
+                (f"  {KINDS[self._only]}{self._together()}", "", "kind"),
             ]
             narrow = self.has_class("-narrow")
             if clashes := sum(change.clash and not change.blocked for change in changes):
@@ -141,6 +154,13 @@ class PlanScreen(ChoosingScreen):
             if len(left) > 2 and narrow:  # of the note, keep at least how to undo
                 note = note.rpartition("; ")[2]
         self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
+
+    def _together(self) -> str:
+        """Return what is chosen together with the records of the one kind that is."""
+        others = Counter(self._plan.changes[at].kind for at in self.chosen)
+        if self._only is None or not others.pop(self._only, 0) or not others:
+            return ""
+        return f", with {', '.join(count(number, kind) for kind, number in sorted(others.items()))}"
 
     def describe(self, index: int) -> list[Line]:
         change = self._plan.changes[index]
@@ -229,8 +249,9 @@ class PlanScreen(ChoosingScreen):
                     self.chosen | self._plan.required_with(index) if wanted else self.chosen - self._plan.against(index)
                 )
         self.draw()
-        if self._only is not None and self.chosen:
-            self.rows.select(min(self.chosen))  # may be scrolled out
+        mine = [at for at in self.chosen if self._plan.changes[at].kind == self._only]
+        if mine:
+            self.rows.select(min(mine))  # may be scrolled out
 
     # apply
 

@@ -115,7 +115,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
     def show(self, key: object) -> None:
         """Show a row in the preview."""
         rows = self.rows.rows
-        there = isinstance(key, int) and rows is not None and key < len(rows)
+        there = rows is not None and rows.index_of(key) is not None
         self.query_one(Preview).show(self.describe(key) if isinstance(key, int) and there else [])
 
     def action_scroll_preview(self, step: int) -> None:

@@ -11,7 +11,8 @@ from textual.widgets import OptionList
 
 from tui import cli
 from tui.input.commands.command_table import BY_NAME
-from tui.input.commands.synonyms import SYNONYMS, meant
+from tui.input.commands.synonyms import OF_KEYS, SYNONYMS, meant
+from tui.input.key_table import BY_ID
 from tui.screens.command_palette import entries
 
 
@@ -86,13 +87,18 @@ async def test_the_bar_asks_whether_the_verb_is_meant(story: Story) -> None:
         assert person.toasts[-1].startswith("Forgot")
 
 
-async def test_the_palette_finds_a_command_by_its_synonyms(story: Story) -> None:
+def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
+    assert set(OF_KEYS) <= set(BY_ID)
+
+
+@pytest.mark.parametrize(("words", "name"), [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of")])
+async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: str, name: str) -> None:
     async with opened(story.folder) as person:
         await person.pilot.press("ctrl+p")
         await person.until(lambda: isinstance(person.app.screen, CommandPalette))
         found = person.app.screen.query_one(OptionList)
         await person.until(lambda: found.option_count == len(entries({})))
-        await person.pilot.press(*"delete")
+        await person.pilot.press(*words)
         await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
-        first = [str(found.get_option_at_index(number).prompt) for number in range(2)]
-        assert any("forget" in text for text in first), first
+        first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
+        assert any(name in text for text in first), first
