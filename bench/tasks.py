@@ -3,11 +3,13 @@
     python -m bench.tasks
 
 On the demo's records, in the application itself; typed letters are keys too. A task is done if what it is about is on
-the screen or in the memory afterwards."""
+the screen or in the memory afterwards. Below, what three people did who had never seen it
+(bench/cases/hesitations.json): it is not measured again."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -21,6 +23,7 @@ from tui.app import Memoranda
 from tui.main_screen.screen import MainScreen
 
 SIZES = ((120, 40), (80, 24))
+CASES = os.path.join(os.path.dirname(__file__), "cases", "hesitations.json")
 NOW = "2026-11-21T12:00:00.000Z"
 SIGNS = {" ": "space", "?": "question_mark", "#": "number_sign", "@": "at", "/": "slash", ":": "colon"}
 ENTER, ESCAPE = "\n", "\x1b"
@@ -121,7 +124,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{'done' if one else 'NOT':>{len(f'{size[0]}×{size[1]}')}}" for one, size in zip(fits, SIZES, strict=True)
         )
         print(f"{task.name:34} {keys:4}  {'' if task.goal is None else task.goal:>4}  {marks}")
+    _readers()
     return 1 if missed else 0
+
+
+def _readers() -> None:
+    """Print how often the three readers hesitated."""
+    with open(CASES, encoding="utf-8") as file:
+        readers = json.load(file)["readers"]
+    print()
+    for reader in readers:
+        runs = reader["runs"]
+        done = sum(run["done"] is True for run in runs)
+        hesitations = sum(len(run["hesitations"]) for run in runs)
+        print(f"reader {reader['reader']:26} {done} of {len(runs)} done, {hesitations} hesitations")
 
 
 async def _all(place: Location, size: tuple[int, int]) -> list[bool]:
