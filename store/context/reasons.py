@@ -83,7 +83,7 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
 
 
 BEYOND = ("beyond", f"about the question, but not among the {MOST} nearest")
-NO_ROOM = ("room", "no room left among the facts")
+NO_ROOM = ("room", "no room left in the share of the facts")
 
 
 def _short(threshold: float) -> str:

@@ -358,7 +358,7 @@ class TestTimeline:
             assert str(preview.citations[preview.selected]) == f"C#{story.shas['schema'][:7]}"
             await person.press("enter")
             assert person.record is not None and person.record.citation == f"C#{story.shas['schema'][:7]}"
-            assert "Implements   D#1" in person.preview
+            assert "Implements   D#1  Use SQLite, not PostgreSQL" in person.preview
             await person.press("enter")  # its first citation: D#1, in its own message
             assert person.record.citation == "D#1"
             await person.press("right", "enter")

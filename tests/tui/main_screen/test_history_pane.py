@@ -221,3 +221,17 @@ class TestLinks:
         async with opened(story.folder, WIDE) as person:
             await person.press("4", "Y")
             assert person.app.clipboard == "step 30"
+
+
+async def test_an_undo_leaves_the_cursor_on_its_step(story: Story) -> None:
+    """The key of the record that was undone is no number of a step."""
+    with story.open() as memory:
+        memory.facts.forget([1])
+        assert memory.history.steps(limit=1)[0].seq > 16, "there is a step with the number of the fact's key"
+    async with opened(story.folder, WIDE) as person:
+        await person.press("4", "j", "j", "j")
+        step = person.main.list_of("history").cursor_key
+        await person.press("u")
+        if any("y/n" in line for line in person.lines):
+            await person.press("y")
+        assert person.main.list_of("history").cursor_key == step

@@ -221,13 +221,14 @@ class ListsController:
     # after a write
 
     def refresh_records(self, wanted: int | None = None) -> None:
-        """Show at once what a write changed, then reload the lists; select the record whose key is `wanted`."""
+        """Show at once what a write changed, then reload the lists; select the record whose key is `wanted`, except
+        among the steps of the history, which have numbers of their own."""
         for name in PANES:
             found = self.host.found(name)
             if found is not None and found.rows is not None and self.shown is not None:
                 found.rows.drop_pages()  # type: ignore[attr-defined]
                 found.refresh_rows()
-        self._wanted = wanted
+        self._wanted = None if self.host.place == HISTORY else wanted
         self.reload()
         if not self.host.pane.again():
             self.host.follow(self.host.list_of(self.host.place))

@@ -30,6 +30,8 @@ from store import (
     change_summary,
     cite,
     linked_records,
+    lookup,
+    parse_citation,
 )
 from store import HISTORY_KINDS as KINDS
 from store import many_records as many
@@ -42,6 +44,7 @@ from tui.render.field_diff import LABEL, Line, compare, who
 from tui.render.line_parts import head, row, spoken, when, words
 from tui.render.summary_line import event_words, summary
 
+TITLE = 60  # most characters of the title of what is linked
 STEPS = 12  # maximum steps of a record's history
 CHAIN = 8
 SHOWN = 40  # maximum records of a step, or changed since a checkpoint
@@ -152,7 +155,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         lines.append(row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
     links = memory.commits.links_of_decision(decision.id)
-    lines += _links(links, "commit") if links else [row("Commits", "none linked", "dim")]
+    lines += _links(memory, links, "commit") if links else [row("Commits", "none linked", "dim")]
     if decision.evidence:
         lines += bound_lines(memory.evidence.of("decision", decision.id))
     lines += _tags(decision)
@@ -187,23 +190,27 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
         lines.append(row("During", cite("iteration", commit.iteration_id), "cite"))
     if not commit.reachable:
         lines.append(row("Gone", "no branch leads to this commit any more; it is kept here", "dim"))
-    return lines + _links(memory.commits.links_of_commit(commit.id), "decision")
+    return lines + _links(memory, memory.commits.links_of_commit(commit.id), "decision")
 
 
-def _links(links: list[Link], other: str) -> list[Line]:
-    """Return the other ends of a record's links, those of one type on one line."""
+def _links(memory: Memory, links: list[Link], other: str) -> list[Line]:
+    """Return the other ends of a record's links, each with its title, those of one type together."""
     words = {
         "commit": {"implements": "Implemented", "reverts": "Reverted", "relates": "Related"},
         "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
     }[other]
+    ends = [(link.link_type, link.commit if other == "commit" else link.decision) for link in links]
+    titles = {
+        one.citation: one.subject if isinstance(one, Commit) else one.title
+        for one in lookup.there(memory.database, (parse_citation(end) for _, end in ends))
+        if isinstance(one, Commit | Decision)
+    }
     lines: list[Line] = []
     for link_type, word in words.items():
-        ends = [link.commit if other == "commit" else link.decision for link in links if link.link_type == link_type]
-        if ends:
-            line: Line = [(f"{word} ".ljust(LABEL), "label")]
-            for end in ends:
-                line += [(end, "cite"), (" ", "")]
-            lines.append(line)
+        for end in (end for kind, end in ends if kind == link_type):
+            title = titles.get(end, "")
+            lines.append([(word.ljust(LABEL), "label"), (end, "cite"), (f"  {title[:TITLE]}".rstrip(), "dim")])
+            word = ""
     return lines
 
 

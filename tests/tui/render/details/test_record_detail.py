@@ -73,8 +73,8 @@ def test_a_decision(story: Story) -> None:
             "Instead of   PostgreSQL",
             "             DuckDB",
             "Because      One file, no service to run; a copy is a backup. El despliegue queda en un solo archivo.",
-            f"Implemented  {_cited(story, 'schema')}",
-            f"Related      {_cited(story, 'readme')}",
+            f"Implemented  {_cited(story, 'schema')}  store: schema v1",
+            f"Related      {_cited(story, 'readme')}  docs: cómo se instala",
             "Said by      you",
             "During       I#1",
             "",
@@ -87,7 +87,7 @@ def test_a_decision_and_the_one_it_gave_way_to(story: Story) -> None:
     with story.open() as memory:
         old, new = said(memory, "D#2"), said(memory, "D#3")
         assert old[0].endswith(" · replaced") and "Replaced by  D#3" in old
-        assert f"Reverted     {_cited(story, 'memory')}" in old
+        assert any(line.startswith(f"Reverted     {_cited(story, 'memory')}  ") for line in old)
         assert "Replaces     D#2" in new and "Replaced by" not in "".join(new)
         assert said(memory, "D#5")[0] == "D#5  decision · low · forgotten"
 
@@ -104,7 +104,7 @@ def test_a_commit(story: Story) -> None:
             "",
             story.shas["schema"],
             "During       I#1",
-            "Implements   D#1",
+            "Implements   D#1  Use SQLite, not PostgreSQL",
         ]
 
 
