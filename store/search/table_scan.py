@@ -17,6 +17,7 @@ from store.search.signals.fts import (
     BEGINNING,
     COMMON_FLOOR,
     COMMON_SHARE,
+    DECISION,
     EXACT,
     LONGER,
     WEIGHTS,
@@ -96,7 +97,8 @@ class TableScan(FullTextIndex):
                     continue
                 found = [_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
                 if any(found):
-                    tier = int(all(_frequency(phrase, last, columns[:2]) for phrase, last in own))
+                    said = columns if key & 15 == DECISION else columns[:2]  # a decision's context is its options
+                    tier = int(all(_frequency(phrase, last, said) for phrase, last in own))
                     whole = words.ordered and _frequency(sequence, bool(begun), columns[:2])
                     tier += bool(tier and (whole or forced))
                     held.append(_Row(key, at, status, found, 1 + sum(map(len, columns)), tier))

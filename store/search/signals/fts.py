@@ -7,7 +7,7 @@ word, and those that contain all of its words.
 
 import apsw
 
-from store.base.record_keys import ROW
+from store.base.record_keys import NUMBERS, ROW
 from store.database.database import Database
 from store.search.query.filters import GONE, Filters
 from store.search.query.query_parser import Query, implied
@@ -28,6 +28,7 @@ MAX_TEXT = 8_000  # characters of a text that are read for stems
 POOL = 64  # passages read beyond `limit`, so that the newest of equal score come first
 BEGINNING = 5  # least letters of an unknown word for which longer words with that beginning are searched too
 LONGER = 4  # at most so many of them
+DECISION = NUMBERS["decision"]
 EXACT = 200  # passages with the question word for word, or with all its words
 READ = 2_048  # such passages that are read before they are counted by the index
 PHRASE = 64  # words of the longest question that is searched word for word
@@ -231,6 +232,8 @@ class FullTextIndex:
         total = len({key & ROW for key in scores}) if every else self._count_of(any_of, forced, filters, filters.status)
         all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
         whole, exact = self._exactly(all_of, forced, filters, scores)
+        chosen = self._with_options(words, forced, filters, scores) - whole
+        whole, exact = whole | chosen, exact + len(chosen)
         verbatim: frozenset[int] = frozenset()
         if whole and words.ordered:
             verbatim, _ = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)
@@ -261,6 +264,18 @@ class FullTextIndex:
         for key, score in rows:
             scores.setdefault(key, score)
         return frozenset(key for key, _ in rows), records
+
+    def _with_options(
+        self, words: QueryTerms, forced: list[str], filters: Filters, scores: dict[int, float]
+    ) -> frozenset[int]:
+        """Return those of the passages in `scores` that are of decisions and have all the words, some perhaps in the
+        options that were not taken, which are a decision's context."""
+        if not any(key & 15 == DECISION for key in scores):
+            return frozenset()
+        every = f"{{title text context}} : ({' AND '.join(_terms(words.own, words.prefix))})"
+        sql, parameters = self._select("corpus_fts.rowid", every, forced, filters, filters.status)
+        rows = self._database.rows(f"{sql} AND corpus_fts.rowid & 15 = {DECISION} LIMIT {EXACT}", parameters)
+        return frozenset(key for (key,) in rows if key in scores)
 
     def _count_of(self, expression: str, forced: list[str], filters: Filters, status: str) -> int:
         """Return the number of records that an expression matches."""

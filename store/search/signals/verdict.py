@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 # the others lose at most one in fifty of their answerable questions; across languages (XQuAD) one in a hundred and
 # fifty, as vectors alone would find more than the search otherwise
 LINE = 0.67
+SPOKEN = 0.06  # added to it where all of the nearest are in the language of the question, less where some are not
 BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
 # added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
 # another; of it their share where some are
@@ -67,15 +68,17 @@ def judge(
 class Evidence:
     """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `near`
     the similarity of the best passage, ACROSS included, `contrast` its similarity above the mean of the MANY nearest:
-    where all are as near, they are only in the same language. `number` of these were compared, at most MANY."""
+    where all are as near, they are only in the same language. `number` of these were compared, at most MANY; `own` is
+    the share of them in the question's language, 0 where that is unknown."""
 
-    __slots__ = ("contrast", "held", "near", "number")
+    __slots__ = ("contrast", "held", "near", "number", "own")
 
-    def __init__(self, held: float, near: float, contrast: float, number: int) -> None:
+    def __init__(self, held: float, near: float, contrast: float, number: int, own: float = 1.0) -> None:
         self.held = held
         self.near = near
         self.contrast = contrast
         self.number = number
+        self.own = own
 
     @property
     def total(self) -> float:
@@ -85,7 +88,7 @@ class Evidence:
     def nothing(self, words: int) -> bool:
         """Return whether no record is about a question of so many words. The best of few passages is less near by
         chance than the best of many."""
-        line = LINE * log(max(1, self.number)) / log(MANY)
+        line = (LINE + SPOKEN * self.own) * log(max(1, self.number)) / log(MANY)
         return self.total < line - EASE * max(0, BRIEF - words)
 
 
@@ -104,6 +107,7 @@ def evidence(
         return Evidence(held, 0.0, 0.0, 0)
     nearest = sorted(seen, reverse=True)[:MANY]
     number = len(nearest)
-    foreign = ACROSS * sum(other for _, other in nearest) / number
-    near = max(value + (foreign if other else 0.0) for value, other in nearest)
-    return Evidence(held, near, nearest[0][0] - sum(value for value, _ in nearest) / number, number)
+    foreign = sum(other for _, other in nearest) / number
+    near = max(value + (ACROSS * foreign if other else 0.0) for value, other in nearest)
+    contrast = nearest[0][0] - sum(value for value, _ in nearest) / number
+    return Evidence(held, near, contrast, number, 1 - foreign if question.language else 0.0)

@@ -118,3 +118,12 @@ def test_a_last_word_that_says_nothing_is_not_taken_for_the_beginning_of_another
     memory.facts.remember("Our airline is the one of the island")
     assert [hit.citation for hit in memory.search("which airline do we fly with", meaning=False).hits] == ["F#2"]
     assert memory.search("with", meaning=False).hits[0].citation == "F#1"
+
+
+def test_a_decision_holds_the_options_that_it_did_not_take(memory: Memory) -> None:
+    """As it is shown with them; what stands around a turn is not in it."""
+    memory.decisions.decide("Store of invoices", "SQLite", alternatives=("DuckDB",))
+    assert [(hit.citation, hit.level) for hit in memory.search("DuckDB invoices").hits] == [("D#1", "exact")]
+    say(memory, "Shall we look at Parquet?", "Rather not, no.")
+    levels = {hit.citation: hit.level for hit in memory.search("Parquet").hits}
+    assert levels["T#1"] == "exact" and levels.get("T#2") != "exact"

@@ -3,7 +3,7 @@
 import pytest
 
 from store.search.signals.ranking import Passage, Question
-from store.search.signals.verdict import ACROSS, LINE, MANY, Evidence, evidence
+from store.search.signals.verdict import ACROSS, LINE, MANY, SPOKEN, Evidence, evidence
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,11 @@ def test_what_is_near_enough(held: float, near: float, contrast: float, number: 
 
 
 def test_the_line_is_on_the_sum() -> None:
-    assert Evidence(0.0, LINE, 0.0, MANY).total == LINE and not Evidence(0.0, LINE, 0.0, MANY).nothing(9)
+    """Which is higher where nothing is in another language."""
+    for own in (0.0, 0.5, 1.0):
+        line = LINE + own * SPOKEN
+        assert not Evidence(0.0, line + 0.001, 0.0, MANY, own).nothing(9)
+        assert Evidence(0.0, line - 0.001, 0.0, MANY, own).nothing(9)
 
 
 @pytest.mark.parametrize("foreign", [1, 2, 4])
@@ -33,7 +37,9 @@ def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: in
     passages = [Passage(number, "", cosine=0.5) for number in range(4)]
     for number, one in enumerate(passages):
         one._language = "es" if number < foreign else "en"
-    measured = evidence(
-        Question("q", {"q": 1.0}), passages, [], lambda text: frozenset(), float, lambda one: one == "es"
+    asked, unsaid = Question("where is the office of the team?", {"q": 1.0}), Question("q", {"q": 1.0})
+    measured, unknown = (
+        evidence(one, passages, [], lambda text: frozenset(), float, lambda one: one == "es") for one in (asked, unsaid)
     )
     assert measured.near == pytest.approx(0.5 + ACROSS * foreign / 4) and measured.number == 4
+    assert measured.own == 1 - foreign / 4 and unknown.own == 0
