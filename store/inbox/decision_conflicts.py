@@ -84,13 +84,18 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
                 yield fact, decision
 
 
+def turned_down(decision: Decision) -> tuple[str, ...]:
+    """Return what a decision did not take: its alternatives, and what its title says after a `not`."""
+    return (*decision.alternatives, *_INSTEAD.split(decision.title)[1:])
+
+
 def _judged(parsed: ParsedSentence, decision: Decision) -> str:
     """Return the relation of a text to a decision, a word of `cues`."""
     from rapidfuzz.fuzz import ratio
 
-    claim, *rest = _INSTEAD.split(decision.title)
+    claim = _INSTEAD.split(decision.title)[0]
     chosen = taken_apart(decision.chosen)
-    for option in (*decision.alternatives, *rest):
+    for option in turned_down(decision):
         if _takes(parsed, option, claim, chosen, decision):
             return AGAINST
     ways = []
@@ -114,13 +119,13 @@ def _takes(parsed: ParsedSentence, option: str, claim: str, chosen: ParsedSenten
         return False
     about = taken_apart(f"{claim}\n{decision.context}")
     subject = {*about.words, *chosen.words} - named
-    shared = {word for word in words - named if any(_forms(word, other) for other in subject)}
+    shared = {word for word in words - named if any(same_form(word, other) for other in subject)}
     if len(named | shared) < HALF * len(words):
         return False
     return bool(shared) or (len(named) <= NAME and any(map(_is_name, re.findall(r"\w+", option))))
 
 
-def _forms(word: str, other: str) -> bool:
+def same_form(word: str, other: str) -> bool:
     """Return whether two words may be forms of one: deploy and deployment, use and uses."""
     least = min(len(word), len(other), BEGINNING)
     return least >= SHORTEST and word[:least] == other[:least]

@@ -33,13 +33,18 @@ from store.librarian.compose import (
 )
 from store.librarian.judge import Readable
 from store.librarian.question import WHY, DataFilter, ParsedQuestion, read
-from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason
+from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason, turns_down
 from store.librarian.sources import Source, authors, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
+from store.search.pipeline import body
 from store.search.results import EXACT, NOTHING
+from store.text import identifiers
 from store.text.clauses import spans
+from store.text.entities import named
+from store.text.language import language
+from store.text.similarity.contradiction import taken_apart
 from store.text.similarity.question_similarity import words
 
 if TYPE_CHECKING:
@@ -186,10 +191,10 @@ class Librarian:
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
         if chat is None or not readable:
-            if not exact and (done := self._done(about, asked.aspect, matches)):
+            if not exact and (done := self._against(asked, about, matches) or self._done(about, asked.aspect, matches)):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
-            if found.verdict == NOTHING and not exact:
+            if not exact and (found.verdict == NOTHING or self._unheard(asked, matches)):
                 return replace(self._none(asked, near=matches[:NEAREST]), note=why)
             return _answer(asked, headed(asked, parts, matches, exact), matches, note=why)
         began, kind = time.monotonic(), ""
@@ -231,6 +236,35 @@ class Librarian:
             found = self._search(query, judge.LOOKED)
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         return sources(self._memory.database, [hit.record for hit in hits]), found
+
+    def _unheard(self, asked: ParsedQuestion, matches: Sequence[Source]) -> bool:
+        """Return whether a question names something of which no record has a word. Where the nearest are all in another
+        language it may have another name there, as days and months have."""
+        foreign = all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN])
+        if foreign or asked.text.isupper():
+            return False
+        names = [name for name in named([asked.text]) if not taken_apart(name).values]
+        return not all(self._occurs(word) for name in names for word in name.split())
+
+    def _occurs(self, name: str) -> bool:
+        """Return whether a name, or a longer one that begins so, occurs in any record: not only a part of it, such as
+        the `DB` of `DuckDB`."""
+        found = self._search(name, 1, meaning=False)
+        if not identifiers.parts(name):
+            return bool(found.hits or found.left_out)
+        return bool(
+            found.exact
+            or found.left_out
+            or (found.words and any(one.startswith(name.lower()) for one in found.words.kept))
+        )
+
+    def _against(self, asked: ParsedQuestion, about: str, matches: Sequence[Source]) -> Source | None:
+        """Return the first decision that says why what is asked was not taken, where the question asks why."""
+        if asked.aspect != WHY:
+            return None
+        found = self._search(f"kind:decision {subject(about.replace(':', ' '))}", judge.LOOKED, meaning=False)
+        decisions = sources(self._memory.database, [hit.record for hit in found.hits])
+        return next((one for one in (*matches, *decisions) if turns_down(one, about)), None)
 
     def _done(self, about: str, aspect: str, matches: Sequence[Source]) -> Source | None:
         """Return the first source with all words of a question but the verb that says what was done (add, fix, sacar),

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.base.citations import find
+from store.base.models import Decision
+from store.inbox.decision_conflicts import same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
 from store.librarian.compose import SHOWN
@@ -13,6 +15,7 @@ from store.search.pipeline import body
 from store.search.results import EXACT
 from store.text import vocabulary
 from store.text.folding import normalize
+from store.text.similarity.contradiction import taken_apart
 from store.text.similarity.question_similarity import words
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
@@ -64,6 +67,24 @@ def does(source: Source, asked: set[str]) -> bool:
     acts = templates.named("acts")
     done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
     return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
+
+
+def turns_down(source: Source, question: str) -> bool:
+    """Return whether a record is the decision, with its reason, against what a question asks why it is not so: one of
+    the options that were not taken has all words of the question."""
+    record = source.record
+    if not isinstance(record, Decision) or not record.rationale:
+        return False
+    dropped = {word for (word,), act in templates.named("acts").items() if act == "remove"}
+    dropped |= vocabulary.groups("contraries")["choose"][1]
+    asked = taken_apart(question)
+    if not asked.negations and dropped.isdisjoint(asked.words):
+        return False
+    hollow = dropped | stop_words("search") | vocabulary.words("records", "choice") | templates.asking()
+    hollow |= {word for phrase in templates.phrases("why") for word in phrase}
+    thing = [word for word in asked.words if word not in hollow]
+    options = [taken_apart(option).words for option in turned_down(record)]
+    return bool(thing) and any(all(any(same_form(word, one) for one in option) for word in thing) for option in options)
 
 
 def headed(

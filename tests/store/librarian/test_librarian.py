@@ -60,6 +60,45 @@ NEAR = ("No record says just that", "Ningún registro dice justo eso")
 
 
 @pytest.mark.parametrize(
+    "question",
+    ["why not Mongo?", "why don't we use MongoDB?", "¿por qué no usamos Mongo?", "¿por qué descartamos MongoDB?"],
+)
+def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, question: str) -> None:
+    told.decisions.decide(
+        "Store of the sessions", "One table", alternatives=("MongoDB in a container",), rationale="nothing to run"
+    )
+    answer = ask(told, question)
+    assert answer.citations[0] == "D#3" and "nothing to run" in answer.text
+    assert not answer.text.startswith(NEAR)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["why do we use Kafka here?", "who brought in GraphQL?", "does Greta like the accountant?", "who tried DuckDB?"],
+)
+def test_what_no_record_names_is_not_answered_by_what_is_near(told: Memory, question: str) -> None:
+    told.facts.remember("The graph of the sales and the DB of the shop are on the same disk")
+    answer = ask(told, question)
+    assert answer.nothing and not answer.citations
+
+
+@pytest.mark.parametrize(
+    "question", ["what does Tomás say?", "is Postgres our store?", "does Elías come on a Sunday?", "DOES ELÍAS PAY?"]
+)
+def test_what_a_record_names_or_begins_is_known(told: Memory, question: str) -> None:
+    """So are an author, the days, and words that only are in capitals as all of the question is."""
+    assert not ask(told, question).nothing
+
+
+@pytest.mark.parametrize("question", ["why do we use Mongo?", "why not Mongo in the cloud?", "why not Redis?"])
+def test_what_was_not_turned_down_is_not_answered_by_a_decision_near_it(told: Memory, question: str) -> None:
+    told.decisions.decide("Store of the sessions", "One table", alternatives=("MongoDB in a container",), rationale="x")
+    told.decisions.decide("Cache", "A dictionary", alternatives=("Redis",))  # without a reason
+    answer = ask(told, question)
+    assert answer.nothing or answer.text.startswith(NEAR) or answer.citations[0] == "D#4"
+
+
+@pytest.mark.parametrize(
     "question, first",
     [
         ("who added the .editorconfig?", "C#1"),
@@ -114,6 +153,15 @@ def test_a_commit_that_gives_no_reason_is_not_shown_as_one(changed: Memory, ques
     )
     changed.decisions.decide("Remove the cache of Redis", "No cache", rationale="nobody asked twice")
     assert not ask(changed, question).text.startswith(says)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Made the thread daemonic so it never blocks the exit", "thread: daemonic, so the exit is never blocked"],
+)
+def test_a_commit_that_says_what_for_gives_a_reason(memory: Memory, message: str) -> None:
+    memory.commits.log("d" * 40, message=message, author="Ana")
+    assert not ask(memory, "why is the thread daemonic?").text.startswith("No record says why")
 
 
 def test_beside_a_record_with_the_questions_words_nothing_farther_is_quoted(told: Memory) -> None:
