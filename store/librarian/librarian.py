@@ -8,7 +8,7 @@ the order is the search's.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
@@ -32,19 +32,15 @@ from store.librarian.compose import (
     span,
 )
 from store.librarian.judge import Readable
+from store.librarian.names import ahead, holding, names, unheard
 from store.librarian.question import WHY, DataFilter, ParsedQuestion, read
 from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason, turns_down
-from store.librarian.sources import Source, authors, sources
+from store.librarian.sources import Retriever, Source, authors, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
-from store.search.pipeline import body
 from store.search.results import EXACT, NOTHING
-from store.text import identifiers
 from store.text.clauses import spans
-from store.text.entities import named
-from store.text.language import language
-from store.text.similarity.contradiction import taken_apart
 from store.text.similarity.question_similarity import words
 
 if TYPE_CHECKING:
@@ -58,14 +54,6 @@ SENTENCES = 12  # most sentences that it chooses among
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
-
-
-class Retriever(Protocol):
-    """Finds records for words and filters, best first."""
-
-    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> "Found":
-        """Return the hits of a query in the search bar's syntax."""
-        ...
 
 
 class Librarian:
@@ -182,6 +170,11 @@ class Librarian:
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked.nouns)
         quoted, exact = quotable(matches, found)
+        if not exact:
+            wanted = names(about)
+            extra = [one for one in holding(self._search, memory.database, wanted) if one not in matches]
+            matches = ahead([*matches[: judge.LOOKED - len(extra)], *extra], wanted)
+            quoted = [*extra, *quotable(matches, found)[0]][:SHOWN]
         if asked.decides and not any(map(decisive, quoted)):
             quoted = [*filter(decisive, matches[:SHOWN]), *quoted][:SHOWN]
         if asked.decides and not any(one.kind == "decision" for one in quoted):  # superseded ones are not searched
@@ -190,11 +183,12 @@ class Librarian:
         parts = compose(asked, quoted, memory.now)
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
-        if chat is None or not readable:
+        missing = not exact and unheard(self._search, asked, matches)
+        if chat is None or not readable or missing:
             if not exact and (done := self._against(asked, about, matches) or self._done(about, asked.aspect, matches)):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
-            if not exact and (found.verdict == NOTHING or self._unheard(asked, matches)):
+            if not exact and (found.verdict == NOTHING or missing):
                 return replace(self._none(asked, near=matches[:NEAREST]), note=why)
             return _answer(asked, headed(asked, parts, matches, exact), matches, note=why)
         began, kind = time.monotonic(), ""
@@ -236,27 +230,6 @@ class Librarian:
             found = self._search(query, judge.LOOKED)
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         return sources(self._memory.database, [hit.record for hit in hits]), found
-
-    def _unheard(self, asked: ParsedQuestion, matches: Sequence[Source]) -> bool:
-        """Return whether a question names something of which no record has a word. Where the nearest are all in another
-        language it may have another name there, as days and months have."""
-        foreign = all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN])
-        if foreign or asked.text.isupper():
-            return False
-        names = [name for name in named([asked.text]) if not taken_apart(name).values]
-        return not all(self._occurs(word) for name in names for word in name.split())
-
-    def _occurs(self, name: str) -> bool:
-        """Return whether a name, or a longer one that begins so, occurs in any record: not only a part of it, such as
-        the `DB` of `DuckDB`."""
-        found = self._search(name, 1, meaning=False)
-        if not identifiers.parts(name):
-            return bool(found.hits or found.left_out)
-        return bool(
-            found.exact
-            or found.left_out
-            or (found.words and any(one.startswith(name.lower()) for one in found.words.kept))
-        )
 
     def _against(self, asked: ParsedQuestion, about: str, matches: Sequence[Source]) -> Source | None:
         """Return the first decision that says why what is asked was not taken, where the question asks why."""

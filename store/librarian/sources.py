@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Protocol
 
 from store.base.citations import cite
 from store.base.models import (
@@ -19,7 +20,18 @@ from store.database.database import Database
 from store.search.lookup import kind_of
 from store.text.prompt_injection import instructs
 
+if TYPE_CHECKING:
+    from store.search.results import Answer as Found
+
 LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
+
+
+class Retriever(Protocol):
+    """Finds records for words and filters, best first."""
+
+    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> "Found":
+        """Return the hits of a query in the search bar's syntax."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.librarian.judge import NO, YES, Judge, Readable, rank
-from store.librarian.librarian import Librarian, Retriever
+from store.librarian.librarian import Librarian
+from store.librarian.sources import Retriever
 from store.llm import circuit_breaker
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat

@@ -1,0 +1,57 @@
+"""Names in a question: records that have them come before others that are near, and where no record has one of them the
+question has no answer."""
+
+from collections.abc import Sequence
+
+from store.database.database import Database
+from store.inbox.decision_conflicts import same_form
+from store.librarian.compose import SHOWN
+from store.librarian.question import ParsedQuestion
+from store.librarian.sources import Retriever, Source, sources
+from store.search.pipeline import body
+from store.text import identifiers
+from store.text.entities import named
+from store.text.language import language
+from store.text.similarity.contradiction import taken_apart
+from store.text.similarity.question_similarity import words
+
+
+def names(question: str) -> list[str]:
+    """Return what a question names, without days and months, which stand in either language."""
+    return [] if question.isupper() else [name for name in named([question]) if not taken_apart(name).values]
+
+
+def ahead(matches: Sequence[Source], wanted: Sequence[str]) -> list[Source]:
+    """Return what is only near in another order: first what has all names in a question, last what reads like an order
+    to an agent."""
+    return sorted(matches, key=lambda source: 2 if source.hostile else int(not _has(source, wanted)))
+
+
+def holding(search: Retriever, database: Database, wanted: Sequence[str]) -> list[Source]:
+    """Return the records with all names in a question, where at most SHOWN records have any of them."""
+    found = search(" ".join(wanted), SHOWN, meaning=False) if wanted else None
+    if found is None or found.total > SHOWN:
+        return []
+    return [one for one in sources(database, [hit.record for hit in found.hits]) if _has(one, wanted)]
+
+
+def unheard(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> bool:
+    """Return whether a question names something of which no record has a word. Where the nearest are all in another
+    language it may have another name there."""
+    if all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN]):
+        return False
+    return not all(_occurs(search, word) for name in names(asked.text) for word in name.split())
+
+
+def _has(source: Source, wanted: Sequence[str]) -> bool:
+    said = words(body(source.record))
+    return all(any(same_form(one, word) for word in said) for one in words(" ".join(wanted)))
+
+
+def _occurs(search: Retriever, name: str) -> bool:
+    """Return whether a name, or a longer one that begins so, occurs in any record: not only a part of it, such as the
+    `DB` of `DuckDB`."""
+    found = search(name, 1, meaning=False)
+    if found.left_out or not identifiers.parts(name):
+        return bool(found.left_out or found.hits)
+    return bool(found.exact or (found.words and any(one.startswith(name.lower()) for one in found.words.kept)))
