@@ -22,7 +22,7 @@ from store.base.vocabulary import PERSON
 from store.librarian import words as vocabulary
 from store.librarian.answer import CitedSentence, Quote
 from store.librarian.question import WHEN, WHO, WHY, ParsedQuestion
-from store.librarian.sources import Source, moment
+from store.librarian.sources import Source, explanation, moment
 from store.records.ageing import state
 from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
@@ -62,12 +62,17 @@ class _Writer:
         citation = citation or self.source.citation
         return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes, hostile)
 
-    def quote(self, field: str, text: str, most: int = QUOTED) -> str:
-        """Return the part of a field that answers, in quotation marks, and record it as a quote."""
-        chosen = self.source.span if self.source.span and self.source.span[0] == field else None
-        start, end = (chosen[1], chosen[2]) if chosen else span(text, self.asked.about, most)
-        self.quotes.append(Quote(self.source.citation, field, start, end, text[start:end]))
+    def quote(self, field: str, text: str, most: int = QUOTED, at: int = 0) -> str:
+        """Return the part of a field that answers, in quotation marks, and record it as a quote. `text` is the field's
+        from `at` on."""
+        start, end = self.chosen(field, text, at) or span(text, self.asked.about, most)
+        self.quotes.append(Quote(self.source.citation, field, at + start, at + end, text[start:end]))
         return self.marked(text, start, end)
+
+    def chosen(self, field: str, text: str, at: int) -> tuple[int, int] | None:
+        """Return (start, end) in a field's text from `at` on that a model chose; None where it chose nothing in it."""
+        name, start, end = self.source.span or ("", 0, 0)
+        return (start - at, end - at) if name == field and at <= start and end <= at + len(text) else None
 
     def marked(self, text: str, start: int, end: int) -> str:
         """Return a part of a text in quotation marks, with an ellipsis outside of them where text was cut."""
@@ -208,6 +213,10 @@ def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
         yield from _decision(writer, record, brief)
     else:
         yield writer.end(_sentence(writer, record))
+    if isinstance(record, Commit) and not brief and (text := explanation(record.message)):
+        at = record.message.index(text, len(record.head))
+        if writer.asked.aspect == WHY or writer.chosen("message", text, at):
+            yield writer.end(writer.say("told", writer.quote("message", text, at=at)))
     if isinstance(record, Commit | Decision):
         for link in source.links:
             if link.kind in ("replaced by", "reverted by") or (

@@ -1,6 +1,7 @@
 """Names in a question: records that have them come before others that are near, and where no record has one of them the
 question has no answer."""
 
+import re
 from collections.abc import Sequence
 
 from store.database.database import Database
@@ -15,16 +16,19 @@ from store.text.language import language
 from store.text.similarity.contradiction import taken_apart
 from store.text.similarity.question_similarity import words
 
+_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
+
 
 def names(question: str) -> list[str]:
-    """Return what a question names, without days and months, which stand in either language."""
-    return [] if question.isupper() else [name for name in named([question]) if not taken_apart(name).values]
+    """Return what a question names, without days and months, which stand in either language; versions are names."""
+    found = [] if question.isupper() else [name for name in named([question]) if not taken_apart(name).values]
+    return [*found, *_VERSION.findall(question)]
 
 
 def ahead(matches: Sequence[Source], wanted: Sequence[str]) -> list[Source]:
     """Return what is only near in another order: first what has all names in a question, last what reads like an order
     to an agent."""
-    return sorted(matches, key=lambda source: 2 if source.hostile else int(not _has(source, wanted)))
+    return sorted(matches, key=lambda one: (one.hostile, not _has(one, wanted)))
 
 
 def holding(search: Retriever, database: Database, wanted: Sequence[str]) -> list[Source]:
@@ -44,8 +48,10 @@ def unheard(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source])
 
 
 def _has(source: Source, wanted: Sequence[str]) -> bool:
-    said = words(body(source.record))
-    return all(any(same_form(one, word) for word in said) for one in words(" ".join(wanted)))
+    said = set(words(body(source.record)))
+    return all(
+        one in said or (one.isalpha() and any(same_form(one, word) for word in said)) for one in words(" ".join(wanted))
+    )
 
 
 def _occurs(search: Retriever, name: str) -> bool:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.base.citations import find
-from store.base.models import Decision
+from store.base.models import Commit, Decision
 from store.inbox.decision_conflicts import same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
 from store.librarian.compose import SHOWN
 from store.librarian.question import WHY, ParsedQuestion, decides, has
-from store.librarian.sources import Source
+from store.librarian.sources import Source, explanation
 from store.search.pipeline import body
 from store.search.results import EXACT
 from store.text import vocabulary
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from store.search.results import Answer as Found
     from store.search.results import Hit
 
+EXPLAINS = 8  # least words below the subject of a commit that may give its reason
 BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
 ALIKE = (
     0.45  # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
@@ -111,6 +112,8 @@ def decisive(source: Source) -> bool:
 
 
 def tells_no_reason(source: Source) -> bool:
-    """Return whether a record only says that something was done or said."""
+    """Return whether a record only says that something was done or said, and a commit no more than that."""
     told = words(body(source.record))
+    if isinstance(source.record, Commit) and len(explanation(source.record.message).split()) >= EXPLAINS:
+        return False
     return source.kind in ("commit", "event", "iteration", "summary") and not has(told, "because")

@@ -1,5 +1,6 @@
 """Sources of an answer: records with their links."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +15,7 @@ from store.base.models import (
     Record,
     Task,
     Turn,
+    head_of,
 )
 from store.base.vocabulary import PERSON
 from store.database.database import Database
@@ -23,6 +25,11 @@ from store.text.prompt_injection import instructs
 if TYPE_CHECKING:
     from store.search.results import Answer as Found
 
+_REFERS = re.compile(
+    r"\s*(?:[\w-]+-by:|decision:|\(cherry picked|https?://\S+\s*$"
+    r"|(?:close|fix|resolve|ref|see|issue)[\w ]{0,12}:?\s.{0,60}#\d)",
+    re.IGNORECASE,
+)  # a line of a commit's message that says nothing itself
 LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
 
 
@@ -78,6 +85,15 @@ def authors(database: Database, since: str, before: str) -> list[tuple[str, int,
         (since, before),
     )
     return [(author, count, cite("commit", sha)) for author, count, sha, _ in rows]
+
+
+def explanation(message: str) -> str:
+    """Return what a commit's message says below its subject, without the lines at its end that only refer to issues
+    and people; empty where that is nothing."""
+    lines = message[len(head_of(message)) :].rstrip().splitlines(keepends=True)
+    while lines and (not lines[-1].strip() or _REFERS.match(lines[-1])):
+        lines.pop()
+    return "".join(lines).strip()
 
 
 def moment(record: Record) -> str:

@@ -191,6 +191,42 @@ def test_a_commit_that_says_what_for_gives_a_reason(memory: Memory, message: str
     assert not ask(memory, "why is the thread daemonic?").text.startswith("No record says why")
 
 
+BODY = "The old one jumps back when the time is set, and spans were negative."
+REFERRING = "\n\nFixes: #12\nRefs #1452 and https://example.org/1\nCo-authored-by: Ana <ana@example.org>\n"
+
+
+def test_asked_why_a_commit_is_quoted_with_what_it_says_below_its_subject(memory: Memory) -> None:
+    """Without the lines that refer to issues and people; not where something else is asked."""
+    memory.commits.log("e" * 40, message=f"Replace the clock\n\n{BODY}{REFERRING}", author="Ana")
+    answer = ask(memory, "why was the clock replaced?")
+    assert answer.text.endswith(f"It says: “{BODY}” [C#eeeeeee].")
+    record = memory.commits.many([1])[0]
+    assert all(quote.is_in(record) for part in answer.parts for quote in part.quotes)
+    assert BODY not in ask(memory, "who replaced the clock?").text
+
+
+def test_a_commit_that_only_refers_gives_no_reason(memory: Memory) -> None:
+    memory.commits.log("e" * 40, message=f"Replace the clock{REFERRING}", author="Ana")
+    answer = ask(memory, "why was the clock replaced?")
+    assert answer.text.startswith("No record says why") and "It says" not in answer.text
+
+
+def test_the_sentence_that_a_model_names_below_the_subject_of_a_commit_is_quoted(memory: Memory) -> None:
+    filler = "It was read at every frame, and each reading went to the disk. " * 4
+    memory.commits.log("e" * 40, message=f"Replace the clock\n\n{filler}\n{BODY}", author="Ana")
+    answer = Librarian(memory).ask("who replaced the clock?", Scripted('{"sentence": 6}'))
+    assert f"It says: … “{BODY}”" in answer.text and "“Replace the clock”" in answer.text
+    record = memory.commits.many([1])[0]
+    assert all(quote.text and quote.is_in(record) for part in answer.parts for quote in part.quotes)
+
+
+def test_of_what_is_near_the_first_is_of_the_version_that_is_asked_about(told: Memory) -> None:
+    for number in (9, 10, 11, 12, 13):
+        told.facts.remember(f"Support of Python 3.{number} was added to the tests")
+    near = ask(told, "which month brought the Support of Python 3.12?")
+    assert near.text.startswith(NEAR) and near.sources[0] == "F#7"
+
+
 def test_beside_a_record_with_the_questions_words_nothing_farther_is_quoted(told: Memory) -> None:
     """Unless it is cited there."""
     told.facts.remember("PostgreSQL is gone since D#2, ask Nadia before it comes back")
