@@ -29,8 +29,8 @@ NAMES = (
         "requests",
     ),
     *("context", "health", "live_updates", "agent", "librarian", "questions", "ablation", "opening", "structure"),
-    *("first_look", "mcp", "recall", "hooks", "scan", "guard", "source_import", "sync", "verify", "team", "replica"),
-    "mutations",
+    *("first_look", "mcp", "recall", "hooks", "scan", "scan_precision", "guard", "source_import", "sync", "verify"),
+    *("team", "replica", "mutations"),
 )
 
 

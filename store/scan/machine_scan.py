@@ -27,11 +27,12 @@ from store.sources import registry
 from store.sources.files import read_text
 from store.sources.readers import claude_code
 from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
-from store.text.prompt_injection import suspicious
+from store.text.prompt_injection import orders
 
 CONVERSATIONS = ("codex", "gemini")  # that keep nothing else, and in files
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30
+AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "MEMORY.md", "USER.md")
 SHOWN = 300  # characters of a memory in a list
 _LINK = re.compile(r"\]\((?P<target>[^()\s]+\.md)\)")
 
@@ -62,10 +63,12 @@ def scan(
         files = transcripts.conversations(name, places) if name in (*CONVERSATIONS, "claude-code") else []
         spoken += files
         memories += _taken(report, name, places, files, now, search_transcripts)
+    notes: list[FoundMemory] = []
     for place in named:
-        memories += _taken(report, "obsidian" if _is_vault(place) else "markdown", [place], [], now)
+        notes += _taken(report, "obsidian" if _is_vault(place) else "markdown", [place], [], now)
+    memories += notes
     claude = found.get("claude-code", [])
-    report.findings += pairs(memories)
+    report.findings += pairs(memories, {one.path for one in notes if not _for_agents(one.path)})
     report.findings += missing(memories)
     report.findings += _in_texts(memories)
     for place in claude:
@@ -79,6 +82,11 @@ def scan(
         report.findings += transcripts.secrets(spoken, lambda done, total: progress("transcripts", done, total))
         report.transcripts = True
     return report
+
+
+def _for_agents(path: str) -> bool:
+    """Return whether agents are given a file, so that its texts are facts and not a part of a document."""
+    return os.path.basename(path) in AGENT_FILES
 
 
 def _is_vault(place: str) -> bool:
@@ -146,7 +154,7 @@ def _in_texts(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
         text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
         labels = dict.fromkeys(secret.label for secret in findings(text))
         found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
-        if suspicious(text):
+        if orders(text):
             found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
     return found
 

@@ -1,7 +1,9 @@
 """Memories that say the same, and memories that cannot both hold, by words alone."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
 from rapidfuzz.fuzz import ratio
 
@@ -9,33 +11,100 @@ from store.inbox.candidate_pairs import by_words
 from store.redaction.redactor import redact
 from store.scan.report import CONTRADICTION, DUPLICATE, ScanFinding
 from store.sources.source import FoundMemory
-from store.text.similarity.contradiction import AGAINST, ALIKE, SAME, compare, taken_apart
+from store.text.folding import normalize
+from store.text.similarity.contradiction import AGAINST, ALIKE, SAME, ParsedSentence, compare, taken_apart
 
 LONGEST = 400  # characters of a text that is compared for contradictions: of a longer one words prove little
 SERIES = 3  # texts of the same words, with different numbers or days, from which on they are a list
+FEWEST = 2  # words that carry meaning: of less it is the heading that says what it is about
+VALUE = 4  # words of a value; a longer one describes
+DIFFERENT = 4  # words, by which two texts are about two things and not against each other
+_FIELD = re.compile(
+    r"\W{0,4}(?P<name>[^:：=\n]{1,40}?)\W{0,4}[:：=]+\W{0,4}(?P<value>\S.*)?"
+    r"|\*\*(?P<bold>[^*\n]{1,40})\*\*\s+(?P<rest>\S.*)",
+    re.DOTALL,
+)
+_LINKED = r"\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|https?://\S+|(?:[\w.@-]+/)+[\w.@-]+"
+_LINK = re.compile(_LINKED)
+_NAMED = re.compile(rf"`[^`\n]+`|\$[^$\n]+\$|{_LINKED}")  # what two texts must both name to say the same
+_LETTERS = re.compile(r"\w+")
+# lines of a log, of a list of links or of files
+_ENTRY = re.compile(
+    rf"\W{{0,3}}(?:\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d)|[*`\s]{{0,3}}(?:{_LINKED}|`[\w.-]+\.\w+`)"
+)
 
 
-def pairs(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
-    """Return duplicates and likely contradictions among memories of one project, or of none."""
-    texts = [one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}" for one in memories]
-    parts = [taken_apart(text) for text in texts]
-    frames = Counter(frozenset(part.words) for part in parts)
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text and its parts. A `name` before a colon, or in bold at its beginning, has a `value` behind it; `links` are
+    where it leads, and `named` what it names besides: code, formulas."""
+
+    text: str
+    part: ParsedSentence
+    name: str
+    value: str
+    links: tuple[str, ...]
+    named: frozenset[str]
+
+
+def pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return duplicates and likely contradictions among memories of one project, or of none. What stands in a file of
+    `documents` is about what its heading says, and contradicts nothing by its words alone."""
+    texts = [_read(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}") for one in memories]
+    frames = Counter(frozenset(one.part.words) for one in texts)
+    names = Counter(one.name for one in texts if one.name)
+    facts = [_is_fact(one) and names[one.name] < SERIES for one in texts]
     found = []
-    for one, other in by_words([part.words for part in parts]):
-        if memories[one].project and memories[other].project and memories[one].project != memories[other].project:
+    for first, second in by_words([one.part.words for one in texts]):
+        where = memories[first], memories[second]
+        if where[0].project and where[1].project and where[0].project != where[1].project:
             continue
-        how = compare(parts[one], parts[other], ratio(parts[one].plain, parts[other].plain) / 100)
-        if how in (SAME, ALIKE):
-            found.append(_finding(DUPLICATE, memories, other, one, "it says the same as"))
-        elif how == AGAINST and max(len(texts[one]), len(texts[other])) <= LONGEST:
-            frame = frozenset(parts[one].words)
-            if frame != frozenset(parts[other].words) or frames[frame] < SERIES:
-                found.append(_finding(CONTRADICTION, memories, other, one, "it does not agree with"))
+        one, other, fact = texts[first], texts[second], facts[first] and facts[second]
+        how = compare(one.part, other.part, ratio(one.part.plain, other.part.plain) / 100)
+        if (how == SAME and (fact or len(one.part.words) > VALUE)) or (
+            how == ALIKE and fact and one.named == other.named
+        ):
+            found.append(_finding(DUPLICATE, *where, "it says the same as"))
+        elif how == AGAINST and fact and documents.isdisjoint(memory.path for memory in where):
+            frame = frozenset(one.part.words)
+            alone = frame != frozenset(other.part.words) or frames[frame] < SERIES
+            if alone and _against(one, other):
+                found.append(_finding(CONTRADICTION, *where, "it does not agree with"))
     return found
 
 
-def _finding(kind: str, memories: Sequence[FoundMemory], place: int, other: int, says: str) -> ScanFinding:
-    one, against = memories[place], memories[other]
+def _read(text: str) -> _Read:
+    field = _FIELD.match(text)
+    name = normalize(field["name"] or field["bold"]) if field else ""
+    value = (field["value"] or field["rest"] or "") if field else ""
+    links = tuple(_LINK.findall(text[:LONGEST]))
+    named = frozenset(one.strip("`$") for one in _NAMED.findall(text[:LONGEST]))
+    return _Read(text, taken_apart(text), name, value, links, named)
+
+
+def _is_fact(one: _Read) -> bool:
+    """Return whether a text says something by itself, and is no line of a log or of a list of links."""
+    return len(one.part.words) + len(one.part.values) >= FEWEST and not _ENTRY.match(one.text)
+
+
+def _against(one: _Read, other: _Read) -> bool:
+    """Return whether two texts are about one thing: few words are in one alone, neither goes on where the other ends or
+    leads elsewhere, and they do not describe one name, which may have several descriptions that are true."""
+    mine, yours = set(one.part.words), set(other.part.words)
+    short, long = sorted((_letters(one.part.plain), _letters(other.part.plain)), key=len)
+    if one.name == other.name != "" and max(len(one.value.split()), len(other.value.split())) > VALUE:
+        return False
+    if one.links and other.links and one.links != other.links:
+        return False
+    near = max(len(mine - yours), len(yours - mine)) <= DIFFERENT
+    return near and max(len(one.text), len(other.text)) <= LONGEST and not long.startswith(short)
+
+
+def _letters(text: str) -> str:
+    return " ".join(_LETTERS.findall(text))
+
+
+def _finding(kind: str, against: FoundMemory, one: FoundMemory, says: str) -> ScanFinding:
     where = f"{against.path}:{against.line}"
     return ScanFinding(kind, one.path, one.line, f"“{_short(one.text)}”: {says} “{_short(against.text)}”", where)
 

@@ -44,6 +44,52 @@ def suspicious(text: str) -> bool:
     return bool(hidden.search(text) or visible.search(hidden.sub("", text)))
 
 
+# an order itself, and no word about one: what a report may name as wrong without a second look
+_DATA = r"""(?:contents?|files?|memor(?:y|ies)|conversations?|history|secrets?|keys?|tokens?|passwords?|credentials?
+    |env\w*|archivos?|ficheros?|memorias?|conversaci[oó]n\w*|claves?|contrase[nñ]as?|secretos?|historial)"""
+_ORDER = rf"""
+    (?:^|[.!?:;\n]\s*|\b(?:please|now|then|first|and|you\ must|por\ favor|ahora|primero|y)[ ])
+        (?:ignor[ae]|disregard|forget|override|bypass|olvid[aáe]|desestim[aáe]|omit[eií]|anul[aáe])
+        (?:lo|la|los|las|s)?[ ](?:[\w']+[ ]){{0,3}}
+        (?:all|any|previous|prior|above|earlier|preceding|your|my|the\ system|these|those
+            |tod[oa]s?|anterior(?:es)?|previ[oa]s?|tus?|sus?|las|los)\b[^.\n"”»]{{0,30}}
+        \b(?:instructions?|prompts?|rules|guardrails|guidelines|instrucci[oó]n\w*|reglas|[oó]rdenes|indicaciones)\b
+    | (?:^|[.!?]\s*|\bnow,?[ ])
+        (?:you\ are\ now|pretend\ to\ be|ahora\ (?:eres|sos)|act[uú]a\ como|hac[eé]\ de)[ ]
+    | \b(?:from\ now\ on|a\ partir\ de\ ahora|de\ ahora\ en\ m[aá]s),?[ ][^.\n]{{0,20}}
+        \b(?:you\ (?:must|will|are)|(?:deb[eé]s|vas\ a|ten[eé]s\ que|tienes\ que))\b
+    | \b(?:reveal|print|repeat|leak|output|revel[aáe]|imprim[eií]|repet[ií])[ ]
+        (?:[\w']+[ ]){{0,3}}(?:system\ prompt|prompt\ del\ sistema)\b
+    | <\|(?:im_start|im_end|system|assistant|user|endoftext)\|> | \[/?INST\] | <</?SYS>>
+    | \b(?:do\ not|don't|never|no|nunca)[ ](?:[\w']+[ ]){{0,2}}
+        (?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{{0,20}}
+        \b(?:the|al?|el|la)\ (?:user|person|human|usuario|persona)\b(?!['’]s)
+    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)[ ]
+        (?:the|all|any|every|your|its|this|my|tod[oa]s?|las?|los|el|tus?)\b
+        [^\n]{{0,60}}\b{_DATA}\b[^\n]{{0,60}}\bhttps?://
+    """
+# what no keyboard writes into a word: bidi controls, tags, a zero width between two letters
+_WOVEN = "[\u202a-\u202e\u2066-\u2069\U000e0001-\U000e007f]|[a-z0-9][\u200b\u2060\ufeff]+[a-z0-9]"
+_QUOTED = r'"[^"\n]{0,300}"|“[^”\n]{0,300}”|«[^»\n]{0,300}»|`[^`\n]{0,300}`'
+
+
+@cache
+def _ordering() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    return (
+        re.compile(_WOVEN, re.IGNORECASE),
+        re.compile(_QUOTED),
+        re.compile(_ORDER, re.IGNORECASE | re.VERBOSE | re.MULTILINE),
+    )
+
+
+def orders(text: str) -> bool:
+    """Return whether a text is an order to whatever reads it, or hides characters. Quoted orders, install commands and
+    words about prompts are none, unlike for `suspicious`, which leaves the look at them to a person."""
+    woven, quoted, order = _ordering()
+    hidden, _ = _patterns()
+    return bool(woven.search(text) or order.search(quoted.sub(" ", hidden.sub("", text))))
+
+
 # instructions to the reader of the memory, not to a person: used, besides `suspicious`, only to show a mark
 _READER = r"(?:assistants?|agents?|ais?|models?|llms?|bots?|asistentes?|agentes?|ias?|modelos?)"
 _FEW = r"[^.\n]{0,30}\b"

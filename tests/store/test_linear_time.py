@@ -28,6 +28,9 @@ from store.ingest import plain
 from store.text.times.dates import period
 from store.conversations.topic_shift import shift
 from store.sources import markdown_text
+from store.sources.source import FoundMemory
+from store.scan.pairs import pairs
+from store.text.prompt_injection import orders
 from store.sources.readers import obsidian, observations
 
 def claude(text):
@@ -50,7 +53,11 @@ def notes(text):
 def compare(text):
     return [confirming.compare(one, "We use uv here") for one in sentences(text)]
 
+def scanned(text):
+    return pairs([FoundMemory(text, "a.md"), FoundMemory(f"{text} not", "b.md")])
+
 READERS = {
+    "orders": orders, "pairs": scanned,
     "marks": QuotedSpans, "ends": lambda text: list(spans(text)),
     "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,

@@ -1,0 +1,56 @@
+"""Which texts say the same and which cannot both hold; what documents list, log and describe is neither."""
+
+import pytest
+
+from store.scan.pairs import pairs
+from store.sources.source import FoundMemory
+
+
+def kinds(*texts: str, documents: frozenset[str] = frozenset()) -> list[str]:
+    memories = [FoundMemory(text, f"m{place}.md") for place, text in enumerate(texts)]
+    return [one.kind for one in pairs(memories, documents)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("The staging host is called Percebe", "The staging host is called Navaja", "contradiction"),
+        ("primary LLM: Kimi K2.5", "primary LLM: Qwen 2.5", "contradiction"),
+        ("Usa Jenkins", "Ya no usa Jenkins", "contradiction"),
+        ("Be clear, direct, warm, and honest.", "Clear, direct, warm, and honest.", "duplicate"),
+        ("**Restarts** automatically if it crashes", "Restarts automatically if it crashes", "duplicate"),
+    ],
+)
+def test_what_is_found(one: str, other: str, kind: str) -> None:
+    assert kinds(one, other) == [kind]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Default: `false`", "Default: `''`", "Default: `0`", "Default: `false`"),
+        ("**WHEN** it runs with the flag", "**WHEN** it runs without the flag", "**WHEN** it ends"),
+        ("`2026-04-26T16:52` [error] bash failed 2 times", "`2026-04-26T16:59` [error] bash failed 3 times"),
+        ("[one.md](one.md) — 3 files of tides", "[two.md](two.md) — 7 files of tides"),
+        ("memory/one.md ← tides (score=0.4)", "memory/two.md ← tides (score=0.7)"),
+        ("**WAL Mode**: several readers and a single writer", "**WAL Mode**: readers and one writer at the same time"),
+        ("The code is statically defined", "The code is statically defined (no generation)"),
+        ("Never run `go test` directly", "Never run `go test` or `go vet` directly; the install is `go install` alone"),
+        ("If $x > 0$ then it grows without bounds", "If $y > 0$ then it grows without bounds"),
+        ("Slot recipes: https://example.org/slot-recipes", "Recipes: https://example.org/recipes"),
+        ("Release notes of 6.0.1: https://example.org/6.0.1", "Release notes of 6.0.3: https://example.org/6.0.3"),
+    ],
+)
+def test_what_is_not(texts: tuple[str, ...]) -> None:
+    assert kinds(*texts) == []
+
+
+def test_a_long_text_that_is_there_twice_is_a_duplicate_also_in_a_list() -> None:
+    assert kinds("[a.md](a.md) — the constants of the tide tables of each port", "Other.",
+                 "[a.md](a.md) — the constants of the tide tables of each port") == ["duplicate"]  # fmt: skip
+
+
+def test_documents_repeat_and_contradict_nothing_by_words_alone() -> None:
+    one, other = "The staging host is called Percebe", "The staging host is called Navaja"
+    assert kinds(one, other, one, documents=frozenset(("m0.md", "m1.md", "m2.md"))) == ["duplicate"]
+    assert kinds(one, other, documents=frozenset(("m1.md",))) == []
