@@ -77,6 +77,8 @@ def plan_undo(config: Config, machine: Machine, now: int) -> GuestPlan:
         first = moment.files[0]
         if first.file.database and first.before is not None and first.after is not None:
             cells = engram.undoing(versions.content(kept, first.before), versions.content(kept, first.after))
+            if not cells:
+                raise nothing
             put = PutBack(first, first.after, None, False, _cells_difference(cells))
             return GuestPlan((put,), cells, moment.number)
     plan = restoring.plan(config, machine, now, moment.number, context=CONTEXT)
@@ -93,6 +95,8 @@ def run(config: Config, machine: Machine, now: int, plan: GuestPlan) -> int:
     shown, was changed less than two seconds ago, or is locked: nothing is changed then."""
     if plan.cells:
         return _change_cells(config, machine, now, plan)
+    if any(one.change.file.database for one in plan.files):
+        raise InvalidInput("Nothing would be changed.", "A database is changed a column at a time.")
     tool = plan.files[0].change.file.tool
     moment = Moment(plan.undoes or EDIT, tool, now, now, None, ())
     return restoring.run(config, machine, now, RestorePlan(moment, plan.files))

@@ -7,7 +7,9 @@ import apsw
 import pytest
 from support.guests import GuestHome
 
-from store.base.errors import Conflict, NotFound
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.guard import looking, moments, versions
+from store.guard.database import opened
 from store.guests import changing, engram
 
 
@@ -65,6 +67,37 @@ def test_an_undo_of_what_was_reworded_since_is_refused(home: GuestHome) -> None:
     with pytest.raises(Conflict, match="it was changed meanwhile"):
         home.run(plan)
     assert home.sql("SELECT content FROM observations WHERE id = 7") == [("Their own.",)]
+
+
+def test_a_change_that_was_cut_short_is_told_as_engrams_own_and_can_be_put_back(
+    home: GuestHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(looking, "note_database", cut)
+        with pytest.raises(KeyboardInterrupt):
+            home.delete(home.text("percebe", "engram"))
+    home.now += 60_000
+    looking.look(home.config, home.machine, home.now)
+    with opened() as kept:
+        (moment,) = moments.recent(kept, 9)
+        assert moment.tool == "engram" and not moment.edited
+        assert moment.files[0].before is not None
+        assert b"percebe" in versions.content(kept, moment.files[0].before)
+    with pytest.raises(NotFound):
+        home.undo()
+    assert home.engram.exists()
+
+
+def test_an_undo_without_a_change_touches_no_database(home: GuestHome) -> None:
+    home.correct(home.text("percebe", "engram"), "Other.")
+    plan = changing.plan_undo(home.config, home.machine, home.now)
+    before = home.engram.read_bytes()
+    with pytest.raises(InvalidInput, match="Nothing would be changed"):
+        home.run(changing.GuestPlan(plan.files, (), plan.undoes))
+    assert home.engram.read_bytes() == before
 
 
 def test_a_text_that_changed_since_it_was_shown_is_refused(home: GuestHome) -> None:
