@@ -57,7 +57,11 @@ async def test_find_correct_and_undo(story: Story, home: GuestHome, size: tuple[
         await person.settle()
         assert person.sees("basic-memory", "OpenClaw", "Engram", "c correct", "esc shows all")
         await person.press("c")
-        await person.until(lambda: person.sees("correct"))
+        await person.until(lambda: person.sees("enter shows what changes", "^j new line", "esc leaves it"))
+        await person.press("x", "escape")
+        await person.until(lambda: person.sees("c correct"))
+        await person.press("c")
+        await person.until(lambda: person.sees("enter shows what changes"))
         await person.press("backspace", *" today.", "enter")
         await person.until(lambda: "Correct it in basic-memory's own file?" in told(screen))
         assert home.files() == before and "y does it" in "\n".join(person.lines)
@@ -116,14 +120,12 @@ async def test_the_secret_of_a_text_that_is_corrected_stays(story: Story, home: 
         screen = await at_guests(person, "guest search bucket --tool engram")
         assert "[REDACTED:AWS_KEY]" in told(screen)
         await person.press("c")
-        await person.until(lambda: person.sees("correct"))
-        await person.press(
-            "home", "delete", "delete", "delete", "delete", "delete", "delete", "delete", *"Copies", "enter"
-        )
+        await person.until(lambda: person.sees("enter shows what changes"))
+        await person.press(*" Since May.", "enter")
         await person.until(lambda: screen._plan is not None)
         assert "AKIA" not in told(screen)
         await person.press("y")
-        await person.until(lambda: "Copies of" in home.text("faro-mareas", "engram").text)
+        await person.until(lambda: "Since May." in home.text("faro-mareas", "engram").text)
         assert "access key AKIAQ7RM3XKD2WUZ5VTN" in home.text("faro-mareas", "engram").text
 
 

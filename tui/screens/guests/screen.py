@@ -4,7 +4,7 @@ showing what changes; `u` undoes the last change, `E` corrects in the editor."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -40,7 +40,10 @@ from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
     from store import Config, Location, Machine
+    from tui.screens.application import Application
+    from tui.widgets.text_editor import TextEditor
 
+LEAST = 2  # lines that the editor needs
 Planned = Callable[["Config", "Machine", int], GuestPlan]
 
 
@@ -59,6 +62,7 @@ class GuestsScreen(ListScreen["str | None"]):
         Binding("l", "look", "Look", id="guests.look", tooltip="Read all of it again"),
     ]
     NAME, EMPTY = "guests", NOTHING
+    DEFAULT_CSS = "GuestsScreen #guests-more { layers: default over; }"
 
     def __init__(self, location: Location, tools: Sequence[str] = (), query: str = "", editor: str = "") -> None:
         super().__init__()
@@ -136,6 +140,7 @@ class GuestsScreen(ListScreen["str | None"]):
 
     def _take(self, index: int) -> None:
         self._at, self._plan = self._rows.texts[index], None
+        self._close_editor()
         self._tell()
         self._keys()
 
@@ -160,15 +165,61 @@ class GuestsScreen(ListScreen["str | None"]):
     # changing
 
     def action_correct(self) -> None:
-        """Ask for other words in the line below; in the editor where it cannot show the text as it is."""
-        if self._at is None:
+        """Edit the text where it stands, or where it is not seen in the line below; in the person's own editor where
+        neither can show it as it is."""
+        if self._at is None or self._plan is not None:
             return
         text = shown_guest_text(self._at.text)
-        flat = text.replace("\n", " ")
+        flat, place = text.replace("\n", " "), self.told.place_of(text, (0,))
         if visible(flat) != flat or "⏎" in flat:
             self.action_edit()
-        else:
+        elif place is None or self.told.size.height - place[1] < LEAST:
             self.query_one(AskBar).ask("correct", text, self._corrected)
+        else:
+            cast("Application", self.app).hold_keys()
+            self._load_editor(text, place)
+
+    @work(thread=True, group="guests-editor", exclusive=True, exit_on_error=False, description="load the editor")
+    def _load_editor(self, text: str, place: tuple[int, int]) -> None:
+        import tui.widgets.text_editor  # noqa: F401  (a tenth of a second, once)
+
+        self.app.call_from_thread(self._open_editor, text, place)
+
+    def _open_editor(self, text: str, place: tuple[int, int]) -> None:
+        from tui.widgets.text_editor import TextEditor
+
+        self._close_editor()
+        editor = TextEditor(text, *place)
+        editor.styles.width = editor.styles.max_width = self.told.size.width - place[0]
+        self.query_one("#guests-more").mount(editor)
+        self.put_keys([("enter", "shows what changes", "keep"), ("^j", "new line", "")], "leaves it", "drop")
+        self.call_after_refresh(cast("Application", self.app).release_keys)
+
+    def _close_editor(self) -> str | None:
+        """Remove the editor, if there is one; return its text."""
+        editors = self.query("#edit")
+        text = next((str(getattr(one, "text", "")) for one in editors), None)
+        editors.remove()
+        return text
+
+    def on_text_editor_left(self, event: TextEditor.Left) -> None:
+        self._end_edit(event.text)
+
+    def action_keep(self) -> None:
+        """Enter in the editor, for a click."""
+        self._end_edit(self._close_editor())
+
+    def action_drop(self) -> None:
+        """Escape in the editor, for a click."""
+        self._end_edit(None)
+
+    def _end_edit(self, text: str | None) -> None:
+        self._close_editor()
+        self.listed.focus()
+        self._keys()
+        if text is not None:
+            self._corrected(text)
+        cast("Application", self.app).release_keys()
 
     def action_edit(self) -> None:
         """Ask for other words in the person's editor."""
