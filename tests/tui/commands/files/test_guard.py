@@ -164,7 +164,7 @@ def test_restore_shows_first_and_asks(do: Do, home: GuardedHome, monkeypatch: py
 
     asked: list[str] = []
 
-    def answered(question: str, lines: object = (), as_json: bool = False) -> bool:
+    def answered(question: str, *_: object) -> bool:
         asked.append(question)
         return False
 
