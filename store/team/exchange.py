@@ -287,7 +287,7 @@ class Team:
         if erased:
             self._rewrite(writer, state, operations, erased, merge)
         elif operations:
-            segments = split(writer, operations, state.digest)
+            segments = split(writer, operations, state.digest, seen=merge.to_say(writer))
             merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
             for one in operations:
                 fold(self._file, one)
@@ -300,7 +300,8 @@ class Team:
         for old in merge.read(writer, state.head) if state.head else ():
             gone = old.id in erased and old.op != "purge"
             kept.append(Operation(writer, old.seq, old.at, "gone", old.id) if gone else old)
-        self._streams.append(writer, split(writer, [*kept, *operations], "", state.digest), "", self._memory.now)
+        segments = split(writer, [*kept, *operations], "", state.digest, merge.to_say(writer, again=True))
+        self._streams.append(writer, segments, "", self._memory.now)
         self._file.put(REPLACED, self._file.get(PUSHED))
         self._streams.point({writer: ""}, INCOMING)
         merge.again(writer)

@@ -9,7 +9,7 @@ from store.base.clock import DAY_MS, to_ms
 from store.team.operation import Operation, Refused
 from store.team.repository import INCOMING, StreamRepository
 from store.team.signatures import Signature, doubt
-from store.team.stream import Segment, decoded, digest, follows
+from store.team.stream import Seen, Segment, decoded, digest, follows
 from store.team.team_file import StreamState, TeamFile
 from store.team.view import SharedRecord
 
@@ -27,14 +27,20 @@ class StreamMerge:
         self.operations = 0
         self.rewritten = False
         self._ahead: dict[str, int] = {}  # milliseconds of a writer's clock before this one
+        self._fresh: set[str] = set()  # streams that were not known here before
         self.notes: list[str] = []  # about what arrived, for a person to read
 
     def others(self, writer: str) -> None:
         """Merge every stream but one's own. Raise GitError."""
         incoming = self._streams.heads(INCOMING)
         known = self._team.streams()
+        for state in known.values():
+            if state.head and not self._team.digests(state.writer):  # an earlier version did not note them
+                for segment, newest in self._verified(state.writer, state.head):
+                    self._note(segment, newest)
         new = [head for other, head in incoming.items() if other != writer and head != known.get(other, NOBODY).head]
         signed = self._streams.signatures(new)
+        self._fresh = {other for other in incoming if not known.get(other, NOBODY).head}
         verified = {}
         for other in sorted({*incoming, *known, *self._streams.refused} - {writer}):
             state = known.get(other) or StreamState(other)
@@ -48,6 +54,7 @@ class StreamMerge:
         self._streams.point({other: head for other, head in verified.items() if head})
         if self.rewritten:
             self.again(writer)
+        self._compare(writer)
 
     def again(self, writer: str) -> None:
         """Merge every stream from its first operation, one's own too, and remove what none holds any more."""
@@ -81,6 +88,39 @@ class StreamMerge:
         for data, commit in zip(segments, commits, strict=True):
             self._take(state, decoded(data, state.writer), digest(data), commit)
         self._team.put_stream(state)
+
+    def to_say(self, writer: str, again: bool = False) -> Seen:
+        """Return what `writer` has seen of others' streams and did not say yet, or with `again` all of it."""
+        said = {about: at for witness, about, *at in self._team.seen() if witness == writer and not again}
+        return {
+            other: (state.seq, state.digest)
+            for other, state in self._team.streams().items()
+            if other != writer and state.head and not state.said and said.get(other) != [state.seq, state.digest]
+        }
+
+    def _compare(self, writer: str) -> None:
+        """Say where what others saw of a stream is not in it. One that its author rewrote after a purge holds no old
+        segment but names the last: to who knew it that is no news, and who comes new is told of who did not see it."""
+        states = self._team.streams()
+        for witness, about, seq, seen in self._team.seen():
+            state = states.get(about, StreamState(about))
+            if writer in (witness, about) or state.said or seen in self._team.digests(about):
+                continue
+            who = states.get(witness, StreamState(witness)).shown
+            rewritten = self._team.rewritten(about)
+            if not state.head:
+                self.notes.append(f"{who} saw a stream {about}, up to number {seq}, that is not on the remote.")
+            elif not rewritten:
+                state.said = (
+                    f"{who} saw another stream of it, up to number {seq}: it was replaced as a whole, or they say so"
+                    " wrongly; ask both before you accept what it shares"
+                )
+                self._team.put_stream(state)
+            elif about in self._fresh and rewritten != seen:
+                self.notes.append(
+                    f"{state.shown}: its stream was rewritten, as after a purge. {who} saw it before, and has not said"
+                    " since that they saw this one."
+                )
 
     def read(self, writer: str, head: str) -> list[Operation]:
         """Return all operations of a verified stream. Raise Refused or GitError."""
@@ -145,8 +185,16 @@ class StreamMerge:
                 touched[one.id] = self._team.record(one.id)
             touched[one.id].take(one)
         self._team.put_records(touched.values())
+        self._note(segment, newest)
         self.operations += len(segment.operations)
         state.head, state.seq, state.digest, state.at = commit, segment.operations[-1].seq, newest, self._now
+
+    def _note(self, segment: Segment, newest: str) -> None:
+        """Note a segment, with its digest `newest`, and what it says that its writer saw."""
+        self._team.put_segment(segment.writer, segment.operations[-1].seq, newest, segment.rewrites)
+        for other, (seq, seen) in segment.seen.items():
+            if other != segment.writer:
+                self._team.put_seen(segment.writer, other, seq, seen)
 
     def _replace(self, state: StreamState, head: str) -> None:
         """Take a stream that its writer replaced after a purge; raise Refused for any other that does not go on."""

@@ -3,31 +3,39 @@
 Each header holds the digest of the segment before, so a stream that was cut, rewritten or put together of two shows.
 A stream is rewritten by its writer alone, after a purge: the new first segment names the digest it replaces, and its
 lines keep their numbers, those of purged records without words (`gone`).
+
+A header also says what its writer saw of others' streams since they last said so: the newest number, and the digest of
+its segment. So somebody who comes later notices a stream that was replaced as a whole.
 """
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from store.base.hashing import sha256
-from store.team.operation import LONGEST_LINE, Operation, Refused, parsed
+from store.team.operation import LONGEST_LINE, WRITER, Operation, Refused, parsed
 
 FORMAT = 1
 LARGEST = 8 << 20  # bytes of a segment
 MOST = 20_000  # operations of a segment
+DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+Seen = dict[str, tuple[int, str]]  # writer → the newest number that was seen of their stream, the digest of its segment
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A part of a stream: `operations` numbered `first` and up without a gap, and the digest of the one `previous`
-    (empty for the first). `rewrites` is the digest of the newest segment of the stream that this one replaces."""
+    (empty for the first). `rewrites` is the digest of the newest segment of the stream that this one replaces; `seen`
+    what its writer saw of others' streams."""
 
     writer: str
     first: int
     operations: tuple[Operation, ...]
     previous: str
     rewrites: str = ""
+    seen: Seen = field(default_factory=dict)
 
     def encoded(self) -> bytes:
         """Return its bytes."""
@@ -39,6 +47,7 @@ class Segment:
             "to": self.first + len(self.operations) - 1,
             "previous": self.previous,
             **({"rewrites": self.rewrites} if self.rewrites else {}),
+            **({"seen": self.seen} if self.seen else {}),
         }
         lines = [json.dumps(header, sort_keys=True, separators=(",", ":")), *(one.line() for one in self.operations)]
         return "".join(f"{line}\n" for line in lines).encode()
@@ -62,7 +71,8 @@ def decoded(data: bytes, writer: str) -> Segment:
     operations = tuple(parsed(line, writer) for line in lines)
     if any(one.seq != first + place for place, one in enumerate(operations)):
         raise Refused(f"A segment of {writer} has a gap in its numbers.")
-    return Segment(writer, first, operations, header["previous"], header.get("rewrites", ""))
+    seen = _seen(header.get("seen"))
+    return Segment(writer, first, operations, header["previous"], header.get("rewrites", ""), seen)
 
 
 def follows(segment: Segment, seq: int, newest: str) -> None:
@@ -72,17 +82,21 @@ def follows(segment: Segment, seq: int, newest: str) -> None:
         raise Refused(f"The stream of {segment.writer} is broken after number {seq}.")
 
 
-def split(writer: str, operations: Sequence[Operation], previous: str, rewrites: str = "") -> list[bytes]:
-    """Return operations, numbered without a gap, as the segments that follow the one with the digest `previous`."""
+def split(
+    writer: str, operations: Sequence[Operation], previous: str, rewrites: str = "", seen: Seen | None = None
+) -> list[bytes]:
+    """Return operations, numbered without a gap, as the segments that follow the one with the digest `previous`; the
+    first says what was `seen` of others' streams."""
     segments: list[bytes] = []
     waiting: list[Operation] = []
     size = 0
+    seen = seen or {}
 
     def close() -> None:
-        nonlocal previous, rewrites, size
+        nonlocal previous, rewrites, seen, size
         if waiting:
-            segments.append(Segment(writer, waiting[0].seq, tuple(waiting), previous, rewrites).encoded())
-            previous, rewrites, size = digest(segments[-1]), "", 0
+            segments.append(Segment(writer, waiting[0].seq, tuple(waiting), previous, rewrites, seen or {}).encoded())
+            previous, rewrites, seen, size = digest(segments[-1]), "", {}, 0
             waiting.clear()
 
     for one in operations:
@@ -93,6 +107,17 @@ def split(writer: str, operations: Sequence[Operation], previous: str, rewrites:
         size += length
     close()
     return segments
+
+
+def _seen(found: Any) -> Seen:
+    """Return what a header says that its writer saw, without what is no such thing."""
+    seen = {}
+    for writer, said in found.items() if isinstance(found, dict) else ():
+        if WRITER.match(writer) and isinstance(said, list) and len(said) == 2:
+            seq, digest = said
+            if type(seq) is int and seq > 0 and isinstance(digest, str) and DIGEST.match(digest):
+                seen[writer] = (seq, digest)
+    return seen
 
 
 def _header(line: bytes, writer: str) -> dict[str, Any]:

@@ -34,6 +34,22 @@ CREATE TABLE IF NOT EXISTS streams(
   believed TEXT NOT NULL DEFAULT '',
   key TEXT NOT NULL DEFAULT ''      -- the fingerprint of the key that signs it, and whose that is
 ) WITHOUT ROWID;
+-- the segments of each stream that were merged, by their newest number; of the first, what it replaces
+CREATE TABLE IF NOT EXISTS segments(
+  writer TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  rewrites TEXT NOT NULL,
+  PRIMARY KEY(writer, seq)
+) WITHOUT ROWID;
+-- up to where a witness saw another writer's stream, as they said last
+CREATE TABLE IF NOT EXISTS seen(
+  witness TEXT NOT NULL,
+  writer TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  digest TEXT NOT NULL,
+  PRIMARY KEY(witness, writer)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS records(
   id TEXT PRIMARY KEY NOT NULL,
   state TEXT NOT NULL,              -- SharedRecord.packed
@@ -201,6 +217,28 @@ class TeamFile:
             tuple(getattr(state, name) for name in STREAM.split(", ")),
         )
 
+    def put_segment(self, writer: str, seq: int, digest: str, rewrites: str) -> None:
+        """Note a segment that was merged."""
+        self._connection.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?)", (writer, seq, digest, rewrites))
+
+    def digests(self, writer: str) -> set[str]:
+        """Return the digests of the segments of a stream."""
+        return {row[0] for row in self._connection.execute("SELECT digest FROM segments WHERE writer = ?", (writer,))}
+
+    def rewritten(self, writer: str) -> str:
+        """Return the digest that a stream says it replaces, as after a purge; empty for one that was never replaced."""
+        sql = "SELECT rewrites FROM segments WHERE writer = ? ORDER BY seq LIMIT 1"
+        return str(self._connection.execute(sql, (writer,)).get or "")
+
+    def put_seen(self, witness: str, writer: str, seq: int, digest: str) -> None:
+        """Note up to where a witness says that they saw another's stream."""
+        self._connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", (witness, writer, seq, digest))
+
+    def seen(self) -> list[tuple[str, str, int, str]]:
+        """Return what each writer said last of what they saw: (witness, writer, number, digest)."""
+        rows = self._connection.execute("SELECT witness, writer, seq, digest FROM seen ORDER BY writer, witness")
+        return list(rows)
+
     # records
 
     def record(self, id: str) -> SharedRecord:
@@ -226,7 +264,8 @@ class TeamFile:
 
     def forget_records(self) -> None:
         """Drop what was merged, to merge it again from the streams: after one was rewritten."""
-        self._connection.execute("DELETE FROM records; UPDATE streams SET head = '', seq = 0, digest = ''")
+        self._connection.execute("DELETE FROM records; DELETE FROM segments; DELETE FROM seen")
+        self._connection.execute("UPDATE streams SET head = '', seq = 0, digest = ''")
 
     def view(self) -> Iterator[SharedRecord]:
         """Yield every record, by identity."""
