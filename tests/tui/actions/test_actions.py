@@ -240,7 +240,7 @@ class TestTasks:
     async def test_correct_and_refuse(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
             await person.press("5", "c")
-            assert person.sees("correct A#2 probar el redondeo")
+            assert person.sees("correct A#2", "probar el redondeo") and person.at == "edit"
             await person.paste(", dos veces")
             await person.press("enter")
             assert "probar el redondeo, dos veces" in person.tasks[0] and person.toasts == ["Corrected A#2, u to undo"]
@@ -848,6 +848,7 @@ IN_THE_APP = {
     "mcp": "An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.",
     "uninstall": "Leave the application first, and every agent; then run memoranda uninstall in a shell.",
     "replica": "",  # a screen of its own
+    "serve": "That stays until it is ended: run memoranda serve in a terminal of its own.",
 }
 
 
