@@ -45,6 +45,7 @@ class TextEditor(TextArea):
         self.focus()
 
     async def _on_key(self, event: events.Key) -> None:
+        """Take the keys that mean something else here; Textual calls the base's own handler for the others."""
         if event.key == "enter":
             event.stop()
             event.prevent_default()
@@ -53,8 +54,9 @@ class TextEditor(TextArea):
             event.stop()
             event.prevent_default()
             self.insert("\n")
-        else:
-            await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()  # the application would pass it on once more
 
     def action_leave(self) -> None:
         self.post_message(self.Left(None))

@@ -16,7 +16,7 @@ APPLICATION = "memoranda"
 WRITTEN = "Write it as postgresql://user@host/name."
 # what libpq says, in English, of a server that does not answer
 AWAY = re.compile(
-    "refused|resolve|timeout|timed out|No such file|No route|unreachable|closed the connection|could not connect"
+    "refused|resol|not known|nodename|timeout|timed out|No such file|No route|unreachable|closed the connection"
 )
 
 

@@ -35,7 +35,11 @@ async def test_it_stands_where_the_text_stood(story: Story, size: tuple[int, int
         await user.until(lambda: editor(user).region.height > 1 or size == HUGE)
         await user.press("enter")
         assert user.at == "facts" and not user.main.query(TextEditor)
-        assert " ".join(user.preview[1:4]).startswith("Team of five, two of them part time and one more, who is there")
+        with story.open() as memory:
+            assert memory.facts.get(max(memory.facts.ids(memory.now))).fact == (
+                "Team of five, two of them part time and one more, who is there on Tuesdays and now and then also on a"
+                " Thursday afternoon"
+            )
 
 
 async def test_several_lines_and_the_letters_of_keys_are_text(story: Story) -> None:
