@@ -30,6 +30,11 @@ def pack(kind: str, record_id: int) -> int:
     return record_id * 16 + _EVERY[kind]
 
 
+def kind_of(key: int) -> str:
+    """Return the kind of a key."""
+    return _KINDS[key % 16]
+
+
 def unpack(key: int) -> tuple[str, int]:
     """Return (kind, id) of a key."""
     return _KINDS[key % 16], key // 16

@@ -137,6 +137,13 @@ class Search:
         asked.iterations += [iteration_id] if iteration_id else []
         return self._answer(asked, max(0, limit), min_score, meaning, start)
 
+    def kinds(self, query: str) -> dict[str, int]:
+        """Return how many records of each kind share a word with a query, or pass its filters if it has no words; empty
+        where that is not known."""
+        asked = parse(query, self._database.clock())
+        words = self._words(asked)
+        return {} if asked.related else self._keywords.kinds(words, Filters(self._database, asked))
+
     def _answer(self, asked: Query, limit: int, min_score: float, meaning: bool, start: float) -> Answer:
         settings = self._settings
         filters = Filters(self._database, asked)

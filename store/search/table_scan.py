@@ -70,6 +70,9 @@ class TableScan(FullTextIndex):
         found = {stem for (text,) in rows for stem in self.stems(text) if stem.startswith(start)}
         return [] if start in found else sorted(found)[:LONGER]
 
+    def kinds(self, words: QueryTerms, filters: Filters) -> dict[str, int]:
+        return {}
+
     def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
         if not words.kept:
             return super().find(words, filters, limit)

@@ -50,6 +50,14 @@ class SearchWorker(Worker):
             serves = memory.search.meaning
             return bool((len(asked.text) > 1 or asked.related) and serves is not None and serves.serves)
 
+    def kinds(self, query: str) -> dict[str, int]:
+        """Count what a query finds by kind; empty if `interrupt` stopped it."""
+        with self._quick.busy:
+            try:
+                return self._open(self._quick).search.kinds(query)
+            except apsw.InterruptError:
+                return {}
+
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Return alternative spellings for the words of a query that occur in no record."""
         from store import FullTextIndex, spellings

@@ -7,7 +7,7 @@ word, and those that contain all of its words.
 
 import apsw
 
-from store.base.record_keys import NUMBERS, ROW
+from store.base.record_keys import NUMBERS, ROW, kind_of
 from store.database.database import Database
 from store.search.query.filters import GONE, Filters
 from store.search.query.query_parser import Query, implied
@@ -240,6 +240,19 @@ class FullTextIndex:
         elif whole and forced:
             verbatim = whole
         return FullTextResult(scores, max(total, exact), left_out, verbatim, whole | verbatim, exact)
+
+    def kinds(self, words: QueryTerms, filters: Filters) -> dict[str, int]:
+        """Return how many records of each kind contain any of the words; without words, how many pass the filters."""
+        if words.kept:
+            any_of = f"{{title text context}} : ({' OR '.join(_terms(words.kept, words.prefix))})"
+            self._gone = [word for word in GONE if self._count(word, {})]
+            what = f"corpus_fts.rowid & 15, count(DISTINCT corpus_fts.rowid & {ROW})"
+            sql, values = self._select(what, any_of, [_quoted(one) for one in words.phrases], filters, filters.status)
+        else:
+            where = " AND ".join([filters.holding, *filters.clauses])
+            where += " AND c.id IN (SELECT row FROM passages WHERE code)" if filters.code else ""
+            sql, values = f"SELECT c.id & 15, count(*) FROM corpus c WHERE {where}", dict(filters.parameters)
+        return {kind_of(int(number)): count for number, count in self._database.rows(f"{sql} GROUP BY 1", values)}
 
     def _exactly(
         self, expression: str, forced: list[str], filters: Filters, scores: dict[int, float]

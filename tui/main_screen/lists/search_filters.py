@@ -52,7 +52,18 @@ class SearchFilters:
         if KIND not in self.now() or asked != self._asked:
             whole = answer.total == len(answer.hits)
             self._asked = asked
-            self._kinds = replace(kinds(Counter(hit.kind for hit in answer.hits), whole), total=answer.total)
+            shown = Counter(hit.kind for hit in answer.hits)
+            self._kinds = replace(kinds(shown, whole), total=answer.total)
+            if not whole and (engine := self.host.engine) is not None:
+                work = lambda: self.host.later(self._number, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
+                self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
+
+    def _number(self, asked: str, shown: Counter[str], counts: Mapping[str, int]) -> None:
+        """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
+        if counts and asked == self._asked:
+            every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
+            self._kinds = replace(kinds(every), total=self._kinds.total)
+            self.host.draw_titles()
 
     def chips(self, room: int) -> list[Piece]:
         """Return the chips of the search."""

@@ -1,0 +1,39 @@
+"""How many records of each kind a search finds, also where it shows the first of them alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from store.memory import Memory
+
+
+@pytest.fixture
+def filled(memory: Memory) -> Memory:
+    for number in range(150):
+        memory.facts.remember(f"The ledger keeps entry {number}", domain="work" if number % 3 else "projects")
+    for number in range(4):
+        memory.decisions.decide(f"Ledger {number}", "kept")
+    memory.facts.forget([1, 2])
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("ledger", {"fact": 148, "decision": 4}),
+        ("ledger domain:projects", {"fact": 49}),
+        ("led", {"fact": 148, "decision": 4}),
+        ('"keeps entry"', {"fact": 148}),
+        ("ledger is:forgotten", {"fact": 2}),
+        ("kind:decision", {"decision": 4}),
+        ("zebra", {}),
+    ],
+)
+def test_each_kind_is_counted_as_the_search_counts(filled: Memory, query: str, expected: dict[str, int]) -> None:
+    assert filled.search.kinds(query) == expected
+    answer = filled.search(query, limit=3, meaning=False)
+    assert answer.total == sum(expected.values()) and len(answer.hits) == min(3, answer.total)
+
+
+def test_what_is_related_is_not_counted(filled: Memory) -> None:
+    assert filled.search.kinds("related:F#3") == {}

@@ -1,0 +1,31 @@
+"""The chips of a search that finds more than is shown have numbers too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    story = copy(tmp_path / "billing-api")
+    with story.open() as memory:
+        for number in range(130):
+            memory.facts.remember(f"The ledger keeps entry {number}")
+        for number in range(12):
+            memory.decisions.decide(f"Ledger {number}", "kept")
+    return story
+
+
+async def test_every_kind_has_its_number(story: Story) -> None:
+    async with opened(story.folder, WIDE) as user:
+        await user.search("ledger")
+        await user.until(lambda: "All 142" in user.title and "Facts 130" in user.title and "Decisions 12" in user.title)
+        await user.press("enter")
+        await user.press("d")
+        await user.until(lambda: "Facts 130 ×" in user.title)
+        await user.press("d")
+        await user.until(lambda: "Decisions 12 ×" in user.title and "Facts 130" in user.title)
