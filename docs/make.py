@@ -91,7 +91,8 @@ def variables() -> str:
 
 def citations() -> str:
     examples = {"commit": "C#a1b2c3d"}
-    rows = [(code(examples.get(kind, f"{letter}#12")), kind) for kind, letter in LETTERS.items()]
+    words = {"global": "[global fact](guide.md#global-facts)"}
+    rows = [(code(examples.get(kind, f"{letter}#12")), words.get(kind, kind)) for kind, letter in LETTERS.items()]
     return table(("citation", "what it names"), [*rows, (code("notes.md#L10-L22"), "lines of a document")])
 
 

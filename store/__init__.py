@@ -24,10 +24,10 @@ API = {
     "records, and how they are cited": {
         "store.base.citations": "Citation cite parse_citation=parse",
         "store.base.models": """
-            Change Checkpoint Chunk Commit Decision Event Fact Iteration Link Proposal Record Step Summary Task Turn
-            as_json
+            Change Checkpoint Chunk Commit Decision Event Fact GlobalFact Iteration Link Proposal Record Step Summary
+            Task Turn as_json
         """,
-        "store.base.vocabulary": "CONFIDENCES DOMAINS FACT_STATUSES IMPACTS LINK_TYPES SEARCHABLE TASK_STATUSES",
+        "store.base.vocabulary": "CONFIDENCES DOMAINS FACT_STATUSES IMPACTS LINK_TYPES SCOPES SEARCHABLE TASK_STATUSES",
     },
     "time": {
         "store.base.clock": "Clock parse_moment utc_now",
@@ -136,7 +136,7 @@ FOR_THE_APPLICATION = {
         "store.history.checkpoint_payload": "checkpoint_prompt=prompt",
         "store.history.checkpoints": "MANY_RECORDS=MANY Recovered",
         "store.history.compression": "every_row",
-        "store.history.history": "HISTORY_KINDS=KINDS",
+        "store.history.history": "HISTORY_KINDS=KINDS History",
         "store.history.restore_plan": "check_restore=checked restore_citations=citations",
         "store.services.as_of": "PastState",
     },

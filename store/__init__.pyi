@@ -57,6 +57,7 @@ from store.base.models import (
     Decision,
     Event,
     Fact,
+    GlobalFact,
     Iteration,
     Link,
     Proposal,
@@ -84,6 +85,7 @@ from store.base.vocabulary import (
     PERSON,
     PROPOSAL_STATES,
     PURGEABLE,
+    SCOPES,
     SEARCHABLE,
     SETTING_NAMES,
     SOURCE_NAMES,
@@ -335,6 +337,7 @@ from store.history.compression import (
     every_row,
 )
 from store.history.history import (
+    History,
     KINDS as HISTORY_KINDS,
 )
 from store.history.restore_plan import (
@@ -730,6 +733,7 @@ __all__ = [
     "ForeignFile",
     "FullTextIndex",
     "GUEST_TOOLS",
+    "GlobalFact",
     "GuardLine",
     "GuardLook",
     "GuardMoment",
@@ -739,6 +743,7 @@ __all__ = [
     "GuestPlan",
     "GuestText",
     "HISTORY_KINDS",
+    "History",
     "Hit",
     "ID_CHUNK",
     "IMPACTS",
@@ -817,6 +822,7 @@ __all__ = [
     "SAME",
     "SCAN_KINDS",
     "SCAN_PRICE",
+    "SCOPES",
     "SEARCHABLE",
     "SECRET_LABELS",
     "SECRET_SCANNERS",

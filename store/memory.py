@@ -3,6 +3,7 @@
 import os
 
 from store.base.clock import Clock, utc_now
+from store.base.errors import MemorandaError
 from store.base.location import Location, locate
 from store.database.database import Database
 from store.trust import ownership
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from store.evidence.evidence import Evidence
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
+    from store.history.moves import Moves
     from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
+    from store.personal.global_facts import GlobalFacts
     from store.purge.purge import Purge
     from store.records.decisions import Decisions
     from store.records.facts import Facts
@@ -42,8 +45,10 @@ PARTS = {
     "decisions": "store.records.decisions.Decisions",
     "events": "store.records.timeline.events.Events",
     "facts": "store.records.facts.Facts",
+    "globals": "store.personal.global_facts.GlobalFacts",
     "history": "store.history.history.History",
     "iterations": "store.records.timeline.iterations.Iterations",
+    "moves": "store.history.moves.Moves",
     "mutes": "store.records.mutes.Mutes",
     "plans": "store.history.restore_plan.Plans",
     "sessions": "store.conversations.sessions.Sessions",
@@ -53,6 +58,9 @@ PARTS = {
     "timeline": "store.records.timeline.timeline.Timeline",
     "turns": "store.conversations.turns.Turns",
 }
+
+
+_BROKEN_OFF = "SELECT 1 FROM moves WHERE state = 'begun' LIMIT 1"
 
 
 class Memory:
@@ -66,8 +74,10 @@ class Memory:
         decisions: Decisions
         events: Events
         facts: Facts
+        globals: GlobalFacts
         history: History
         iterations: Iterations
+        moves: Moves
         mutes: Mutes
         plans: Plans
         sessions: Sessions
@@ -93,6 +103,30 @@ class Memory:
             ours = ownership.Trust(location.path, ownership.require(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None
+        if not self.database.read_only and self.database.value(_BROKEN_OFF) is not None:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Finish the moves that another process broke off."""
+        from store.history.moves import settle
+
+        try:
+            self.database.warnings += settle(self.database)
+        except MemorandaError as error:  # a disk that is full, a file that is busy: the next open tries again
+            self.database.warnings.append(f"A move of a fact was broken off, and is not finished yet: {error}")
+
+    @property
+    def personal(self) -> "Memory":
+        """The person's own memory, closed together with this one; this one, if it is that. Raise NotFound where there
+        is none, and StorageError where it cannot be opened."""
+        from store.personal.beside import existing, location
+
+        own = existing(self.database)
+        if own is self.database:
+            return self
+        memory = Memory.__new__(Memory)
+        memory.location, memory.created, memory.database, memory._config = location(), False, own, None
+        return memory
 
     @classmethod
     def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> "Memory":

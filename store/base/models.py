@@ -49,6 +49,33 @@ class Fact:
 
 
 @record(frozen=True, slots=True)
+class GlobalFact:
+    """A fact of the person's own memory, as a project shows it: `own` is what it is there."""
+
+    own: Fact
+
+    @property
+    def id(self) -> int:
+        return self.own.id
+
+    @property
+    def fact(self) -> str:
+        return self.own.fact
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.own.tags
+
+    @property
+    def origin(self) -> str:
+        return self.own.origin
+
+    @property
+    def citation(self) -> str:
+        return cite("global", self.own.id)
+
+
+@record(frozen=True, slots=True)
 class Decision:
     """What was chosen, instead of what, and why."""
 
@@ -408,13 +435,15 @@ class Chunk:
         return str(Citation("document", self.path, self.first, self.last))
 
 
-Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
+Record = (
+    Fact | GlobalFact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
+)
 
 
 def as_json(one: Record | Link | Step | Change | Session) -> "dict[str, Any]":
     """Return a record's own fields, and its citation where it has one, ready for `json.dumps`."""
     from dataclasses import asdict
 
-    fields = asdict(one)
+    fields = asdict(one.own if isinstance(one, GlobalFact) else one)
     citation = getattr(one, "citation", None)
     return {"citation": citation, **fields} if citation else fields

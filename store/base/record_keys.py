@@ -16,7 +16,7 @@ NUMBERS = {
     "summary": 9,
 }
 """Of the kinds that are searched."""
-UNSEARCHED = {"proposal": 10}
+UNSEARCHED = {"proposal": 10, "global": 11}  # a global fact is searched in the memory that it is in
 _EVERY = {**NUMBERS, **UNSEARCHED}
 _KINDS = {number: kind for kind, number in _EVERY.items()}
 

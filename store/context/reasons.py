@@ -2,12 +2,13 @@
 
 from store.base.clock import whole_days
 from store.base.record import record
+from store.base.record_keys import pack
 from store.records.ageing import state
 from store.text.prompt_injection import suspicious
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.base.models import Fact
+    from store.base.models import Fact, GlobalFact
 
 ABOVE = 0.4  # the calibrated similarity from which a fact is related to a question
 LOW_ABOVE = 0.7  # and from which one of low priority is
@@ -26,6 +27,19 @@ class Considered:
     why: str
     similarity: float | None = None
     tokens: int = 0
+    of_person: bool = False  # it is a global fact, of the person's own memory
+
+    @property
+    def record(self) -> "Fact | GlobalFact":
+        """The fact as the project's memory shows and cites it."""
+        from store.base.models import GlobalFact
+
+        return GlobalFact(self.fact) if self.of_person else self.fact
+
+    @property
+    def key(self) -> int:
+        """Its key (store/base/record_keys.py)."""
+        return pack("global" if self.of_person else "fact", self.fact.id)
 
     @property
     def flagged(self) -> bool:

@@ -75,7 +75,8 @@ class Database:
     """
 
     __slots__ = (
-        *("_file", "_relief", "_turn", "_writing", "caches", "clock", "connection", "cut", "door", "last_step", "look"),
+        *("_file", "_relief", "_turn", "_writing", "beside", "caches", "clock", "connection", "cut", "door"),
+        *("last_step", "look"),
         *("moment", "path", "patience", "read_only", "warnings"),
     )
 
@@ -96,6 +97,7 @@ class Database:
         self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is reported
         self.caches: dict[str, Any] = {}  # what the readers of this connection keep between calls, by name
         self.last_step: int | None = None  # the newest step of history of this connection
+        self.beside: Database | None = None  # the person's own memory, once it is asked for (store/personal/beside.py)
         self.moment = ""  # the moment of the past that is shown, in words; empty for now (store/services/as_of.py)
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
         admit = None if trust is None else trust.admit
@@ -205,9 +207,13 @@ class Database:
             raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
 
     def changed(self) -> int:
-        """Return a number that changes when another connection has written."""
+        """Return a number that changes when another connection has written, here or in the person's own memory."""
         version: int = self.connection.pragma("data_version")
-        return version
+        return version if self.beside is None else version + self.beside.changed()
+
+    def replaced(self) -> bool:
+        """Return whether the file that is open here was deleted, moved or replaced."""
+        return _identity(self.path) != self._file
 
     def checkpoint_wal(self) -> bool:
         """Write the log into the file and truncate it; return False while a reader of any process holds it."""
@@ -227,6 +233,8 @@ class Database:
     def interrupt(self) -> None:
         """Interrupt the query that another thread is running here."""
         self.connection.interrupt()
+        if (other := self.beside) is not None:
+            other.interrupt()
 
     def keep_log(self) -> None:
         """Leave the log beside the file when this connection is closed as the last: to write it into the file takes two
@@ -234,6 +242,9 @@ class Database:
         self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
     def close(self) -> None:
+        if self.beside is not None:
+            self.beside.close()
+            self.beside = None
         self.connection.close()
 
 
@@ -305,7 +316,7 @@ class Transaction:
             database._turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
             raise explain(error, database.path, database.patience) from None
-        if _identity(database.path) != database._file:  # writes to a deleted file would be lost silently
+        if database.replaced():  # writes to a deleted file would be lost silently
             self._connection.execute("ROLLBACK")
             database._turn.end()
             raise StorageError(

@@ -12,8 +12,11 @@ from store.base.citations import cite
 from store.base.errors import Conflict, NotFound
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
+from store.history import two_files
 from store.history.compression import every_row, of_step, whole
 from store.history.row_edits import apply
+from store.history.two_files import Move
+from store.personal.beside import existing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,7 +203,11 @@ class History:
         """
         with self._database.write(actor, "undo") as write:
             step = self.step(self.next_undo() if seq is None else seq)
-            self._take_back(write, step)
+            if (move := two_files.of_step(self._database, step.seq)) is None:
+                self._take_back(write, step)
+                return step
+            write.discard()
+        self._undo_both(move)
         return step
 
     def next_undo(self) -> int:
@@ -243,6 +250,13 @@ class History:
             yield from rows
             before, count = rows[-1][0], count * 2
 
+    def next_redo(self) -> int:
+        """Return the undo that `redo` takes back. Raise NotFound."""
+        row = self._database.row(NEXT_REDO)
+        if row is None:
+            raise NotFound("There is nothing to redo.", "Redo works until the next change.")
+        return int(row[0])
+
     def redo(self, *, actor: str = PERSON) -> "Step":
         """Redo what the last undo removed (a change, or an undo, which is then in force again), then what the undo
         before it removed, unless a manual change was made since. Return the step that is in force again. Raise NotFound
@@ -251,9 +265,52 @@ class History:
             row = write.execute(NEXT_REDO).get
             if row is None:
                 raise NotFound("There is nothing to redo.", "Redo works until the next change.")
-            self._take_back(write, self.step(row[0]))
-            write.reason = f"redo {row[1]}"
+            if (move := two_files.of_step(self._database, row[0])) is None:
+                self._take_back(write, self.step(row[0]))
+                write.reason = f"redo {row[1]}"
+                return self.step(row[1])
+            write.discard()
+        self._undo_both(move, f"redo {row[1]}")
         return self.step(row[1])
+
+    def in_two_files(self, seq: int) -> bool:
+        """Return whether a step was made in two files, a project's and the person's own: it is undone in both, whole,
+        by `undo`."""
+        return two_files.of_step(self._database, seq) is not None
+
+    def take_back(self, write: Transaction, seq: int) -> None:
+        """Undo a step of this file in an open transaction, whatever was done with it in another file. Raise
+        Conflict."""
+        self._take_back(write, self.step(seq))
+
+    def _undo_both(self, move: Move, reason: str = "") -> None:
+        """Undo a step that was made in two files, in both, for a `reason` other than that of an undo. Raise Conflict
+        in the person's own memory: the project's is where it is undone."""
+        seq = int(move.step or 0)
+        if move.project:
+            raise Conflict(
+                f"Step {seq} moved a fact between this memory and that of a project.",
+                f"Undo it there: memoranda --db {move.project} history, then undo its number.",
+            )
+        own = existing(self._database)
+        both = two_files.begin(self._database, two_files.UNDO, fact=move.fact, own=move.own, undoes=seq)
+
+        def there(far: Transaction, write: Transaction) -> None:
+            try:
+                History(own).take_back(far, int(move.other or 0))
+            except Conflict as error:
+                if not error.next:  # it was erased, or not all of it was salvaged
+                    raise Conflict(f"In your personal memory: {error.message}") from None
+                raise Conflict(
+                    f"{cite('global', int(move.own or 0))} changed in your personal memory since then.",
+                    "Undo that first: memoranda undo --global",
+                ) from None
+
+        def here(write: Transaction) -> None:
+            self.take_back(write, seq)
+            write.reason = reason or write.reason
+
+        two_files.carry_out(self._database, own, both, there, here)
 
     def _take_back(self, write: Transaction, step: "Step") -> None:
         if step.undone_by is not None:

@@ -124,7 +124,12 @@ class Plans:
         """Plan the undo of one step, of any age. Raise NotFound, and Conflict for a step that was undone already or
         whose text was purged."""
         with self._database.read_snapshot():
-            _in_force(History(self._database).step(seq))
+            history = History(self._database)
+            _in_force(history.step(seq))
+            if history.in_two_files(seq):
+                raise Conflict(
+                    f"Step {seq} moved a fact to another memory: it is undone in both, whole.", f"undo {seq}"
+                )
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
     def origin(self, origin: str, session: str = "") -> Plan:

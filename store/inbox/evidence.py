@@ -12,6 +12,7 @@ from store.base.models import (
     Decision,
     Event,
     Fact,
+    GlobalFact,
     Iteration,
     Proposal,
     Quote,
@@ -65,7 +66,14 @@ def said(record: Record) -> str:
     """Return all texts by people in a record."""
     parts: Sequence[str]
     match record:
-        case Fact(fact=text) | Turn(text=text) | Task(text=text) | Chunk(text=text) | Proposal(text=text):
+        case (
+            Fact(fact=text)
+            | GlobalFact(fact=text)
+            | Turn(text=text)
+            | Task(text=text)
+            | Chunk(text=text)
+            | Proposal(text=text)
+        ):
             parts = (text,)
         case Decision():
             parts = (record.title, record.chosen, record.context, record.rationale, *record.alternatives)

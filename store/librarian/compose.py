@@ -11,6 +11,7 @@ from store.base.models import (
     Decision,
     Event,
     Fact,
+    GlobalFact,
     Iteration,
     Proposal,
     Record,
@@ -258,6 +259,8 @@ def _sentence(writer: _Writer, record: Record) -> str:
     match record:
         case Fact():
             return f"{quote('fact', record.fact)}{_beside(writer, record)}"
+        case GlobalFact(own=fact):
+            return f"{quote('fact', record.fact)}{_beside(writer, fact)}"
         case Commit():
             what = quote("message", record.head)
             return say("committed", date=date(record.committed_at), who=name(record.author), what=what)

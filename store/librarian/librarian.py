@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
-from store.base.models import Fact, Proposal, Record
+from store.base.models import Fact, GlobalFact, Proposal, Record
 from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian import words as templates
@@ -38,6 +38,7 @@ from store.librarian.quoting import decisive, does, headed, quotable, subject, t
 from store.librarian.sources import Retriever, Source, authors, sources
 from store.llm import usage_stats
 from store.memory import Memory
+from store.personal.beside import beside
 from store.search import lookup
 from store.search.results import EXACT, NOTHING
 from store.text.clauses import spans
@@ -288,11 +289,17 @@ class Librarian:
         """Return the sources that a model may read: without facts that a person has not accepted or keeps out of
         context, without proposals that wait or were rejected, and without anything that looks like an instruction."""
         facts = [source.record for source in matches if isinstance(source.record, Fact)]
+        own = beside(self._memory.database)
+        theirs = [source.record.own for source in matches if isinstance(source.record, GlobalFact)]
+        shared = set(accepted(own, theirs)) if own is not None else set()
+        shared -= self._memory.globals.muted(list(shared))
         yes = set(accepted(self._memory.database, facts)) - self._memory.mutes.among([fact.id for fact in facts])
 
         def may(record: Record) -> bool:
             if isinstance(record, Proposal):
                 return record.state == "accepted"
+            if isinstance(record, GlobalFact):
+                return record.id in shared
             return not isinstance(record, Fact) or record.id in yes
 
         return [source for source in matches if not source.hostile and may(source.record)]

@@ -11,6 +11,7 @@ from store.base.models import (
     Commit,
     Decision,
     Fact,
+    GlobalFact,
     Iteration,
     Record,
     Task,
@@ -101,6 +102,8 @@ def moment(record: Record) -> str:
     match record:
         case Fact():
             return record.created_at
+        case GlobalFact(own=fact):
+            return fact.created_at
         case Decision():
             return record.decided_at
         case Commit():
@@ -115,7 +118,8 @@ def moment(record: Record) -> str:
 
 
 def _source(database: Database, record: Record) -> Source:
-    texts = [str(getattr(record, one.name)) for one in fields(record)]
+    whole = record.own if isinstance(record, GlobalFact) else record
+    texts = [str(getattr(whole, one.name)) for one in fields(whole)]
     return Source(record.citation, record, tuple(_links(database, record)), instructs("\n".join(texts)))
 
 

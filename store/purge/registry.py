@@ -121,6 +121,7 @@ TABLES = {
     "synced_lines": _table(NONE, "", "", "digest"),
     "synced_proposals": _table(NONE, "", "", "digest"),
     "evidence_looks": _table(INPUT, "item place", "", "digest at"),
+    "moves": _table(NONE, "", "project", "token kind state door at"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }

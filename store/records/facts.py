@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.location import is_personal
 from store.base.vocabulary import CONFIDENCES, DOMAINS, EVIDENCE_STATES, FACT_STATUSES, PERSON, SCOPES, SOURCES
 from store.database.database import Database, Transaction
 from store.database.erasure import tombstones
@@ -73,14 +74,14 @@ class Facts:
         on.
 
         Raise InvalidInput, Purged, NotFound and Conflict for a session that does not exist or is over, and Unsupported
-        for the scope `global`.
+        for the scope `global` anywhere but in the person's own memory (store/personal/global_facts.py).
         """
         fact = checked(text)
         _one_of("confidence", confidence, CONFIDENCES)
         _one_of("source", source, SOURCES)
         _one_of("scope", scope, SCOPES)
-        if scope == "global":
-            raise Unsupported("Facts of scope global cannot be kept yet.", "Leave the scope out: it is the project's.")
+        if scope == "global" and not is_personal(self._database.path):
+            raise Unsupported("Global facts are kept in your personal memory.", "memoranda remember --scope global")
         if not 0 <= importance <= 1:
             raise InvalidInput("Importance is a number from 0 to 1.")
         if domain not in DOMAINS:
@@ -178,7 +179,7 @@ class Facts:
         """Return one fact, whatever its status. Raise NotFound."""
         found = self.many([number])
         if not found:
-            raise _missing(number)
+            raise missing(number)
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Fact]":
@@ -201,6 +202,7 @@ class Facts:
         tag: str | None = None,
         state: int | None = None,
         pinned: bool | None = None,
+        scope: str | None = None,
         words: str = "",
         sort: str = "oldest",
         limit: int = -1,
@@ -223,6 +225,7 @@ class Facts:
             ("origin = ?", origin),
             (f"{expression} = ?", state),
             ("pinned = ?", pinned),
+            ("scope = ?", scope),
         ):
             if value is not None:
                 clauses.append(clause)
@@ -269,12 +272,12 @@ class Facts:
         )
         found = self.many([row[0] for row in rows])
         if not found:
-            raise _missing(number)
+            raise missing(number)
         return found
 
-    def counts(self, now: str) -> dict[str, int]:
+    def counts(self, now: str, scope: str = "") -> dict[str, int]:
         """Count the facts in each state of ageing, those `pinned` (which are fresh), and the forgotten and superseded
-        ones."""
+        ones; of one scope, if it is named."""
         from store.records.ageing import STATES, grown_sql, state_sql
 
         counts = dict.fromkeys((*STATES, *FACT_STATUSES, "pinned"), 0)
@@ -282,7 +285,9 @@ class Facts:
         sums = ", ".join(f"count(*) FILTER (WHERE {grown} AND {state} = {index})" for index in range(1, len(STATES)))
         # from the index alone and without sorting: a million facts take 0.3 s instead of 2.4, and no memory
         for status, count, pinned, *states in self._database.rows(
-            f"SELECT status, count(*), count(*) FILTER (WHERE pinned), {sums} FROM facts GROUP BY status"
+            f"SELECT status, count(*), count(*) FILTER (WHERE pinned), {sums} FROM facts"
+            f"{' WHERE scope = ?' if scope else ''} GROUP BY status",
+            (scope,) if scope else (),
         ):
             counts[status] = count
             if status == "active":
@@ -345,7 +350,7 @@ class Facts:
         for number in numbers:
             status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
             if status is None:
-                raise _missing(number)
+                raise missing(number)
             if status == "forgotten":
                 raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
 
@@ -378,7 +383,8 @@ def _reason(verb: str, numbers: Sequence[int]) -> str:
     return f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}"
 
 
-def _missing(number: int) -> NotFound:
+def missing(number: int) -> NotFound:
+    """Return the error for a fact that does not exist."""
     return NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.base.citations import Citation
-from store.base.errors import MemorandaError, NotFound, Unsupported
+from store.base.errors import MemorandaError, NotFound
 from store.base.record_keys import pack, unpack
 from store.database.database import Database
 
@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from store.base.models import Record
 
 
+_KINDS = {"chunk": "document", "globalfact": "global"}
+
+
 def lookup(database: Database, citation: Citation) -> "Record":
-    """Return the record that a citation names. Raise NotFound, Conflict (an ambiguous sha) or Unsupported."""
+    """Return the record that a citation names. Raise NotFound, or Conflict for an ambiguous sha."""
     target = citation.target
     if citation.kind == "commit":
         from store.records.timeline.commits import Commits
@@ -23,14 +26,10 @@ def lookup(database: Database, citation: Citation) -> "Record":
         from store.documents.documents import Documents
 
         return Documents(database).cited(citation)
-    kinds = ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary", "proposal")
-    if citation.kind not in kinds:
-        raise Unsupported(f"{citation} cannot be opened yet.")
     found = many(database, citation.kind, [int(target)])
     if not found:
-        raise NotFound(
-            f"There is no {citation.kind} {citation} in this memory.", "Search for it, or look at the lists."
-        )
+        kind = "global fact" if citation.kind == "global" else citation.kind
+        raise NotFound(f"There is no {kind} {citation} in this memory.", "Search for it, or look at the lists.")
     return found[0]
 
 
@@ -48,7 +47,7 @@ def there(database: Database, citations: Iterable[Citation]) -> "list[Record]":
 def kind_of(record: "Record") -> str:
     """Return the record's kind, as in `record_keys.NUMBERS`."""
     name = type(record).__name__.lower()
-    return "document" if name == "chunk" else name
+    return _KINDS.get(name, name)
 
 
 def key(record: "Record") -> int:
@@ -73,6 +72,10 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
         from store.records.facts import Facts
 
         return Facts(database).many(numbers)
+    if kind == "global":
+        from store.personal import global_facts
+
+        return global_facts.cited(database, numbers)
     if kind == "decision":
         from store.records.decisions import Decisions
 

@@ -11,13 +11,15 @@ from store.base.feature_flags import without
 from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database.database import Database
+from store.personal.beside import beside, trouble
+from store.personal.global_facts import SCOPE as GLOBAL
 from store.search import lookup
 from store.search.log.accesses import Accesses
 from store.search.log.query_history import QueryHistory
 from store.search.query.filters import Filters
 from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
 from store.search.related import TEXT, VECTOR, Related, related
-from store.search.results import EXACT, NEAR, Answer, Hit
+from store.search.results import EXACT, NEAR, Answer, Hit, with_global
 from store.search.signals import literal, mmr, recency
 from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
@@ -27,6 +29,8 @@ from store.search.table_scan import TableScan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from store.base.models import Record
     from store.config.configuration import Config
     from store.search.log.latency_log import LatencyLog
@@ -135,7 +139,33 @@ class Search:
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
         asked.iterations += [iteration_id] if iteration_id else []
-        return self._answer(asked, max(0, limit), min_score, meaning, start)
+        answer = self._answer(asked, max(0, limit), min_score, meaning, start)
+        elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
+        if not elsewhere and set(asked.scopes) <= {GLOBAL} and (not kinds or "fact" in kinds):
+            given: dict[str, Any] = {
+                "domain": domain,
+                "status": status,
+                "author": author,
+                "tag": tag,
+                "since": since,
+                "before": before,
+            }
+            self._add_global(answer, query, limit, given, min_score, meaning)
+            answer.milliseconds = _since(start)
+        return answer
+
+    def _add_global(
+        self, answer: Answer, query: str, limit: int, given: "dict[str, Any]", min_score: float, meaning: bool
+    ) -> None:
+        """Add the person's global facts to the answer of a project's memory."""
+        own = beside(self._database)
+        if own is None:
+            if why := trouble(self._database):
+                answer.notes.append(f"Global facts are not searched: {why}")
+            return
+        search = Search(own, self._settings, self.meaning.of(own) if self.meaning else None)
+        found = search(query, limit, kinds=("fact",), scope=GLOBAL, min_score=min_score, meaning=meaning, **given)
+        with_global(answer, found, limit)
 
     def kinds(self, query: str) -> dict[str, int]:
         """Return how many records of each kind share a word with a query, or pass its filters if it has no words; empty
@@ -400,7 +430,7 @@ def body(record: "Record") -> str:
     """Return the text of a record that a snippet is cut from: its searched fields, in reading order."""
     from store.base import models
 
-    if isinstance(record, models.Fact):
+    if isinstance(record, models.Fact | models.GlobalFact):
         return record.fact
     if isinstance(record, models.Decision):
         parts = [record.title, record.chosen, record.context, record.rationale, *record.alternatives]

@@ -36,7 +36,7 @@ class Hit:
         start: int = 0,
         line: int = 1,
     ) -> None:
-        self.kind = kind
+        self.kind = "fact" if kind == "global" else kind  # whose record and citation tell where it is
         self.record = record
         self.key = pack(kind, record.id)
         self.citation = record.citation
@@ -90,3 +90,30 @@ class Answer:
         if not self.hits:
             return NOTHING
         return EXACT if any(hit.level == EXACT for hit in self.hits) else NEAR
+
+
+def with_global(answer: Answer, found: Answer, limit: int) -> None:
+    """Put what was found among the global facts of the person's own memory into an answer, the exact ones
+    first, then by score."""
+    from store.base.models import Fact, GlobalFact
+
+    rest = [
+        Hit(
+            *("global", GlobalFact(hit.record), hit.snippet, hit.marks, hit.score, hit.similarity, hit.why),
+            *(hit.level, hit.start, hit.line),
+        )
+        for hit in found.hits
+        if isinstance(hit.record, Fact)
+    ]
+    hits: list[Hit] = []
+    for hit in answer.hits:
+        while rest and (rest[0].level == EXACT, rest[0].score) > (hit.level == EXACT, hit.score):
+            hits.append(rest.pop(0))
+        hits.append(hit)
+    known = {hit.key for hit in hits}
+    answer.hits = [*hits, *(hit for hit in rest if hit.key not in known)][:limit]
+    answer.nearest = [] if answer.hits else answer.nearest
+    answer.total += found.total
+    answer.exact += found.exact
+    answer.left_out += found.left_out
+    answer.words = answer.words or found.words

@@ -90,6 +90,7 @@ CHANGING: dict[str, list[str]] = {
     "correct": ["correct 1 The team is now 5", "correct 99 x"],
     "confirm": ["confirm 1"],
     "forget": ["forget 1 2", "forget 99"],
+    "move": ["move 1 --to global", "move G#1 --to project"],
     "pin": ["pin 1"],
     "unpin": ["unpin 1"],
     "mute": ["mute 1"],

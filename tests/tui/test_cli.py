@@ -253,6 +253,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("purge", "--query", "José té", "--yes"), PURGED),
     (("purge", "--origin", "user", "--yes"), PURGED),
     (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
+    (("move", "1"), models.Fact),
+    (("move", "2", "--to", "global"), models.Fact),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
     (("mute", "1", "F#2"), [models.Fact]),

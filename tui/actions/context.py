@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store import Fact
+from tui.actions import global_facts
 from tui.actions.support import many, refuse, undoes, write
 from tui.render.plurals import count
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 def mute(screen: ActionHost) -> None:
     """Mute the facts, or unmute them if all are muted."""
     things = screen.targets()
+    if (shared := global_facts.among(screen, things)) is not None:
+        global_facts.mute(screen, shared)
+        return
     numbers = [thing.id for thing in things if isinstance(thing, Fact)]
     if not numbers or screen.engine is None:
         refuse(screen, things, "Only facts are muted: the rest is sent as it was said.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store import Chunk, Decision, Fact, MemorandaError, Proposal, Step, Task
+from store import Chunk, Decision, Fact, GlobalFact, MemorandaError, Proposal, Step, Task
 from tui.actions import inbox, synced_file
 from tui.actions.support import JOURNAL, cited, key_of, name_of, undoes, write
 from tui.input.key_table import INBOX
@@ -76,7 +76,7 @@ def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
 
 def said_by(record: Record | Step) -> str:
     """Return the text of a record that a correction replaces."""
-    if isinstance(record, Fact):
+    if isinstance(record, Fact | GlobalFact):
         return record.fact
     if isinstance(record, Decision):
         return record.chosen
@@ -86,6 +86,8 @@ def said_by(record: Record | Step) -> str:
 def correction(record: Record | Step) -> Callable[[Memory, str, bool], object] | None:
     """Return the function that corrects a record, which stores a purged text too if called with `again`; None for a
     kind that cannot be corrected."""
+    if isinstance(record, GlobalFact):
+        return lambda memory, text, again: memory.globals.correct(record.id, text, again=again)
     if isinstance(record, Fact):
         return lambda memory, text, again: memory.facts.correct(record.id, text, again=again)
     if isinstance(record, Decision):
@@ -101,6 +103,8 @@ def replace(screen: ActionHost, record: Record | Step, work: Callable[[Memory, s
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):
             return f"{cited('decision', new)} replaces {record.citation}{undoes()}", key_of("decision", new)
+        if isinstance(record, GlobalFact):
+            return f"Corrected {name_of(record)} in every project{undoes()}", key_of("global", new)
         return f"Corrected {name_of(record)}{undoes()}", key_of("fact", new) if isinstance(record, Fact) else None
 
     if text.strip():

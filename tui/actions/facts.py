@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from store import MANY_RECORDS as MANY
 from store import Decision, Fact, Proposal, Task, cite
 from store import pack_key as pack
-from tui.actions import inbox
+from tui.actions import global_facts, inbox
 from tui.actions.decisions import decide
 from tui.actions.history import checkpoint
 from tui.actions.support import counted, many, names_of, refuse, undoes, write
@@ -27,6 +27,9 @@ def forget(screen: ActionHost) -> None:
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.reject(screen, proposed)
+        return
+    if (shared := global_facts.among(screen, things)) is not None:
+        global_facts.forget(screen, shared)
         return
     facts = [thing.id for thing in things if isinstance(thing, Fact)]
     decisions = [thing.id for thing in things if isinstance(thing, Decision)]
@@ -67,6 +70,9 @@ def confirm(screen: ActionHost) -> None:
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.accept(screen, proposed)
         return
+    if (shared := global_facts.among(screen, things)) is not None:
+        global_facts.confirm(screen, shared)
+        return
     facts = [thing for thing in things if isinstance(thing, Fact)]
     decisions = [thing for thing in things if isinstance(thing, Decision)]
     if not facts and not decisions:
@@ -102,6 +108,9 @@ def _confirm(
 
 def pin(screen: ActionHost) -> None:
     things = screen.targets()
+    if (shared := global_facts.among(screen, things)) is not None:
+        global_facts.pin(screen, shared)
+        return
     facts = [thing for thing in things if isinstance(thing, Fact)]
     if not facts:
         refuse(screen, things, "Only facts age, so only facts are pinned.")

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import PERSON, TALK, Checkpoint, Conflict, MemorandaError, Step, Turn, how_long_ago, to_ms
+from store import PERSON, TALK, Checkpoint, Conflict, MemorandaError, NotFound, Step, Turn, how_long_ago, to_ms
+from store import pack_key as pack
+from store import unpack_key as unpack
 from tui.actions.support import made, many, write
 from tui.input.key_table import INBOX, named
 from tui.render.plurals import count
 from tui.workers.engine import touched
 
 if TYPE_CHECKING:
-    from store import Memory
+    from store import History, Memory
     from store import RestorePlan as Plan
     from tui.actions.host import ActionHost
 
@@ -63,6 +65,8 @@ def take_back(screen: ActionHost) -> None:
         )
     elif record.undone_by is not None:
         screen.say(f"Step {record.seq} is already undone, by step {record.undone_by}.", "warning")
+    elif screen.engine is not None and screen.engine.screen.history.in_two_files(seq := record.seq):
+        _take_back(screen, lambda memory: memory.history.undo(seq), "Undid", f"{named('memory.redo')} redoes it")
     else:
         screen.show_plan("step", record.seq)
 
@@ -150,25 +154,44 @@ def undo(screen: ActionHost) -> None:
         if error is not None:
             screen.say(str(error), "error", timeout=8)
             return
-        step, question = cast("tuple[Step, str]", result)
+        step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
-            screen.ask_first(question, lambda: _undo(screen, step.seq))
+            screen.ask_first(question, lambda: _undo(screen, step.seq, of_person))
         else:
-            _undo(screen, step.seq)
+            _undo(screen, step.seq, of_person)
 
     engine.write(lambda memory: _next(memory, engine.opened), found)
 
 
-def _next(memory: Memory, since: str) -> tuple[Step, str]:
-    """Return the step that is undone next, and the question whether it is meant; an empty one if that is plain."""
-    step = memory.history.step(memory.history.next_undo())
-    records, links = _counted(memory, step)
+def _next(memory: Memory, since: str) -> tuple[Step, str, bool]:
+    """Return the step that is undone next, the question whether it is meant (an empty one if that is plain), and
+    whether it is one of the person's own memory."""
+    meant = _whose(memory, since, lambda history: history.next_undo())
+    step = meant.history.step(meant.history.next_undo())
+    records, links = _counted(meant, step)
     if step.at >= since and records <= 1:
-        return step, ""
+        return step, "", meant is not memory
     with_links = f", {count(links, 'link')}" if links else ""
     several = f" ({count(records, 'record')}{with_links})" if records > 1 else ""
     what = f"{step.reason[:60]}{several}"
-    return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?"
+    return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?", meant is not memory
+
+
+def _whose(memory: Memory, since: str, find: Callable[[History], int]) -> Memory:
+    """Return the memory of the step that `find` returns: the person's own if that step was made there in this sitting,
+    on a global fact, after the project's."""
+    try:
+        own = memory.personal
+        step = own.history.step(find(own.history))
+    except MemorandaError:
+        return memory
+    if own is memory or step.at < since or step.door != memory.database.door or own.history.in_two_files(step.seq):
+        return memory
+    try:
+        newest = memory.history.step(find(memory.history)).at
+    except NotFound:
+        newest = ""
+    return own if step.at > newest else memory
 
 
 def _counted(memory: Memory, step: Step) -> tuple[int, int]:
@@ -186,25 +209,42 @@ def _counted(memory: Memory, step: Step) -> tuple[int, int]:
     return sum(max(number.values()) for number in made.values()) or max(proposals.values(), default=0), links
 
 
-def _undo(screen: ActionHost, seq: int) -> None:
+def _undo(screen: ActionHost, seq: int, of_person: bool) -> None:
     def work(memory: Memory) -> Step:
         if memory.history.next_undo() != seq:
             raise Conflict("Another change was made meanwhile.", "Look at the history, and undo again.")
         return memory.history.undo()
 
-    _take_back(screen, work, "Undid", f"{named('memory.redo')} redoes it")
+    whose = (lambda memory: memory.personal) if of_person else None
+    _take_back(screen, work, "Undid", f"{named('memory.redo')} redoes it", whose)
 
 
 def redo(screen: ActionHost) -> None:
-    _take_back(screen, lambda memory: memory.history.redo(), "Redid", f"{named('memory.undo')} undoes it")
+    def whose(memory: Memory) -> Memory:
+        since = screen.engine.opened if screen.engine is not None else ""
+        return _whose(memory, since, lambda history: history.next_redo())
+
+    _take_back(screen, lambda memory: memory.history.redo(), "Redid", f"{named('memory.undo')} undoes it", whose)
 
 
-def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, again: str) -> None:
+def _take_back(
+    screen: ActionHost,
+    work: Callable[[Memory], Step],
+    said: str,
+    again: str,
+    whose: Callable[[Memory], Memory] | None = None,
+) -> None:
+    """Do `work`, which undoes or redoes a step of the memory that `whose` returns."""
     kind = "proposal" if screen.place == INBOX else ""  # return to the list that was shown
 
     def stepped(memory: Memory) -> object:
-        step = work(memory)
-        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory, kind)
+        meant = memory if whose is None else whose(memory)
+        step = work(meant)
+        reason, key = step.reason, touched(step, meant, kind)
+        if meant is not memory:
+            reason = memory.globals.as_cited(reason)
+            key = pack("global", unpack(key)[1]) if key is not None else None
+        return f"{said}: {reason}{_if_old(memory.now, step.at)}; {again}", key
 
     write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store import Decision, Event, Fact, MemorandaError, Proposal, Step, Summary, Task, Turn, kind_of
-from tui.actions.support import refuse
+from store import Decision, Event, Fact, GlobalFact, MemorandaError, Proposal, Step, Summary, Task, Turn, kind_of
+from tui.actions.support import names_of, refuse
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def purge(screen: ActionHost) -> None:
 
         show(screen, lambda memory: purge_with_shared(memory, memory.purge.plan(records)))
     else:
+        if any(isinstance(thing, GlobalFact) for thing in things):
+            refuse(screen, things, f"On the command line: memoranda purge {names_of(things)} erases it everywhere.")
+            return
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 

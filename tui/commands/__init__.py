@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from store import Step
     from tui.input.argument_parser import ParsedArguments
 
     Result = TypeVar("Result")
@@ -122,7 +123,7 @@ def _checkpoint_first(session: Session, handler: str, given: "ParsedArguments") 
     """Take a checkpoint before a verb that changes many records, and return the sentence that says so."""
     if handler not in OF_MANY:
         return ""
-    ids = set(given.ids)
+    ids = {text for text in given.ids if parse(text, "fact").kind != "global"}  # those are of another memory
     number = session.memory.checkpoints.before(f"{OF_MANY[handler]} {len(ids)} records", len(ids))
     return "" if number is None else f"{cite('checkpoint', number)} is how it was."
 
@@ -137,6 +138,20 @@ def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
         outcome.message = f"{outcome.message} {notice(cuts)}"
     else:
         outcome.lines = [*outcome.lines, notice(cuts)]
+
+
+def whose(session: Session, given: "ParsedArguments", of_global: bool = False) -> Session:
+    """Return the session of the memory that is meant: with `--global`, or about a global fact, of the person's own."""
+    if not vars(given).get("global") and not of_global:
+        return session
+    own = session.memory.personal
+    return Session(own.location, own, session.cwd, session.ask, session.json, session.application, session.tell)
+
+
+def reason(session: Session, meant: Session, step: "Step") -> str:
+    """Return the reason of a step of the memory that is meant, with its facts as the memory of the session cites
+    them."""
+    return step.reason if meant is session else session.memory.globals.as_cited(step.reason)
 
 
 def reference(text: str, default: str, *kinds: str) -> Citation:

@@ -2,7 +2,7 @@
 
 Everything printed is escaped once more by `tui.theme.escape` before output; columns are separated by two spaces."""
 
-from store import ago, local_time
+from store import GlobalFact, ago, local_time
 from store import unpack_key as unpack
 from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.plurals import count
@@ -23,11 +23,13 @@ def none_of(verb: str, empty: str, *filters: object) -> list[str]:
     return [f"Nothing here passes that; memoranda {verb} lists all."] if any(filters) else [empty]
 
 
-def fact_line(fact: "Fact", now: str) -> str:
+def fact_line(shown: "Fact | GlobalFact", now: str) -> str:
+    """Format a fact; a global one is marked by its citation and a word."""
+    fact, mark = (shown.own, "global: ") if isinstance(shown, GlobalFact) else (shown, "")
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)
-    start = f"{glyph} {word:<{WORD}}  {fact.citation:<6}  {fact.domain:<11}  {age:>6}"
-    return f"{start}  {visible(fact.origin):<6}  {doubt(fact)}{visible(fact.fact)}"
+    start = f"{glyph} {word:<{WORD}}  {shown.citation:<6}  {fact.domain:<11}  {age:>6}"
+    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt(fact)}{visible(fact.fact)}"
 
 
 def doubt(record: "Fact | Decision") -> str:
@@ -68,10 +70,10 @@ def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:
     return f"{entry_line('iteration', iteration)}  {belongs}"
 
 
-def step_line(step: "Step") -> str:
+def step_line(step: "Step", reason: str = "") -> str:
     state = f"  (undone by {step.undone_by})" if step.undone_by else ""
     start = f"{step.seq:>6}  {local_time(step.at):>17}  {visible(step.actor):<6}  {step.door:<6}"
-    return f"{start}  {visible(step.reason)}{state}"
+    return f"{start}  {visible(reason or step.reason)}{state}"
 
 
 def checkpoint_line(found: "Checkpoint") -> str:

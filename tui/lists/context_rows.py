@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from store import Fact, Record, token_count
-from store import pack_key as pack
 from tui.commands.records.context import bar
 from tui.lists.record_rows import WIDE, badge_style
 from tui.lists.wrapping import Pairs, heading, row
@@ -212,11 +211,11 @@ def _fact(one: Considered, now: str) -> ContextRow:
         short = f"{one.word} {near}"
     why = f"{one.why}, {one.tokens} tokens" if one.included else one.why
     return ContextRow(
-        pack("fact", fact.id),
-        fact,
+        one.key,
+        one.record,
         FACT_BADGES[badge][0],
         badge_style(badge),
-        fact.citation,
+        one.record.citation,
         fact.fact,
         short,
         why,

@@ -30,28 +30,56 @@ NEEDS: dict[str, tuple[dict[str, Any], str]] = {
 LARGEST = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
 
 
+GLOBAL = 1 << 40  # added to the number of a global fact: the keys of the list are numbers of facts
+
+
+def list_key(kind: str, number: int) -> int:
+    """Return the key of a fact, or a global fact, in the list of facts."""
+    return number + GLOBAL if kind == "global" else number
+
+
+def numbers(keys: Sequence[int], kind: str) -> list[int]:
+    """Return the numbers of the facts of one kind among the keys of the list."""
+    shared = kind == "global"
+    return [key - GLOBAL * shared for key in keys if (key >= GLOBAL) is shared]
+
+
+def counts(memory: Memory, now: str) -> dict[str, int]:
+    """Count the facts in each state, as `Facts.counts`, with the global ones."""
+    here, shared = memory.facts.counts(now), memory.globals.counts(now)
+    return {name: count + shared.get(name, 0) for name, count in here.items()}
+
+
+def _order(memory: Memory, now: str, limit: int, **filters: Any) -> array[int]:
+    """Return the keys of the facts that match the filters, those of the project before the global ones; at most `limit`
+    if that is not negative."""
+    order = memory.facts.order(now, limit=limit, **filters)
+    left = limit if limit < 0 else limit - len(order)
+    shared = memory.globals.order(now, limit=left, **filters) if left else ()
+    return array("q", [*order, *(number + GLOBAL for number in shared)]) if shared else order
+
+
 def read(memory: Memory, view: View, now: str, limit: int = -1) -> list[Group]:
     """Return the groups of a view, without empty ones; at most `limit` facts if that is not negative."""
-    facts = memory.facts
     filters: dict[str, Any] = {"domain": view.domain, "origin": view.origin, "tag": view.tag, "words": view.words}
     if view.state in GONE:
         sort = "newest" if view.sort == "need" else view.sort
-        order = facts.order(now, statuses=GONE[view.state], sort=sort, limit=limit, **filters)
+        order = _order(memory, now, limit, statuses=GONE[view.state], sort=sort, **filters)
         return [(REST, order)] if order else []
     if view.sort != "need":
         needed = NEEDS[view.state][0] if view.state else {}
-        order = facts.order(now, statuses=view.statuses, sort=view.sort, limit=limit, **needed, **filters)
+        order = _order(memory, now, limit, statuses=view.statuses, sort=view.sort, **needed, **filters)
         return [("", order)] if order else []
     groups: list[Group] = []
     left = limit
     for need, (condition, _) in NEEDS.items():
         if view.state in (None, need) and left:
-            order = facts.order(now, sort="oldest", limit=left, **condition, **filters)
+            order = _order(memory, now, left, sort="oldest", **condition, **filters)
             groups.append((need, order))
             left -= len(order) if limit > 0 else 0
     gone = tuple(status for status in view.statuses if status != "active")
     if gone and view.state is None and left:
-        groups.append((REST, facts.order(now, statuses=gone, sort="newest", limit=left, **filters)))
+        groups.append((REST, _order(memory, now, left, statuses=gone, sort="newest", **filters)))
     return [group for group in groups if group[1]]
 
 
@@ -91,7 +119,7 @@ def settled(
                 place = groups[need].index(previous) + 1 if previous in groups[need] else 0
                 groups[need].insert(place, key)
             previous = key
-    code = after[0][1].typecode if after else "q"
+    code = "q" if not after or any(keys.typecode == "q" for _, keys in after) else after[0][1].typecode
     return [(need, array(code, keys)) for need, keys in groups.items() if keys]
 
 

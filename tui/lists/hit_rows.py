@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Decision, Fact, Hit, Record, ago
+from store import Decision, Fact, GlobalFact, Hit, Record, ago
 from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
@@ -64,10 +64,14 @@ class HitRows:
         if isinstance(hit, str):
             return [heading_line(fit(hit, min(cell_len(hit), width)), "", width)]
         record = hit.record
+        shared = isinstance(record, GlobalFact)
+        if isinstance(record, GlobalFact):
+            record = record.own
         if isinstance(record, Fact):
             badge = fact_badge(record, self._now)
             glyph, style = FACT_BADGES[badge][0], badge_style(badge)
             word, loud = FACT_BADGES[badge][1], badge == "stale"
+            word = f"global · {word}" if shared else word
         else:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
             word, loud = "", False

@@ -17,7 +17,7 @@ from typing import Any
 from textual.cache import LRUCache
 
 from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, Record, ago, from_ms, record_key
+from store import Commit, Decision, Fact, GlobalFact, Record, ago, from_ms, record_key
 from store import packed_ids as packed
 from store import unpack_key as unpack
 from tui.lists.wrapping import Pairs, row
@@ -158,8 +158,10 @@ class KeyedRows:
         return KeyedRows(keys, self._pages.read, self._draw, kept)
 
 
-def fact_lines(fact: Fact, now: str, width: int) -> list[Pairs]:
-    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands out."""
+def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[Pairs]:
+    """Draw a fact: badge, text, age; in a roomy list its domain and who wrote it too. A stale fact stands out, a global
+    one is marked by the word."""
+    fact = shown.own if isinstance(shown, GlobalFact) else shown
     badge = fact_badge(fact, now)
     style = badge_style(badge)
     age = f"{ago(now, fact.last_confirmed_at):>5}"
@@ -169,6 +171,8 @@ def fact_lines(fact: Fact, now: str, width: int) -> list[Pairs]:
     note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
     if doubt := doubted(fact):
         note.insert(0, doubt)
+    if fact is not shown:
+        note.insert(0, ("global · " if about else "global ", "accent"))
     return row([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)
 
 

@@ -28,6 +28,7 @@ EVIDENCE_BADGES = {
 DOUBTED = ("moved", "changed", "gone")  # states of evidence that a list shows beside a record's age
 KIND_GLYPHS = {
     "fact": "•",
+    "global": "•",
     "decision": "◆",
     "commit": "○",
     "event": "·",

@@ -1,6 +1,6 @@
 """Summarise a record in one line: its time and its text."""
 
-from store import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store import Chunk, Commit, Decision, Event, Fact, GlobalFact, Iteration, Proposal, Record, Summary, Task, Turn
 
 
 def moment(record: Record) -> str:
@@ -13,6 +13,8 @@ def moment(record: Record) -> str:
         return record.started_at
     if isinstance(record, Turn | Chunk):
         return record.at
+    if isinstance(record, GlobalFact):
+        return record.own.created_at
     return record.created_at
 
 
@@ -26,6 +28,8 @@ def summary(record: Record) -> tuple[str, str]:
     """Summarise a record as (its text, a short label beside it)."""
     if isinstance(record, Fact):
         return record.fact, record.domain
+    if isinstance(record, GlobalFact):
+        return record.fact, f"global · {record.own.domain}"
     if isinstance(record, Decision):
         return record.title, record.impact if record.status == "active" else record.status
     if isinstance(record, Commit):

@@ -89,6 +89,7 @@ class Lists:
     whole: bool
     view: View
     step: int  # the newest step of history before the load
+    shared: int  # and that of the person's own memory, where the global facts are
     journal: tuple[tuple[int, int], ...]  # of the timeline, see there
 
 
@@ -180,7 +181,11 @@ class Engine:
     # the screen's own reads: a fraction of a millisecond each
 
     def read_facts(self, numbers: Sequence[int]) -> dict[int, Record]:
-        return {fact.id: fact for fact in self.screen.facts.many(list(numbers))}
+        here = self.screen.facts.many(fact_groups.numbers(numbers, "fact"))
+        found: dict[int, Record] = {fact.id: fact for fact in here}
+        for shared in self.screen.globals.many(fact_groups.numbers(numbers, "global")):
+            found[fact_groups.list_key("global", shared.id)] = shared
+        return found
 
     def read_entries(self, keys: Sequence[int]) -> dict[int, Record]:
         return records.by_key(self.screen.database, list(keys))
@@ -309,6 +314,8 @@ class Engine:
             step = memory.database.value("SELECT max(seq) FROM history") or 0
             journal = memory.timeline.journal() if limit < 0 else ()
             changed = _changed(memory, last.step) if last is not None else set()
+            shared = memory.globals.step
+            changed |= {"facts"} if last is not None and last.shared != shared else set()
             draw = lambda fact, width: fact_lines(fact, now, width)  # noqa: E731
             if last is not None and last.view == view and "facts" not in changed and not aged and not sorted_again:
                 facts, groups, counts = last.facts.anew(draw), last.groups, last.counts
@@ -316,8 +323,8 @@ class Engine:
                 found = fact_groups.read(memory, view, now, limit)
                 if last is not None and last.view == view and not sorted_again:
                     before = fact_groups.parted(last.facts.keys, last.groups)
-                    found = fact_groups.settled(before, found, _successors(memory, last.step))
-                counts = memory.facts.counts(now) if limit < 0 else {}
+                    found = fact_groups.settled(before, found, _successors(memory, last.step, last.shared))
+                counts = fact_groups.counts(memory, now) if limit < 0 else {}
                 groups = [(need, len(keys)) for need, keys in found]
                 facts = KeyedRows(fact_groups.joined(found), self.read_facts, draw, fact_groups.headings(groups))
             same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
@@ -328,7 +335,7 @@ class Engine:
                 days_of = [(first, day, "") for first, day in days]
                 timeline, entries = KeyedRows(keys, self.read_entries, self._draw_entry, days_of), len(keys)
                 kinds = memory.timeline.counts() if limit < 0 else {}
-            return Lists(facts, groups, timeline, counts, kinds, entries, limit < 0, view, step, journal)
+            return Lists(facts, groups, timeline, counts, kinds, entries, limit < 0, view, step, shared, journal)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Load the order of those of the other lists that are named."""
@@ -432,8 +439,17 @@ def _changed(memory: Memory, since: int) -> set[str]:
     return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
 
 
-def _successors(memory: Memory, since: int) -> dict[int, int]:
-    """Return which facts were replaced after step `since`, and by which."""
+def _successors(memory: Memory, since: int, shared: int) -> dict[int, int]:
+    """Return which facts were replaced after step `since`, and by which; global ones after step `shared` of the
+    person's own memory."""
+    found = _replaced(memory, since)
+    if shared and memory.globals.step > shared:
+        theirs = _replaced(memory.personal, shared)
+        found |= {fact_groups.list_key("global", old): fact_groups.list_key("global", theirs[old]) for old in theirs}
+    return found
+
+
+def _replaced(memory: Memory, since: int) -> dict[int, int]:
     rows = memory.database.rows(
         f"SELECT f.supersedes, f.id FROM facts f JOIN {every_row(memory.database)} h"
         " ON h.tbl = 'facts' AND h.op = 'INSERT' AND json_extract(h.pk, '$[0]') = f.id"

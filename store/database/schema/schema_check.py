@@ -39,6 +39,7 @@ DIGESTS = {
     16: "3ad2e3a253f3273ed142164eed7250e75982409b8d3b2e918777b2657ddaaf54",
     17: "0440679a20879b4c9099645a38d5b6218a370d0b5484962e88f6049bce4be975",
     18: "c1d7d0b8779e4d11b373718f525c6ad56af2376e309041c2391887d917696921",
+    19: "b236db7a7ec1a3f10b886c4f4047ecf9c196854feb2794ee1340f5c0e07e0f8e",
 }
 
 # what may be present or missing: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

@@ -15,7 +15,7 @@ OPERATIONAL = (
     *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
     *("contexts", "sent", "answers_cache", "uncompared", "searches", "model_use", "model_calls"),
     *("agent_sessions", "agent_calls", "agent_tasks", "injections", "injected", "muted"),
-    *("synced_files", "synced_lines", "synced_proposals", "evidence_looks"),
+    *("synced_files", "synced_lines", "synced_proposals", "evidence_looks", "moves"),
 )
 # derived, rebuilt from scratch
 DERIVED = (

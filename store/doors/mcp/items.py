@@ -9,6 +9,7 @@ from store.base.models import (
     Decision,
     Event,
     Fact,
+    GlobalFact,
     Iteration,
     Proposal,
     Record,
@@ -47,13 +48,15 @@ def title(record: Record) -> str:
             return record.heading or record.path
         case Turn():
             return f"{record.speaker or record.role} in session {record.session}"
-        case Fact() | Task() | Proposal():
-            return short(" ".join((record.fact if isinstance(record, Fact) else record.text).split()), 80)
+        case Fact() | GlobalFact() | Task() | Proposal():
+            return short(" ".join(body(record).split()), 80)
     return getattr(record, "title", "") or getattr(record, "name", "")
 
 
 def moment(record: Record) -> str:
     """Return the timestamp of a record: last confirmed, decided, committed, created, started or said."""
+    if isinstance(record, GlobalFact):
+        record = record.own
     for name in ("last_confirmed_at", "decided_at", "committed_at", "created_at", "started_at", "at"):
         if found := getattr(record, name, ""):
             return str(found)
@@ -73,6 +76,8 @@ class Describer:
         match record:
             case Fact():
                 by = "" if record.id in accepted(self._memory.database, [record]) else record.origin
+            case GlobalFact(own=fact):
+                by = "" if fact.id in accepted(self._memory.personal.database, [fact]) else fact.origin
             case Task():
                 by = unconfirmed(record)
                 if by and record.id in worked_on(self._memory.database, [record]):
@@ -91,6 +96,10 @@ class Describer:
 
     def hidden(self, record: Record) -> str:
         """Return why a record may not be sent to this agent; empty if it may."""
+        if isinstance(record, GlobalFact):
+            if self._memory.globals.muted([record.id]):
+                return "The person muted it."
+            return "The person has not accepted it." if self.unconfirmed(record) else ""
         kind = kind_of(record)
         if kind in MUTED_KINDS and self._memory.mutes.of_keys([pack(kind, record.id)]):
             return "The person muted it."
@@ -109,7 +118,8 @@ class Describer:
 
     def stale(self, record: Record) -> bool:
         """Return whether it is a fact that nobody confirmed for so long that the person has to be asked."""
-        return isinstance(record, Fact) and self.age_of(record) == "stale"
+        fact = record.own if isinstance(record, GlobalFact) else record
+        return isinstance(fact, Fact) and self.age_of(fact) == "stale"
 
     def age_of(self, fact: Fact) -> str:
         """Return its state of ageing (store/records/ageing.py)."""
@@ -119,13 +129,16 @@ class Describer:
         """Return what is sent of a record, besides the score of a search."""
         found: dict[str, Any] = {
             "citation": record.citation,
-            "kind": kind_of(record),
+            "kind": "fact" if isinstance(record, GlobalFact) else kind_of(record),
             "title": title(record),
             "snippet": snippet,
             "when": moment(record),
         }
         if isinstance(record, Chunk):
             found |= {"path": record.path, "lines": [record.first, record.last]}
+        if isinstance(record, GlobalFact):
+            found["scope"] = "global"
+            record = record.own
         if isinstance(record, Fact):
             found |= {"domain": record.domain, "confidence": record.confidence, "age": aged(self._now, record)}
         if isinstance(record, Fact | Decision) and record.evidence_state in ("moved", "changed", "gone"):
@@ -133,7 +146,7 @@ class Describer:
         origin = getattr(record, "origin", "")
         if origin and origin not in ("user", GIT):
             found["by"] = origin
-        if by := self.unconfirmed(record):
+        if not found.get("scope") and (by := self.unconfirmed(record)):
             found["unconfirmed"] = f"unconfirmed, by {by}"
         status = getattr(record, "status", "") or getattr(record, "state", "")
         if status and not (isinstance(record, Fact | Decision) and status == "active"):
@@ -144,7 +157,7 @@ class Describer:
         """Return a record as one item of a list; `more` are further fields."""
         text = snippet or short(body(record))
         fields = {**self.fields(record, text), **more}
-        notes = [fields["kind"], fields["when"][:10]]
+        notes = [" ".join(filter(None, (fields.get("scope"), fields["kind"]))), fields["when"][:10]]
         if "score" in more:
             notes += [f"score {more['score']:g}", more["level"]]
         notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]

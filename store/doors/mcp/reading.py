@@ -8,7 +8,7 @@ from typing import Any
 from store.base.citations import Citation, parse
 from store.base.clock import parse_moment
 from store.base.errors import InvalidInput, MemorandaError, NotFound
-from store.base.models import Chunk, Fact, Record
+from store.base.models import Chunk, Fact, GlobalFact, Record
 from store.base.vocabulary import DOMAINS, SCOPES
 from store.doors.mcp.answers import AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
 from store.doors.mcp.caller import Caller
@@ -17,6 +17,7 @@ from store.doors.session import pack
 from store.doors.session.recovery import recovery_pack
 from store.doors.trust import denied
 from store.memory import Memory
+from store.personal.beside import beside
 from store.records.ageing import STATES, state_sql
 from store.search import linked_records, lookup
 from store.search.pipeline import body
@@ -193,7 +194,8 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         where.append(f"{state_sql(memory.now)} = {STATES.index(status)}")
     elif status in ("active", "pinned"):  # a stale one is for the person to confirm, and no answer
         where.append(f"{state_sql(memory.now)} <> {STATES.index('stale')}")
-    found = f"FROM facts WHERE {' AND '.join(where)}"
+    holds = " AND ".join(where)
+    found = f"FROM facts WHERE {holds}"
     parameters = {
         "status": "active" if status in ("pinned", *AGEING) else status,
         "session": caller.session,
@@ -201,24 +203,44 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     }
     most = start + limit + COUNTED
     total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
+    shared, describe = _global_facts(memory, caller, holds, parameters), Describer(memory, caller)
+    items = [_fact(describe, fact) for fact in shared[start : start + limit]]
     rows = memory.database.rows(
         f"SELECT id {found} ORDER BY id DESC LIMIT :limit OFFSET :start",
-        {**parameters, "limit": limit, "start": start},
+        {**parameters, "limit": limit - len(items), "start": max(0, start - len(shared))},
     )
-    describe = Describer(memory, caller)
-    items = [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
-    heading = f"{total:,}{' or more' if total == most else ''} {status} facts." if total else f"No {status} facts."
+    items += [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
+    total += len(shared)
+    heading = (
+        f"{total:,}{' or more' if total - len(shared) == most else ''} {status} facts."
+        if total
+        else f"No {status} facts."
+    )
     return listed("facts", items, start=start, limit=limit, total=max(start, total), heading=heading)
 
 
-def _fact(describe: Describer, fact: Fact) -> AnswerItem:
+def _global_facts(memory: Memory, caller: Caller, holds: str, parameters: dict[str, Any]) -> list[GlobalFact]:
+    """Return the global facts for which a condition holds and which may be sent, newest first: they stand before the
+    project's."""
+    own = beside(memory.database)
+    if own is None:
+        return []
+    every = f"SELECT id FROM facts WHERE scope = 'global' AND {holds} ORDER BY id DESC LIMIT {COUNTED}"
+    rows = own.rows(every, parameters)
+    describe = Describer(memory, caller)
+    return [fact for fact in memory.globals.many([number for (number,) in rows]) if not describe.hidden(fact)]
+
+
+def _fact(describe: Describer, fact: Fact | GlobalFact) -> AnswerItem:
     found = describe.fields(fact, "")
     text = short(fact.fact, 1_000)
-    names = ("citation", "domain", "confidence", "age", "unconfirmed")
+    names = ("citation", "scope", "domain", "confidence", "age", "unconfirmed")
     fields: dict[str, Any] = {name: found[name] for name in names if name in found}
-    notes = [fields[name] for name in ("domain", "confidence", "age", "unconfirmed") if name in fields]
+    notes = [fields[name] for name in ("scope", "domain", "confidence", "age", "unconfirmed") if name in fields]
     return AnswerItem(
-        {**fields, "fact": text, "source": fact.source}, f"- [{fact.citation}] ({'; '.join(notes)}) ", text
+        {**fields, "fact": text, "source": (fact.own if isinstance(fact, GlobalFact) else fact).source},
+        f"- [{fact.citation}] ({'; '.join(notes)}) ",
+        text,
     )
 
 

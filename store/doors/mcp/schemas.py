@@ -78,7 +78,7 @@ TOOLS: tuple[Schema, ...] = (
             "before": _text("A date, or 2d, 3w"),
             "domain": _DOMAIN,
             "status": _text("active, superseded, forgotten, pinned, aging, low, stale"),
-            "scope": _text("project, session, or your session's key"),
+            "scope": _text("project, global, session, or your session's key"),
             "cursor": _CURSOR,
         },
         ("query",),

@@ -17,6 +17,7 @@ from store.database.writing.change_capture import PURGED
 from store.records.timeline import open_counts
 
 KEPT = 1_000  # injections
+SENT = (*NUMBERS, "global")  # kinds of records
 
 
 @record(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def note_reply(write: Transaction, session: str, reply: str) -> int:
     cited = {
         pack(citation.kind, int(citation.target))
         for _, _, citation in find(reply)
-        if citation.kind in NUMBERS and isinstance(citation.target, int)
+        if citation.kind in SENT and isinstance(citation.target, int)
     }
     if not cited:
         return 0
@@ -137,7 +138,7 @@ def _read(database: Database, where: str, parameters: tuple[object, ...]) -> lis
 def _keys(why: Mapping[str, str]) -> Iterable[tuple[int, str]]:
     for text, reason in why.items():
         for _, _, citation in find(text):
-            if citation.kind in NUMBERS and isinstance(citation.target, int):
+            if citation.kind in SENT and isinstance(citation.target, int):
                 yield pack(citation.kind, citation.target), reason
 
 

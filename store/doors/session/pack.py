@@ -8,21 +8,28 @@ accepted are in none. Building a pack writes nothing; `keep` notes that it was s
 from collections.abc import Iterable, Sequence
 
 from store.base import token_count
+from store.base.citations import cite
 from store.base.clock import how_long_ago, whole_days
 from store.base.record import record
 from store.base.record_keys import pack
 from store.context.acceptance import accepted
 from store.context.reasons import Circumstances, judge
+from store.database.database import Database
 from store.doors.session import injections
 from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory
+from store.personal.beside import beside
+from store.personal.global_facts import SCOPE as GLOBAL
 from store.records.ageing import state
+from store.records.facts import Facts
+from store.records.mutes import Mutes
 from store.text.fence import fenced, item
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Decision, Fact, Summary, Task
 
+PINNED = "pinned"
 START, PROMPT, CONTEXT, RECOVERY = "start", "prompt", "context", "recovery"  # events of an injection
 START_TOKENS = 900
 PROMPT_TOKENS = 150
@@ -148,16 +155,17 @@ def keep(memory: Memory, made: Pack, client: str, session: str) -> int | None:
 # the parts
 
 
-def fact_line(memory: Memory, fact: "Fact", why: str) -> PackLine:
+def fact_line(memory: Memory, fact: "Fact", why: str, kind: str = "fact") -> PackLine:
     """Return a fact as it is sent: cited, with who wrote it unless it was the person, and how long ago it was
-    confirmed."""
+    confirmed; one of `kind` global by the citation that it has in a project."""
     from store.base.models import evidence_note
 
+    cited = cite(kind, fact.id)
     notes = [] if fact.origin == "user" else [f"by {' '.join(fact.origin.split())[:40]}"]
     notes.append(aged(memory.now, fact))
     if doubt := evidence_note(fact):
         notes.append(doubt)
-    return PackLine(fact.citation, pack("fact", fact.id), f"- [{fact.citation}] ({'; '.join(notes)}) ", fact.fact, why)
+    return PackLine(cited, pack(kind, fact.id), f"- [{cited}] ({'; '.join(notes)}) ", fact.fact, why)
 
 
 def aged(now: str, fact: "Fact") -> str:
@@ -193,27 +201,41 @@ def summary_line(memory: Memory, summary: "Summary", client: str, why: str) -> P
 
 
 def _facts(memory: Memory, session: str) -> list[PackLine]:
-    """Return pinned facts, the most important first, then preferences, the last one confirmed first."""
-    pinned = memory.database.rows(
-        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+    """Return pinned facts, the most important first, then preferences, the last one confirmed first: the project's
+    before the global ones."""
+    lines = [fact_line(memory, fact, _why(fact)) for fact in _standing(memory.database, session)]
+    if (own := beside(memory.database)) is not None:
+        lines += [fact_line(memory, fact, _why(fact), "global") for fact in _standing(own, "", GLOBAL)]
+        lines.sort(key=lambda line: line.why != PINNED)
+    return lines[:FACTS]
+
+
+def _why(fact: "Fact") -> str:
+    return PINNED if fact.pinned else "a preference"
+
+
+def _standing(database: Database, session: str, scope: str = "") -> "list[Fact]":
+    """Return the pinned facts and the preferences of one memory that an agent may be sent; of one scope, if named."""
+    of = f" AND scope = '{scope}'" if scope else ""
+    pinned = database.rows(
+        f"SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned{of}"
         " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (2 * FACTS,),
     )
-    preferred = memory.database.rows(
-        "SELECT id FROM facts WHERE status = 'active' AND domain = 'preferences' AND NOT pinned"
+    preferred = database.rows(
+        f"SELECT id FROM facts WHERE status = 'active' AND domain = 'preferences' AND NOT pinned{of}"
         " ORDER BY last_confirmed_at DESC, id DESC LIMIT ?",
         (2 * FACTS,),
     )
-    facts = sendable(memory, session, memory.facts.many([number for (number,) in (*pinned, *preferred)]))
-    return [fact_line(memory, fact, "pinned" if fact.pinned else "a preference") for fact in facts[:FACTS]]
+    return sendable(database, session, Facts(database).many([number for (number,) in (*pinned, *preferred)]))
 
 
-def sendable(memory: Memory, session: str, facts: "Sequence[Fact]") -> "list[Fact]":
+def sendable(database: Database, session: str, facts: "Sequence[Fact]") -> "list[Fact]":
     """Return those of these facts that an agent may be sent, whatever it asks: accepted, in force, not muted, not
     stale, not of another session, not of low priority."""
-    muted = memory.mutes.among([fact.id for fact in facts])
-    yes = accepted(memory.database, facts)
-    now, found = memory.now, []
+    muted = Mutes(database).among([fact.id for fact in facts])
+    yes = accepted(database, facts)
+    now, found = database.clock(), []
     for fact in facts:
         known = Circumstances(
             matched=True,
@@ -277,9 +299,10 @@ def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) ->
     for key in keys:
         kind, number = unpack(key)
         by_kind.setdefault(kind, []).append(number)
-    lines = [
-        fact_line(memory, fact, "") for fact in sendable(memory, session, memory.facts.many(by_kind.get("fact", [])))
-    ]
+    facts = sendable(memory.database, session, memory.facts.many(by_kind.get("fact", [])))
+    lines = [fact_line(memory, fact, "") for fact in facts]
+    if (shared := memory.globals.many(by_kind.get("global", []))) and (own := beside(memory.database)) is not None:
+        lines += [fact_line(memory, fact, "", "global") for fact in sendable(own, "", [one.own for one in shared])]
     decisions = memory.decisions.many(by_kind.get("decision", []))
     lines += [decision_line(memory, one, "") for one in decisions if one.status == "active"]
     open_tasks = [task.id for task in memory.tasks.many(by_kind.get("task", [])) if task.status != "done"]

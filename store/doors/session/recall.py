@@ -9,8 +9,11 @@ import json
 import math
 from collections.abc import Collection, Iterable, Iterator
 
-from store.base.record_keys import ROW
+from store.base.record_keys import ROW, pack, unpack
+from store.database.database import Database
 from store.memory import Memory
+from store.personal.beside import beside
+from store.personal.global_facts import SCOPE as GLOBAL
 from store.search.query.filters import Filters
 from store.search.query.query_parser import parse
 from store.search.signals.fts import FullTextIndex, QueryTerms
@@ -53,7 +56,7 @@ def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
     """By the search, where meaning and words together are enough; a long prompt shares few of its words with anything,
     and is judged by meaning alone."""
     hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, POOL, kinds=KINDS).hits}
-    shares = {key: of_prompt for key, _, of_prompt, _ in _shares(memory, text, hits)}
+    shares = {key: of_prompt for key, _, of_prompt, _ in _all_shares(memory, text, hits)}
     long = len(text.split()) > SHORT
     found: list[tuple[float, int, str]] = []
     for key, near in hits.items():
@@ -66,19 +69,32 @@ def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
 
 def _by_words(memory: Memory, text: str) -> dict[int, str]:
     found: list[tuple[float, int, str]] = []
-    for key, words, of_prompt, of_record in _shares(memory, text):
+    for key, words, of_prompt, of_record in _all_shares(memory, text):
         if of_prompt >= FLOOR or (of_record >= OF_RECORD and len(words) >= TOGETHER):
             found.append((max(of_prompt, of_record), key, f"shares {', '.join(words[:4])} with the prompt"))
     found.sort(key=lambda one: -one[0])
     return {key: why for _, key, why in found}
 
 
-def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[Share]:
-    """Return what records share with a prompt: those of `keys`, or those that its words find. None of those that share
-    no word."""
-    index = FullTextIndex(memory.database)
-    asked = parse(f"{text} ", memory.now)  # the space: its last word is whole
+def _all_shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> Iterator[Share]:
+    """Return `_shares` of the project's records, and of the global facts."""
+    yield from _shares(memory.database, text, keys)
+    if (own := beside(memory.database)) is None:
+        return
+    there = None
+    if keys is not None:
+        there = [pack("fact", number) for kind, number in map(unpack, keys) if kind == "global"]
+    for key, words, of_prompt, of_record in _shares(own, text, there, GLOBAL):
+        yield pack("global", unpack(key)[1]), words, of_prompt, of_record
+
+
+def _shares(database: Database, text: str, keys: Collection[int] | None, scope: str = "") -> Iterator[Share]:
+    """Return what records share with a prompt: those of `keys`, or those that its words find; of one scope, if it is
+    named, facts alone. None of those that share no word."""
+    index = FullTextIndex(database)
+    asked = parse(f"{text} ", database.clock())  # the space: its last word is whole
     asked.kinds = [KINDS]
+    asked.scopes += [scope] if scope else []
     terms = index.words(asked)
     if not terms.kept:
         return
@@ -89,8 +105,8 @@ def _shares(memory: Memory, text: str, keys: Collection[int] | None = None) -> I
     if not whole:
         return
     if keys is None:
-        keys = {passage & ROW for passage in index.find(terms, Filters(memory.database, asked), POOL).scores}
-    rows = memory.database.rows(
+        keys = {passage & ROW for passage in index.find(terms, Filters(database, asked), POOL).scores}
+    rows = database.rows(
         "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),)
     )
     stems = {word: index.stems(word) for word in weights}

@@ -36,6 +36,10 @@ class SemanticIndex:
         self._database = database
         self._config = config
 
+    def of(self, database: Database) -> "SemanticIndex":
+        """Return the vectors of another memory, searched with the same settings."""
+        return SemanticIndex(database, self._config)
+
     @property
     def serves(self) -> bool:
         """Whether there are vectors to search."""

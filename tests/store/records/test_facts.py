@@ -180,8 +180,8 @@ def test_a_refusal_holds_no_text_of_the_record(memory: Memory) -> None:
 
 
 def test_global_facts_are_refused_with_a_sentence(memory: Memory) -> None:
-    """Understood and not built yet: said so, with what to do instead."""
-    with pytest.raises(Unsupported, match=r"global cannot be kept yet\. Leave the scope out"):
+    """A project keeps none: they are the personal memory's, and the sentence says how they get there."""
+    with pytest.raises(Unsupported, match=r"kept in your personal memory\. memoranda remember --scope global"):
         memory.facts.remember("Prefers tabs", scope="global")
     assert everything(memory) == []
 

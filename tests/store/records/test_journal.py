@@ -4,7 +4,7 @@ import pytest
 
 from store.base.citations import parse
 from store.base.clock import days_before, from_ms, to_ms
-from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Commit, Link
 from store.base.vocabulary import IMPACTS, LINK_TYPES
 from store.memory import Memory
@@ -504,5 +504,5 @@ def test_every_citation_of_a_record_opens_it(memory: Memory) -> None:
         lookup(memory.database, parse("F#99"))
     with pytest.raises(NotFound, match="no summary S#1"):
         lookup(memory.database, parse("S#1"))
-    with pytest.raises(Unsupported):
+    with pytest.raises(NotFound, match="no global fact G#1"):
         lookup(memory.database, parse("G#1"))

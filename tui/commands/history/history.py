@@ -1,7 +1,7 @@
 """history, redo."""
 
-from store import typed_moment
-from tui.commands import Outcome, Session, reference
+from store import Memory, typed_moment
+from tui.commands import Outcome, Session, reason, reference, whose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +14,12 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
     from tui.commands.record_lines import left_out, step_line
 
-    memory = session.memory
-    record = reference(given.record, "fact", "fact", "decision", "task") if given.record else None
+    record = reference(given.record, "fact", "fact", "global", "decision", "task") if given.record else None
+    meant = whose(session, given, record is not None and record.kind == "global")
+    memory = meant.memory
     steps = memory.history.steps(
         actor=given.actor,
-        record=(record.kind, int(record.target)) if record else None,
+        record=("fact" if record.kind == "global" else record.kind, int(record.target)) if record else None,
         since=typed_moment(given.since, memory.now) if given.since else "",
         limit=given.limit + 1,
     )
@@ -26,9 +27,9 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     lines: list[str] = []
     changes: dict[int, list[dict[str, object]]] = {}
     for step in shown:
-        lines.append(step_line(step))
+        lines.append(step_line(step, reason(session, meant, step)))
         if given.changes:
-            changes[step.seq] = _changes(session, step.seq)
+            changes[step.seq] = _changes(memory, step.seq)
             lines += [_change_line(change) for change in changes[step.seq]]
     found = bool(given.actor or record or given.since)
     lines = lines or ["No such changes." if found else "Nothing was changed yet."]
@@ -40,13 +41,13 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     )
 
 
-def _changes(session: Session, seq: int) -> list[dict[str, object]]:
+def _changes(memory: Memory, seq: int) -> list[dict[str, object]]:
     """List what a step changed: each record's citation, kind, operation, and values before and after."""
     from store import CHANGED_KINDS as KINDS
     from store import restore_citations as citations
 
-    changes = session.memory.history.changes(seq)
-    cited = citations(session.memory.database, [(change.table, change.key) for change in changes])
+    changes = memory.history.changes(seq)
+    cited = citations(memory.database, [(change.table, change.key) for change in changes])
     return [
         {
             "citation": cited[change.table, change.key],
@@ -76,5 +77,6 @@ def _change_line(change: "dict[str, Any]") -> str:
 def redo(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
 
-    step = session.memory.history.redo()
-    return Outcome(f"Redid step {step.seq}: {step.reason}.", lambda: as_json(step))
+    meant = whose(session, given)
+    step = meant.memory.history.redo()
+    return Outcome(f"Redid step {step.seq}: {reason(session, meant, step)}.", lambda: as_json(step))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from store import Citation, Conflict, Declined, InvalidInput, cite
 from store import parse_citation as parse
-from tui.commands import Outcome, Session, number
+from tui.commands import Outcome, Session, number, reason, whose
 from tui.commands.history.checkpoints import beside, related_as_json, related_lines
 from tui.render.plurals import count
 
@@ -83,18 +83,20 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") 
 
 
 def undo(session: Session, given: "ParsedArguments") -> Outcome:
+    meant = whose(session, given)
     if given.session and given.all_by is None:
         raise InvalidInput("A session of whom?", "undo --all-by mcp:codex --session S; memoranda agents names both.")
     if given.all_by is not None:
         if given.seq is not None:
             raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
-        return _undo_origin(session, given)
+        return _undo_origin(meant, given)
     if given.dry_run or given.keep or given.overwrite:
-        return _undo_step(session, given)
+        return _undo_step(meant, given)
     from store import as_json
 
-    step = session.memory.history.undo(given.seq)
-    return Outcome(f"Undid step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
+    step = meant.memory.history.undo(given.seq)
+    said = f"Undid step {step.seq}: {reason(session, meant, step)}."
+    return Outcome(said, lambda: as_json(meant.memory.history.step(step.seq)))
 
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:

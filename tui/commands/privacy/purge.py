@@ -35,11 +35,11 @@ def purge(session: Session, given: "ParsedArguments") -> Outcome:
         lambda: done_as_json(plan, chosen, done, traces),
         done_lines(done, traces),
         status=0 if finished(done, traces) else 1,
-        error="" if finished(done, traces) else _unfinished(done, traces),
+        error="" if finished(done, traces) else unfinished(done, traces),
     )
 
 
-def _unfinished(done: "Done", traces: "Traces") -> str:
+def unfinished(done: "Done", traces: "Traces") -> str:
     """Explain why records are not, or may not be, erased, and what to do."""
     if why := done.finished.pending:
         return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
@@ -76,7 +76,14 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
     memory = session.memory
     traces = trace(memory.database, memory.documents, [text])
-    holding = list(dict.fromkeys(place.citation for place in traces.places))
+    holding = [place.citation for place in traces.places]
+    if (own := _personal(memory)) is not None:
+        theirs = trace(own.database, own.documents, [text])
+        known = {os.path.realpath(one.file) for one in traces.verdicts}
+        more = [one for one in theirs.verdicts if os.path.realpath(one.file) not in known]
+        traces = type(traces)((*traces.verdicts, *more), (*traces.places, *theirs.places))
+        holding += [memory.globals.as_cited(place.citation) for place in theirs.places]
+    holding = list(dict.fromkeys(holding))
     lines = [verdict_line(one, memory.database.path) for one in traces.verdicts]
     if holding:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
@@ -96,6 +103,16 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
         [*lines, OUT_OF_REACH],
         status=0 if traces.none else 1,
     )
+
+
+def _personal(memory: "Memory") -> "Memory | None":
+    """Return the person's own memory beside a project's; None where there is none. Raises StorageError where it cannot
+    be read: then nothing is proved."""
+    try:
+        own = memory.personal
+    except NotFound:
+        return None
+    return None if own is memory else own
 
 
 # selection

@@ -2,7 +2,7 @@
 
 import os
 
-from store import InvalidInput, local_time, typed_moment
+from store import GlobalFact, InvalidInput, local_time, typed_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -33,6 +33,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             if given.explain and place:
                 lines.append("")
             cited = "" if cites == "off" else f"{hit.citation:<9}  "
+            cited += "global: " if isinstance(hit.record, GlobalFact) else ""
             lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
             if cites == "on":
                 lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")

@@ -3,6 +3,7 @@
 from store import InvalidInput
 from store import parse_citation as parse
 from tui.commands import Outcome, Session
+from tui.commands.records.facts import EVERYWHERE
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -28,6 +29,9 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def mute(session: Session, given: "ParsedArguments") -> Outcome:
+    if shared := _all_global(given.ids):
+        session.memory.globals.mute(shared)
+        return Outcome(f"Muted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared))
     ids, keys = _named(given.ids)
     if keys:
         session.memory.mutes.mute_keys(keys)
@@ -39,12 +43,29 @@ def mute(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def unmute(session: Session, given: "ParsedArguments") -> Outcome:
+    if shared := _all_global(given.ids):
+        session.memory.globals.mute(shared, False)
+        return Outcome(
+            f"Unmuted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared)
+        )
     ids, keys = _named(given.ids)
     if keys:
         session.memory.mutes.unmute_keys(keys)
         return Outcome(f"Unmuted {count(len(keys), 'record')}.", lambda: _records(session, keys))
     session.memory.mutes.unmute(ids)
     return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
+
+
+def _all_global(texts: list[str]) -> list[int]:
+    """Return the numbers of the global facts, if only such are named."""
+    named = list(dict.fromkeys(parse(text, "fact") for text in texts))
+    return [int(one.target) for one in named] if all(one.kind == "global" for one in named) else []
+
+
+def _global_facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store import as_json
+
+    return [as_json(fact) for fact in session.memory.globals.many(ids)]
 
 
 def _named(texts: list[str]) -> tuple[list[int], list[int]]:
@@ -97,7 +118,7 @@ def as_json(built: "Context") -> dict[str, object]:
         ],
         "facts": [
             {
-                **as_json(one.fact),
+                **as_json(one.record),
                 "included": one.included,
                 "flagged": one.flagged,
                 "reason": one.word,
@@ -134,7 +155,7 @@ def _lines(built: "Context", now: str) -> list[str]:
         glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
         where = "in " if one.included else "out"
         warned = f"{WARNING} " if one.flagged else ""
-        lines.append(f"{where}  {glyph} {one.fact.citation:<6}  {warned}{cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
+        lines.append(f"{where}  {glyph} {one.record.citation:<6}  {warned}{cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
     if not built.considered:
         lines.append("No fact is near this question, and none is pinned.")
     for part in built.parts:

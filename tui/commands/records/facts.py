@@ -2,18 +2,25 @@
 
 from store import DOMAINS, InvalidInput, cite
 from store import parse_citation as parse
-from tui.commands import Outcome, Session, number, reference, text_of, though_purged
+from tui.commands import Outcome, Session, reference, text_of, though_purged
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import Fact, GlobalFact
     from tui.input.argument_parser import ParsedArguments
+
+EVERYWHERE = ", in every project. To undo it: memoranda undo --global"
 
 
 def remember(session: Session, given: "ParsedArguments") -> Outcome:
     facts = session.memory.facts
     if given.session and given.scope != "session":
-        raise InvalidInput("A fact of the project belongs to no session.", "Add --scope session, or leave it out.")
+        raise InvalidInput(
+            f"A fact of scope {given.scope} belongs to no session.", "Add --scope session, or leave it out."
+        )
+    if given.scope == "global":
+        return _remember_global(session, given)
     if given.scope == "session" and not given.session and not facts.open_session():
         raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda sessions start")
     text = text_of(session, given.text, "remember")
@@ -36,6 +43,47 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(said, lambda: _json(session, [fact])[0])
 
 
+def _remember_global(session: Session, given: "ParsedArguments") -> Outcome:
+    text = text_of(session, given.text, "remember")
+    fact, new = though_purged(
+        session,
+        given,
+        lambda again: session.memory.globals.remember(
+            text,
+            domain=given.domain,
+            confidence=given.confidence,
+            pinned=given.pin,
+            tags=_tags(given.tag) if given.tag else (),
+            key=given.key,
+            again=again,
+        ),
+    )
+    cited = cite("global", fact)
+    said = f"Remembered {cited}, in every project." if new else f"{cited} is already known; confirmed."
+    return Outcome(said, lambda: _global_json(session, [fact])[0])
+
+
+def move(session: Session, given: "ParsedArguments") -> Outcome:
+    named = reference(given.id, "fact", "fact", "global")
+    target, moves = int(named.target), session.memory.moves
+    if given.to == "global":
+        if named.kind == "global":
+            raise InvalidInput(f"{named} is global already.", "memoranda move G#5 --to project brings it here.")
+        number = though_purged(session, given, lambda again: moves.to_global(target, again=again))
+        return Outcome(
+            f"Moved {named} to {cite('global', number)}, seen in every project. Undo takes it back.",
+            lambda: _global_json(session, [number])[0],
+        )
+    if named.kind == "fact":
+        moves.in_project(target)
+        return Outcome(f"{named} is the project's now. Undo takes it back.", lambda: _json(session, [target])[0])
+    number = though_purged(session, given, lambda again: moves.to_project(target, again=again))
+    return Outcome(
+        f"Moved {named} to {cite('fact', number)}, of this project alone. Undo takes it back.",
+        lambda: _json(session, [number])[0],
+    )
+
+
 def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
     from tui.commands.record_lines import fact_line, left_out, none_of
@@ -44,24 +92,28 @@ def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
     words, domain = filters(given)
     statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
     now = memory.now
-    ids = memory.facts.ids(
-        now,
-        statuses=statuses,
-        domain=domain,
-        origin=given.origin,
-        tag=given.tag,
-        words=words,
-        sort=given.sort or "oldest",
-        limit=given.limit + 1,
-    )
-    shown = memory.facts.many(ids[: given.limit])
+    narrowed = {
+        "statuses": statuses,
+        "domain": domain,
+        "origin": given.origin,
+        "tag": given.tag,
+        "words": words,
+        "sort": given.sort or "oldest",
+        "limit": given.limit + 1,
+    }
+    # the global ones first: they are few, and a limit does not hide them
+    shared = memory.globals.order(now, **narrowed) if given.scope in (None, "global") else ()
+    shown: list[Fact | GlobalFact] = list(memory.globals.many(shared[: given.limit]))
+    ids = [] if given.scope == "global" and shared else memory.facts.ids(now, scope=given.scope, **narrowed)
+    shown += memory.facts.many(ids[: given.limit - len(shown)])
     lines = [fact_line(fact, now) for fact in shown]
     if not lines:
-        narrow = (words, domain, given.status, given.origin, given.tag)
+        narrow = (words, domain, given.status, given.origin, given.tag, given.scope)
         lines = none_of("facts", 'No facts here. Add one: memoranda remember "team of 5"', *narrow)
-    return Outcome(
-        data=lambda: [as_json(fact) for fact in shown], lines=[*lines, *left_out(len(ids) - len(shown), given.limit)]
-    )
+    lines += left_out(len(shared) + len(ids) - len(shown), given.limit)
+    if why := memory.globals.trouble:
+        lines.append(f"Your global facts are not shown: {why}")
+    return Outcome(data=lambda: [as_json(fact) for fact in shown], lines=lines)
 
 
 def filters(given: "ParsedArguments") -> tuple[str, str | None]:
@@ -72,9 +124,12 @@ def filters(given: "ParsedArguments") -> tuple[str, str | None]:
 
 
 def correct(session: Session, given: "ParsedArguments") -> Outcome:
-    old = reference(given.id, "fact", "fact", "decision", "task")
+    old = reference(given.id, "fact", "fact", "global", "decision", "task")
     text = text_of(session, given.text, f"correct {old}")
     target = int(old.target)
+    if old.kind == "global":
+        new = though_purged(session, given, lambda again: session.memory.globals.correct(target, text, again=again))
+        return Outcome(f"{cite('global', new)} replaces {old}{EVERYWHERE}", lambda: _global_json(session, [new])[0])
     if old.kind == "decision":
         new = though_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))
         return Outcome(f"{cite('decision', new)} replaces {old}.", lambda: _decision(session, new))
@@ -90,16 +145,19 @@ def confirm(session: Session, given: "ParsedArguments") -> Outcome:
     if kind == "decision":
         session.memory.decisions.confirm(ids)
         return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: [_decision(session, i) for i in ids])
+    if kind == "global":
+        session.memory.globals.confirm(ids)
+        return Outcome(f"Confirmed {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.confirm(ids)
     return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: _json(session, ids))
 
 
 def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
-    """Return the kind and ids of the facts or decisions named. Raises InvalidInput for a mixture."""
-    citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
+    """Return the kind and ids of the facts, global facts or decisions named. Raises InvalidInput for a mixture."""
+    citations = list(dict.fromkeys(reference(text, "fact", "fact", "global", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
-        raise InvalidInput(f"Facts and decisions are {done} one kind at a time.", "Name only one kind.")
+        raise InvalidInput(f"Facts, global facts and decisions are {done} one kind at a time.", "Name only one kind.")
     return kinds.pop(), [int(citation.target) for citation in citations]
 
 
@@ -110,18 +168,27 @@ def forget(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome(
             f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: [_decision(session, i) for i in ids]
         )
+    if kind == "global":
+        session.memory.globals.forget(ids)
+        return Outcome(f"Forgot {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.forget(ids)
     return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: _json(session, ids))
 
 
 def pin(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    ids, shared = _numbers(given.ids)
+    if shared:
+        session.memory.globals.pin(ids)
+        return Outcome(f"Pinned {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.pin(ids)
     return Outcome(f"Pinned {count(len(ids), 'fact')}: it never ages.", lambda: _json(session, ids))
 
 
 def unpin(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    ids, shared = _numbers(given.ids)
+    if shared:
+        session.memory.globals.pin(ids, False)
+        return Outcome(f"Unpinned {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.pin(ids, False)
     return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
@@ -157,8 +224,12 @@ def _every(session: Session, records: list[tuple[str, int]]) -> list[dict[str, o
     return [as_json(many_records(session.memory.database, kind, [number])[0]) for kind, number in records]
 
 
-def _numbers(texts: list[str]) -> list[int]:
-    return list(dict.fromkeys(number(text, "fact") for text in texts))
+def _numbers(texts: list[str]) -> tuple[list[int], bool]:
+    """Return the numbers of the facts named, and whether they are global. Raises InvalidInput for a mixture."""
+    named = list(dict.fromkeys(reference(text, "fact", "fact", "global") for text in texts))
+    if len({one.kind for one in named}) > 1:
+        raise InvalidInput("Facts and global facts are pinned one kind at a time.", "Name only one kind.")
+    return [int(one.target) for one in named], named[0].kind == "global"
 
 
 def _tags(words: list[str]) -> list[str]:
@@ -171,6 +242,13 @@ def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
     from store import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
+
+
+def _global_json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store import as_json
+    from store import many_records as many
+
+    return [as_json(fact) for fact in many(session.memory.database, "global", ids)]
 
 
 def _decision(session: Session, number: int) -> dict[str, object]:

@@ -5,6 +5,7 @@ from tui.input.argument_parser import Argument
 from tui.input.commands.command import DRY_RUN, ITERATION, LIMIT, YES, Verb
 
 MOMENT = Argument("time", "one", "TIME", "2026-11-01, 2d, yesterday, a step of history, or a record: K#3, D#12")
+OF_PERSON = Argument("global", "flag", "", "in your personal memory, where the global facts are")
 RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
 
 READING_COMMANDS = (
@@ -24,7 +25,7 @@ READING_COMMANDS = (
         "show",
         "Show a record with all that belongs to it",
         "records.browse.show",
-        Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3"),
+        Argument("citation", "one", "CITATION", "F#12, G#5, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3"),
         Argument("diff", "flag", "", "a commit's diff too"),
         reads=True,
         looks=True,
@@ -68,6 +69,7 @@ READING_COMMANDS = (
         Argument("record", "value", "ID", "only what happened to F#12 or D#3"),
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         Argument("changes", "flag", "", "each step's records too, before and after"),
+        OF_PERSON,
         LIMIT,
         looks=True,
     ),
@@ -99,11 +101,12 @@ READING_COMMANDS = (
         Argument("session", "value", "S", "with --all-by: only what an agent wrote in this session", ""),
         Argument("keep", "list", "ID", "leave this record as it is (repeatable)"),
         Argument("overwrite", "list", "ID", "undo it although it changed since (repeatable)"),
+        OF_PERSON,
         DRY_RUN,
         YES,
         slash=("undo",),
     ),
-    Verb("redo", "Redo what the last undo removed", "history.history.redo", slash=("redo",)),
+    Verb("redo", "Redo what the last undo removed", "history.history.redo", OF_PERSON, slash=("redo",)),
     Verb(
         "checkpoint",
         "Create a checkpoint, to come back to",

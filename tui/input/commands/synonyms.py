@@ -10,6 +10,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "confirm": ("still true", "keep", "refresh"),
     "forget": ("delete", "remove", "hide", "rm", "archive"),
     "purge": ("erase", "wipe", "shred", "destroy"),
+    "move": ("global", "everywhere", "every project", "scope"),
     "pin": ("star", "favourite", "favorite", "sticky"),
     "mute": ("silence", "exclude", "ignore"),
     "tag": ("label",),

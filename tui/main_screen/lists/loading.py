@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from store import MemorandaError, pack_key, unpack_key, wal
 from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
+from tui.lists.fact_groups import list_key
 from tui.lists.view_state import View, empty_list
 from tui.panes.facts.facets import states
 from tui.panes.host import Host
@@ -263,7 +264,7 @@ class ListsController:
         if self._wanted is None or place not in names:
             return
         kind, number = unpack_key(self._wanted)
-        key = number if place == FACTS and kind == "fact" else self._wanted
+        key = list_key(kind, number) if place == FACTS and kind in ("fact", "global") else self._wanted
         if self.host.list_of(place).select(key):
             self._wanted = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tui.lists.fact_groups import GONE, NEEDS
+from tui.lists.fact_groups import GONE, NEEDS, counts
 from tui.lists.filters.facets import Choice, Facet, counted, written_by
 from tui.render.badges import FACT_BADGES
 from tui.theme.styles import piece_style
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 LETTERS = {"stale": "s", "low": "l", "aging": "a", "pinned": "p", "fresh": "f", "superseded": "r", "forgotten": "g"}
 
 
-def states(counts: Mapping[str, int], every: bool = False) -> Facet:
+def states(found: Mapping[str, int], every: bool = False) -> Facet:
     """Return the states by the counts of the facts; with `every`, those of replaced and forgotten facts too."""
-    numbers = {**counts, "fresh": counts.get("fresh", 0) - counts.get("pinned", 0)}
+    numbers = {**found, "fresh": found.get("fresh", 0) - found.get("pinned", 0)}
     names = (*NEEDS, *(GONE if every else ()))
     return Facet(
         "state",
@@ -35,7 +35,7 @@ def states(counts: Mapping[str, int], every: bool = False) -> Facet:
             for name in names
             if (number := numbers.get(name, 0))
         ),
-        counts.get("active"),
+        found.get("active"),
     )
 
 
@@ -43,7 +43,7 @@ def read(memory: Memory) -> Sequence[Facet]:
     """Count the facts of every choice; takes a second for a million facts."""
     rows = memory.database.rows
     return [
-        states(memory.facts.counts(memory.now), every=True),
+        states(counts(memory, memory.now), every=True),
         counted(
             "domain",
             "Domain",

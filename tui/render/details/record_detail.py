@@ -4,7 +4,7 @@ Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`,
 them. Texts are raw: the caller escapes them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from store import (
     AGEING_STATES,
@@ -17,6 +17,7 @@ from store import (
     Decision,
     Event,
     Fact,
+    GlobalFact,
     Iteration,
     Link,
     Memory,
@@ -58,6 +59,8 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
     now = memory.now
     if isinstance(record, Fact):
         return _fact(memory, record, now)
+    if isinstance(record, GlobalFact):
+        return _fact(memory.personal, record.own, now, record, memory.globals.as_cited)
     if isinstance(record, Decision):
         return _decision(memory, record, now)
     if isinstance(record, Commit):
@@ -94,12 +97,20 @@ def _section(label: str, text: str) -> list[Line]:
     return [row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
 
 
-def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
+def _fact(
+    memory: Memory, fact: Fact, now: str, shown: GlobalFact | None = None, cited: Callable[[str], str] = str
+) -> list[Line]:
+    """Describe a fact of `memory`; a global one as it is `shown` in a project, with the facts in a text `cited` as
+    there."""
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
     bound = memory.evidence.of("fact", fact.id) if fact.evidence else []
     lines: list[Line] = [
-        [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
+        [
+            *head("global fact" if shown else "fact", shown or fact, fact.domain),
+            (" · ", "dim"),
+            (f"{glyph} {word}", f"glyph-{badge}"),
+        ],
         *words(fact.fact, "title"),
         [],
         _confirmed(fact, badge, now),
@@ -107,7 +118,11 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         row("Learned", when(fact.created_at, now)),
         spoken(fact.origin, fact.source, f"confidence {fact.confidence}"),
     ]
-    if fact.scope != "project":
+    if shown is not None:
+        lines.append(row("Scope", "global: kept in your personal memory, seen in every project"))
+    elif moved := memory.moves.moved_to(fact.id):
+        lines.append(row("Moved", f"to [{moved}], seen in every project"))
+    elif fact.scope != "project":
         lines.append(row("Scope", f"{fact.scope} {fact.session}, and ends with it" if fact.session else fact.scope))
     lines += _tags(fact)
     if memory.mutes.among([fact.id]):
@@ -121,12 +136,13 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
             lines.append(
                 [
                     (mark, "dim"),
-                    (link.citation, "cite"),
+                    (cite("global" if shown else "fact", link.id), "cite"),
                     (f"  {link.fact}", ""),
                     (f"  {state_word(link.status)}", "dim"),
                 ]
             )
-    return lines + _life(memory, "fact", fact.id, now)
+    title = "History, in your personal memory" if shown else "History"
+    return lines + _life(memory, "fact", fact.id, now, title, cited)
 
 
 def _tags(record: Fact | Decision | Task) -> list[Line]:
@@ -335,13 +351,18 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     return [*lines, [], [(back, "dim")]]
 
 
-def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
+def _life(
+    memory: Memory, kind: str, number: int, now: str, title: str = "History", cited: Callable[[str], str] = str
+) -> list[Line]:
     """Return the steps of history that changed a record, newest first."""
     steps = memory.history.steps(record=(kind, number), limit=STEPS)
-    lines: list[Line] = [[], [("History", "heading")]] if steps else []
+    lines: list[Line] = [[], [(title, "heading")]] if steps else []
     for step in steps:
         back = ", undone" if step.undone_by else ""
-        line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
+        line: Line = [
+            (f"{ago(now, step.at):>6}  ", "dim"),
+            (f"{cited(step.reason):<16}", "dim" if step.undone_by else ""),
+        ]
         lines.append([*line, (f"  {who(step.actor)}, {step.door}{back}", "dim")])
     return lines
 

@@ -1,0 +1,137 @@
+"""Global facts in the application: marked in the list and in a search, changed, moved by one key, and undone."""
+
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+from support.screen import NARROW, opened
+from support.stories import Story, copy
+
+from store.base.models import GlobalFact
+from tui.lists.fact_groups import list_key
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def shared(story: Story) -> Story:
+    """The story, and a global fact of the person's."""
+    with story.open("2026-11-21T10:00:00.000Z") as memory:
+        memory.globals.remember("I write Rioplatense Spanish")
+    return story
+
+
+def status(story: Story, number: int) -> str:
+    with story.open() as memory:
+        return memory.facts.get(number).status
+
+
+async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(2)
+        text = person.record.fact  # type: ignore[union-attr]
+        await person.press("X")
+        assert person.toasts[-1] == "Moved F#2 to G#1, seen in every project, u to undo"
+        assert isinstance(person.record, GlobalFact)
+        assert (person.record.citation, person.record.fact) == ("G#1", text)
+        assert person.preview[0].startswith("G#1  global fact")
+        await person.press("u")
+        assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
+        assert status(story, 2) == "active"
+        await person.press("ctrl+r")
+        assert status(story, 2) == "forgotten"
+        await person.put_cursor(list_key("global", 1))
+        await person.press("X")
+        assert person.toasts[-1].startswith("Moved G#1 to F#")
+        with story.open() as memory:
+            assert list(memory.globals.order(memory.now)) == []
+
+
+@pytest.mark.parametrize("size", [NARROW, (160, 45)])
+async def test_a_global_fact_is_marked_by_a_word(shared: Story, size: tuple[int, int]) -> None:
+    async with opened(shared.folder, size) as person:
+        await person.put_cursor(list_key("global", 1))
+        (row,) = [row for row in person.rows if "Rioplatense" in row]
+        assert "global" in row.split("Spanish")[1]
+        assert not any("global" in row for row in person.rows if "Rioplatense" not in row)
+        await person.search("Rioplatense")
+        assert "global · fresh · G#1" in person.hits[0]
+
+
+async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared: Story) -> None:
+    async with opened(shared.folder, clock=Clock()) as person:
+        await person.put_cursor(list_key("global", 1))
+        for keys, said, undone in (
+            (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
+            (("y",), "Confirmed G#1 in every project, u to undo", "confirm G#1"),
+            (("minus",), "Muted G#1 in every project, u to undo", "mute G#1"),
+            (("f",), "Forgot G#1 in every project, u to undo", "forget G#1"),
+        ):
+            await person.put_cursor(list_key("global", 1))
+            await person.press(*keys)
+            assert person.toasts[-1] == said
+            await person.press("u")
+            assert person.toasts[-1] == f"Undid: {undone}; ^r redoes it"
+        await person.press("ctrl+r")
+        assert person.toasts[-1] == "Redid: forget G#1; u undoes it"
+        with shared.open() as memory:
+            assert list(memory.globals.order(memory.now)) == []
+            assert [step for step in memory.history.steps() if step.door == "app"] == []
+
+
+async def test_a_correction_takes_its_place(shared: Story) -> None:
+    async with opened(shared.folder) as person:
+        await person.put_cursor(list_key("global", 1))
+        await person.press("c")
+        await person.paste(" and English")
+        await person.press("enter")
+        assert person.toasts[-1] == "Corrected G#1 in every project, u to undo"
+        assert any("Rioplatense Spanish and English" in row for row in person.rows)
+        with shared.open() as memory:
+            assert [fact.fact for fact in memory.globals.many([2])] == ["I write Rioplatense Spanish and English"]
+
+
+async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
+    """Of a change here and one of a global fact, made one after the other; and none of an earlier sitting there."""
+    with shared.open("2026-11-21T10:00:00.000Z") as memory:
+        memory.globals.remember("tabs, not spaces")
+    async with opened(shared.folder, clock=Clock()) as person:
+        await person.put_cursor(list_key("global", 1))
+        await person.press("p")
+        await person.put_cursor(2)
+        await person.press("p", "u")
+        assert person.toasts[-1].startswith("Undid: pin F#2") or person.toasts[-1].startswith("Undid: unpin F#2")
+        await person.press("u")
+        assert person.toasts[-1].startswith("Undid: pin G#1")
+        await person.press("u")
+        assert "G#" not in person.line("Undo step"), "what was made in another sitting is not among them"
+
+
+async def test_a_mixture_is_refused(shared: Story) -> None:
+    async with opened(shared.folder) as person:
+        await person.put_cursor(list_key("global", 1))
+        await person.press("space", "up", "up", "space", "f")
+        assert person.toasts[-1].startswith("Global facts are changed apart")
+        with shared.open() as memory:
+            assert len(memory.globals.order(memory.now)) == 1
+
+
+async def test_what_changed_meanwhile_is_not_moved(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(2)
+        with story.open() as memory:
+            memory.facts.pin([2], not memory.facts.get(2).pinned)
+        await person.press("X")
+        assert person.toasts[-1].startswith("F#2 changed since it was shown.")
+        assert status(story, 2) == "active"
+
+
+async def test_a_step_of_a_move_is_undone_in_the_history(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(2)
+        await person.press("X", "4", "U")
+        assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
+        assert status(story, 2) == "active"
