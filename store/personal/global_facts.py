@@ -9,6 +9,7 @@ from store.database.database import Database
 from store.personal.beside import beside, existing, needed, trouble
 from store.records.facts import Facts
 from store.records.mutes import Mutes
+from store.records.tagging import Tagging
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class GlobalFacts:
         other = beside(self._database)
         return other.value("SELECT max(seq) FROM history") or 0 if other is not None else 0
 
+    def tally(self, column: str) -> list[tuple[str, int]]:
+        """Count the active global facts by `domain` or `origin`."""
+        other = beside(self._database)
+        sql = f"SELECT {column}, count(*) FROM facts WHERE status = 'active' AND scope = ? GROUP BY 1"
+        return other.rows(sql, (SCOPE,)) if other is not None else []
+
     def muted(self, numbers: Sequence[int]) -> frozenset[int]:
         """Return those of these facts that are sent to no agent."""
         other = beside(self._database) if numbers else None
@@ -99,6 +106,14 @@ class GlobalFacts:
     def mute(self, numbers: Sequence[int], muted: bool = True) -> None:
         """Send these facts to no agent of any project, or send them again."""
         self._change(numbers, lambda own: Mutes(own).mute(numbers) if muted else Mutes(own).unmute(numbers))
+
+    def tag(self, numbers: Sequence[int], tag: str) -> str:
+        """As `Tagging.add`."""
+        return self._change(numbers, lambda own: Tagging(own).add([("fact", number) for number in numbers], tag))
+
+    def untag(self, numbers: Sequence[int], tag: str) -> None:
+        """As `Tagging.remove`."""
+        self._change(numbers, lambda own: Tagging(own).remove([("fact", number) for number in numbers], tag))
 
     def _change(
         self,

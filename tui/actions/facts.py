@@ -164,7 +164,11 @@ def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
 
 def tag(screen: ActionHost) -> None:
     """Tag facts, decisions and tasks; with a dash in front a tag is taken away."""
-    things = [thing for thing in screen.targets() if isinstance(thing, Fact | Decision | Task)]
+    every = screen.targets()
+    if (shared := global_facts.among(screen, every)) is not None:
+        global_facts.tag(screen, shared)
+        return
+    things = [thing for thing in every if isinstance(thing, Fact | Decision | Task)]
     if not things:
         screen.say("Only facts, decisions and tasks have tags.", "warning")
         return

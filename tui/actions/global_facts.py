@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from store import Fact, GlobalFact
 from store import pack_key as pack
-from tui.actions.support import cited, many, refuse, undoes, write
+from tui.actions.support import cited, many, names_of, refuse, undoes, write
 from tui.lists.fact_groups import list_key
 from tui.render.plurals import count
 
@@ -73,6 +73,20 @@ def mute(screen: ActionHost, facts: Sequence[GlobalFact]) -> None:
     muting = [fact for fact in facts if fact.id not in known]
     verbs = ("Mute", "Muted") if muting else ("Unmute", "Unmuted")
     change(screen, muting or facts, *verbs, lambda memory, numbers: memory.globals.mute(numbers, bool(muting)))
+
+
+def tag(screen: ActionHost, facts: Sequence[GlobalFact]) -> None:
+    """Tag them; with a dash in front a tag is taken away."""
+
+    def answer(text: str) -> None:
+        word = text.strip()
+        if word.startswith("-"):
+            change(screen, facts, "Untag", "Untagged", lambda memory, numbers: memory.globals.untag(numbers, word[1:]))
+        elif word:
+            change(screen, facts, "Tag", "Tagged", lambda memory, numbers: memory.globals.tag(numbers, word))
+
+    if facts:
+        screen.ask(f"tag {names_of(facts)}", "", answer)
 
 
 def move(screen: ActionHost) -> None:

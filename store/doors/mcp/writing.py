@@ -108,6 +108,8 @@ def _proposed(memory: Memory, number: int, note: str = "") -> ToolAnswer:
 def confirm(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     """memory_confirm: a proposal that a fact still holds."""
     citation = parse(given["id"], "fact")
+    if citation.kind == "global":
+        raise InvalidInput("The person alone confirms a global fact.", f"Ask them: memoranda confirm {citation}.")
     if citation.kind != "fact":
         raise InvalidInput("Only facts are confirmed so.", "Name one: F#12.")
     number = memory.inbox.propose("confirm", {}, target=int(citation.target), origin=caller.origin)

@@ -68,6 +68,7 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
             (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
             (("y",), "Confirmed G#1 in every project, u to undo", "confirm G#1"),
             (("minus",), "Muted G#1 in every project, u to undo", "mute G#1"),
+            (("number_sign", *"tea", "enter"), "Tagged G#1 in every project, u to undo", "tag G#1"),
             (("f",), "Forgot G#1 in every project, u to undo", "forget G#1"),
         ):
             await person.put_cursor(list_key("global", 1))

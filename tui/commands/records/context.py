@@ -3,7 +3,7 @@
 from store import InvalidInput
 from store import parse_citation as parse
 from tui.commands import Outcome, Session
-from tui.commands.records.facts import EVERYWHERE
+from tui.commands.records.facts import EVERYWHERE, all_global
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def mute(session: Session, given: "ParsedArguments") -> Outcome:
-    if shared := _all_global(given.ids):
+    if shared := all_global(given.ids):
         session.memory.globals.mute(shared)
         return Outcome(f"Muted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared))
     ids, keys = _named(given.ids)
@@ -43,7 +43,7 @@ def mute(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def unmute(session: Session, given: "ParsedArguments") -> Outcome:
-    if shared := _all_global(given.ids):
+    if shared := all_global(given.ids):
         session.memory.globals.mute(shared, False)
         return Outcome(
             f"Unmuted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared)
@@ -54,12 +54,6 @@ def unmute(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome(f"Unmuted {count(len(keys), 'record')}.", lambda: _records(session, keys))
     session.memory.mutes.unmute(ids)
     return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
-
-
-def _all_global(texts: list[str]) -> list[int]:
-    """Return the numbers of the global facts, if only such are named."""
-    named = list(dict.fromkeys(parse(text, "fact") for text in texts))
-    return [int(one.target) for one in named] if all(one.kind == "global" for one in named) else []
 
 
 def _global_facts(session: Session, ids: list[int]) -> list[dict[str, object]]:

@@ -1,6 +1,8 @@
 """remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
 
-from store import DOMAINS, InvalidInput, cite
+import os
+
+from store import DOMAINS, InvalidInput, cite, location
 from store import parse_citation as parse
 from tui.commands import Outcome, Session, reference, text_of, though_purged
 from tui.render.plurals import count
@@ -45,6 +47,7 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _remember_global(session: Session, given: "ParsedArguments") -> Outcome:
     text = text_of(session, given.text, "remember")
+    started = _starts_personal(session)
     fact, new = though_purged(
         session,
         given,
@@ -60,7 +63,13 @@ def _remember_global(session: Session, given: "ParsedArguments") -> Outcome:
     )
     cited = cite("global", fact)
     said = f"Remembered {cited}, in every project." if new else f"{cited} is already known; confirmed."
-    return Outcome(said, lambda: _global_json(session, [fact])[0])
+    return Outcome(f"{said}{started}", lambda: _global_json(session, [fact])[0])
+
+
+def _starts_personal(session: Session) -> str:
+    """Return the sentence that says that a write starts the personal memory; empty where it is there."""
+    path = location.personal_path()
+    return "" if os.path.lexists(path) else f" That started your personal memory: {path}"
 
 
 def move(session: Session, given: "ParsedArguments") -> Outcome:
@@ -69,9 +78,10 @@ def move(session: Session, given: "ParsedArguments") -> Outcome:
     if given.to == "global":
         if named.kind == "global":
             raise InvalidInput(f"{named} is global already.", "memoranda move G#5 --to project brings it here.")
+        started = _starts_personal(session)
         number = though_purged(session, given, lambda again: moves.to_global(target, again=again))
         return Outcome(
-            f"Moved {named} to {cite('global', number)}, seen in every project. Undo takes it back.",
+            f"Moved {named} to {cite('global', number)}, seen in every project. Undo takes it back.{started}",
             lambda: _global_json(session, [number])[0],
         )
     if named.kind == "fact":
@@ -194,15 +204,29 @@ def unpin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def tag(session: Session, given: "ParsedArguments") -> Outcome:
+    if shared := all_global(given.ids):
+        tag = session.memory.globals.tag(shared, given.tag)
+        said = f"Tagged {count(len(shared), 'global fact')}: {tag}{EVERYWHERE}"
+        return Outcome(said, lambda: _global_json(session, shared))
     records = _taggable(given.ids)
     tag = session.memory.tagging.add(records, given.tag)
     return Outcome(f"Tagged {count(len(records), 'record')}: {tag}.", lambda: _every(session, records))
 
 
 def untag(session: Session, given: "ParsedArguments") -> Outcome:
+    if shared := all_global(given.ids):
+        session.memory.globals.untag(shared, given.tag)
+        said = f"Removed {given.tag} from {count(len(shared), 'global fact')}{EVERYWHERE}"
+        return Outcome(said, lambda: _global_json(session, shared))
     records = _taggable(given.ids)
     session.memory.tagging.remove(records, given.tag)
     return Outcome(f"Removed {given.tag} from {count(len(records), 'record')}.", lambda: _every(session, records))
+
+
+def all_global(texts: list[str]) -> list[int]:
+    """Return the numbers of the global facts, if only such are named; else none."""
+    named = list(dict.fromkeys(parse(text, "fact") for text in texts))
+    return [int(one.target) for one in named] if all(one.kind == "global" for one in named) else []
 
 
 def _taggable(texts: list[str]) -> list[tuple[str, int]]:

@@ -41,16 +41,21 @@ def states(found: Mapping[str, int], every: bool = False) -> Facet:
 
 def read(memory: Memory) -> Sequence[Facet]:
     """Count the facts of every choice; takes a second for a million facts."""
-    rows = memory.database.rows
     return [
         states(counts(memory, memory.now), every=True),
         counted(
             "domain",
             "Domain",
-            rows("SELECT domain, count(*) FROM facts WHERE status = 'active' GROUP BY 1 ORDER BY 2 DESC, 1"),
+            _tally(memory, "domain"),
         ),
-        written_by(
-            "origin", rows("SELECT origin, count(*) FROM facts WHERE status = 'active' GROUP BY 1 ORDER BY 2 DESC, 1")
-        ),
+        written_by("origin", _tally(memory, "origin")),
         counted("tag", "Tag", memory.facts.tags()),
     ]
+
+
+def _tally(memory: Memory, column: str) -> list[tuple[str, int]]:
+    """Count the active facts by a column, the global ones too; most first."""
+    found = dict(memory.database.rows(f"SELECT {column}, count(*) FROM facts WHERE status = 'active' GROUP BY 1"))
+    for value, count in memory.globals.tally(column):
+        found[value] = found.get(value, 0) + count
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))

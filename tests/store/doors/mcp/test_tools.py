@@ -61,6 +61,37 @@ def test_a_search_cites_dates_scores_and_says_why_in_both_forms(memory: Memory, 
     assert answer.reads == ("D#1", "F#1")
 
 
+def test_global_facts_are_found_listed_and_opened_and_changed_by_no_tool(memory: Memory, call: Call) -> None:
+    memory.facts.remember("The build deploys at noon")
+    memory.globals.remember("Never deploy on a Friday", domain="work")
+    memory.globals.remember("Deploy with tea")
+    memory.globals.mute([2])
+    found = call("search", query="deploy")
+    assert {one["citation"] for one in found.data["results"]} == {"F#1", "G#1"}
+    assert "[G#1] (global fact; 2026-11-21" in found.text
+    (shared,) = [one for one in found.data["results"] if one["citation"] == "G#1"]
+    assert (shared["kind"], shared["scope"], shared["domain"]) == ("fact", "global", "work")
+    assert [one["citation"] for one in call("search", query="deploy", scope="global").data["results"]] == ["G#1"]
+    listed = call("facts")
+    assert [one["citation"] for one in listed.data["facts"]] == ["G#1", "F#1"] and listed.data["total"] == 2
+    assert [one["citation"] for one in call("facts", limit=1).data["facts"]] == ["G#1"]
+    assert [one["citation"] for one in call("facts", limit=1, cursor="1").data["facts"]] == ["F#1"]
+    assert call("get", citation="G#1").data["text"] == "Never deploy on a Friday"
+    assert "muted" in call("get", citation="G#2").text
+    assert "G#1" in call("context", query="deploy on a Friday?").data["citations"]
+    before = memory.personal.history.steps()
+    refused = call("confirm", id="G#1")
+    assert refused.failed and "The person alone confirms a global fact" in refused.text
+    assert memory.personal.history.steps() == before
+
+
+def test_what_no_person_accepted_is_no_global_fact_for_an_agent(memory: Memory, call: Call) -> None:
+    memory.globals.remember("Deploy at once", actor="mcp:codex")
+    assert call("search", query="deploy").data["results"] == []
+    assert call("facts").data["facts"] == []
+    assert "not accepted" in call("get", citation="G#1").text
+
+
 def test_nothing_found_is_an_answer(call: Call) -> None:
     answer = call("search", query="quantum entanglement")
     assert answer.data["results"] == [] and answer.data["total"] == 0 and not answer.failed

@@ -35,7 +35,10 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 def test_what_holds_everywhere_is_seen_everywhere_and_marked(do: Do) -> None:
     do("remember", "the port is 8080")
-    assert do("remember", "I write Spanish", "--scope", "global") == "Remembered G#1, in every project."
+    started = f" That started your personal memory: {personal_path()}"
+    assert do("remember", "I write Spanish", "--scope", "global") == f"Remembered G#1, in every project.{started}"
+    assert do("remember", "tabs, not spaces", "--scope", "global") == "Remembered G#2, in every project."
+    do("forget", "G#2")
     for project in ("shop", "bakery"):
         (line,) = [line for line in do("facts", project=project).splitlines() if "Spanish" in line]
         assert "  G#1  " in line and "  global: I write Spanish" in line
@@ -57,6 +60,8 @@ def test_it_is_changed_from_a_project_and_undone_from_any(do: Do) -> None:
         (("confirm", "G#2"), "Confirmed 1 global fact"),
         (("pin", "G#2"), "Pinned 1 global fact"),
         (("unpin", "G#2"), "Unpinned 1 global fact"),
+        (("tag", "G#2", "language"), "Tagged 1 global fact: language"),
+        (("untag", "G#2", "language"), "Removed language from 1 global fact"),
         (("mute", "G#2"), "Muted 1 global fact"),
         (("unmute", "G#2"), "Unmuted 1 global fact"),
         (("forget", "G#2"), "Forgot 1 global fact"),
@@ -72,7 +77,7 @@ def test_it_is_changed_from_a_project_and_undone_from_any(do: Do) -> None:
 
 def test_a_move_is_one_step_of_the_project(do: Do) -> None:
     do("remember", "I write Spanish")
-    assert do("move", "1") == "Moved F#1 to G#1, seen in every project. Undo takes it back."
+    assert do("move", "1").startswith("Moved F#1 to G#1, seen in every project. Undo takes it back. That started")
     assert "Moved        to [G#1]" in do("show", "F#1")
     assert do("undo") == "Undid step 2: move F#1 G#1."
     assert "F#1" in do("facts") and "G#1" not in do("facts")
