@@ -158,7 +158,7 @@ def reference(text: str, default: str, *kinds: str) -> Citation:
     """Parse a citation; a bare number has the kind `default`, and only `kinds` are accepted. Raises InvalidInput."""
     citation = parse(text, default)
     if citation.kind not in (kinds or (default,)):
-        wanted = " or ".join(kinds or (default,))
+        wanted = " or ".join(kind for kind in kinds or (default,) if kind != "global")  # a fact too
         article = "an" if wanted[0] in "aeiou" else "a"
         raise InvalidInput(f"{citation} is not {article} {wanted}.", "Look it up with `memoranda show`.")
     return citation

@@ -133,7 +133,7 @@ KEYS = (
         "Pin the fact, so that it never ages; or unpin it",
         panes=(FACTS, CONTEXT),
     ),
-    Key("fact.move", "X", "change('global_facts.move')", "", verb="move"),
+    Key("fact.move", "V", "change('global_facts.move')", "", verb="move"),
     Key(
         "fact.mute",
         "minus",

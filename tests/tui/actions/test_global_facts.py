@@ -33,7 +33,7 @@ async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) ->
     async with opened(story.folder) as person:
         await person.put_cursor(2)
         text = person.record.fact  # type: ignore[union-attr]
-        await person.press("X")
+        await person.press("V")
         assert person.toasts[-1] == "Moved F#2 to G#1, seen in every project, u to undo"
         assert isinstance(person.record, GlobalFact)
         assert (person.record.citation, person.record.fact) == ("G#1", text)
@@ -44,7 +44,7 @@ async def test_a_key_makes_a_fact_global_and_undo_takes_it_back(story: Story) ->
         await person.press("ctrl+r")
         assert status(story, 2) == "forgotten"
         await person.put_cursor(list_key("global", 1))
-        await person.press("X")
+        await person.press("V")
         assert person.toasts[-1].startswith("Moved G#1 to F#")
         with story.open() as memory:
             assert list(memory.globals.order(memory.now)) == []
@@ -125,7 +125,7 @@ async def test_what_changed_meanwhile_is_not_moved(story: Story) -> None:
         await person.put_cursor(2)
         with story.open() as memory:
             memory.facts.pin([2], not memory.facts.get(2).pinned)
-        await person.press("X")
+        await person.press("V")
         assert person.toasts[-1].startswith("F#2 changed since it was shown.")
         assert status(story, 2) == "active"
 
@@ -133,6 +133,6 @@ async def test_what_changed_meanwhile_is_not_moved(story: Story) -> None:
 async def test_a_step_of_a_move_is_undone_in_the_history(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.put_cursor(2)
-        await person.press("X", "4", "U")
+        await person.press("V", "4", "U")
         assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
         assert status(story, 2) == "active"

@@ -153,7 +153,7 @@ def test_config_offers_every_setting_and_key() -> None:
     ("typed", "shown"),
     [
         ("facts ", f" facts {' '.join(argument.usage for argument in BY_NAME['facts'].arguments)}   "),
-        ("facts --s", " --status   --sort"),
+        ("facts --s", " --status   --scope   --sort"),
         ("facts --sort ", " oldest   newest   domain   text   state"),
         ("facts --sort n", " newest"),
         ("facts --all w", " facts [WORDS…] [--all]"),
