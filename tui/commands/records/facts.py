@@ -167,7 +167,8 @@ def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "global", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
-        raise InvalidInput(f"Facts, global facts and decisions are {done} one kind at a time.", "Name only one kind.")
+        named = "Facts, global facts" if "global" in kinds else "Facts"
+        raise InvalidInput(f"{named} and decisions are {done} one kind at a time.", "Name only one kind.")
     return kinds.pop(), [int(citation.target) for citation in citations]
 
 
