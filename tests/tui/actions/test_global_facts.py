@@ -86,13 +86,11 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
 async def test_a_correction_takes_its_place(shared: Story) -> None:
     async with opened(shared.folder) as person:
         await person.put_cursor(list_key("global", 1))
-        await person.press("c")
-        await person.paste(" and English")
-        await person.press("enter")
+        await person.press("c", *"too", "enter")
         assert person.toasts[-1] == "Corrected G#1 in every project, u to undo"
-        assert any("Rioplatense Spanish and English" in row for row in person.rows)
+        assert any("Rioplatense Spanishtoo" in row for row in person.rows)
         with shared.open() as memory:
-            assert [fact.fact for fact in memory.globals.many([2])] == ["I write Rioplatense Spanish and English"]
+            assert [fact.fact for fact in memory.globals.many([2])] == ["I write Rioplatense Spanishtoo"]
 
 
 async def test_undo_takes_the_newer_of_two(shared: Story) -> None:
