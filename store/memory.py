@@ -140,8 +140,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        if self.database.last_step is not None:
-            ownership.note(self.database.connection, self.database.path)
+        for one in (self.database, self.database.beside):
+            if one is not None and one.last_step is not None:
+                ownership.note(one.connection, one.path)
         self.database.close()
 
     @property
