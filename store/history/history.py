@@ -268,9 +268,10 @@ class History:
             if (move := two_files.of_step(self._database, row[0])) is None:
                 self._take_back(write, self.step(row[0]))
                 write.reason = f"redo {row[1]}"
-                return self.step(row[1])
-            write.discard()
-        self._undo_both(move, f"redo {row[1]}")
+            else:
+                write.discard()
+        if move is not None:
+            self._undo_both(move, f"redo {row[1]}")
         return self.step(row[1])
 
     def in_two_files(self, seq: int) -> bool:
