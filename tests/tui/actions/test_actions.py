@@ -748,6 +748,7 @@ LINES = (
     "unpin 6",
     "tag 2 6 care",
     "untag 6 care",
+    "move 6 --to project",
     "forget 8",
     "decide 'Send by e-mail' --chosen SMTP --alternative fax --impact high",
     "decisions",
