@@ -834,6 +834,7 @@ LINES = (
     "plugin {home}/plugin",
     "hook git",
     "guard list",
+    "guest list",
     "share",
     "share off",
     "sync --off",
