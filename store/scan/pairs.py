@@ -20,7 +20,7 @@ FEWEST = 2  # words that carry meaning: of less it is the heading that says what
 VALUE = 4  # words of a value; a longer one describes
 DIFFERENT = 4  # words, by which two texts are about two things and not against each other
 _FIELD = re.compile(
-    r"\W{0,4}(?P<name>[^:：=\n]{1,40}?)\W{0,4}[:：=]+\W{0,4}(?P<value>\S.*)?"
+    r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+\W{0,4}(?P<value>\S.*)?"
     r"|\*\*(?P<bold>[^*\n]{1,40})\*\*\s+(?P<rest>\S.*)",
     re.DOTALL,
 )

@@ -628,11 +628,11 @@ class TestCommands:
         async with opened(story.folder) as person:
             for line, said in (
                 ("frobnicate now", "There is no command “frobnicate”. ? lists them all."),
-                ("forget", "forget wants ID…: a fact's number, or F#12, D#3."),
+                ("tag", "tag wants ID…: a fact's number, or F#12, D#3, A#4."),
                 ("facts --nonsense", "facts has no option “--nonsense”"),
                 ("forget F#999", "There is no fact F#999."),
                 ("forget F#1 D#1", "Facts and decisions are forgotten one kind at a time."),
-                ("correct", "correct wants ID"),
+                ("correct", "correct wants TEXT…"),
                 ("restore K#99", "There is no checkpoint K#99."),
                 ("undo 99999", "History has no step 99999."),
                 ("redo", "There is nothing to redo."),

@@ -118,14 +118,6 @@ KEYS = (
         panes=(FACTS, TIMELINE, CHECKPOINTS, TASKS),
     ),
     Key(
-        "record.tag",
-        "number_sign",
-        "ask_for('facts.tag')",
-        "tag",
-        "Tag facts, decisions and tasks; a tag with - in front is taken away",
-        panes=(FACTS, TIMELINE, TASKS),
-    ),
-    Key(
         "record.pin",
         "p",
         "change('facts.pin')",
@@ -179,6 +171,14 @@ KEYS = (
     Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
     Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
     Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),
+    Key(
+        "record.tag",
+        "number_sign",
+        "ask_for('facts.tag')",
+        "tag",
+        "Tag facts, decisions and tasks; a tag with - in front is taken away",
+        panes=(FACTS, TIMELINE, TASKS),
+    ),
     Key(
         "list.day",
         "t",

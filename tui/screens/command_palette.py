@@ -17,7 +17,8 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 HIDDEN = ("palette.open", "mark.range")  # useless from a palette
-GENERAL = ("memory.undo", "search.open", "command.open", "help.open")  # always in the footer
+# not about a record: always in the footer, or they lead elsewhere
+GENERAL = ("memory.undo", "search.open", "command.open", "help.open", "list.day", "past.look", "context.ask")
 NAME, KEY = 16, 5  # cells of the name and of the key
 EDGE = 8  # cells of the palette's border and padding
 

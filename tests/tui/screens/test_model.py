@@ -253,20 +253,21 @@ async def test_beside_the_search_stands_how_the_model_does(
     server.installed = {USUAL: 1}
     server.loaded = {USUAL}
     clock = Clock()
+    row = 0 if size == HUGE else 1  # the sidebar has the names of the panes
     async with opened(story.folder, size=size, clock=clock) as person:
-        await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b ready"))
+        await person.until(lambda: person.lines[row].rstrip().endswith("qwen2.5:3b ready"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             for milliseconds, kind in ((1_200, ""), (600, "slow"), (640, "")):
                 usage_stats.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
             usage_stats.fell_back(memory.database, "extract_facts")
-        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
-        assert "1 of 3 by rule" in person.lines[1]
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[row])
+        assert "1 of 3 by rule" in person.lines[row]
         with Memory.open(str(story.path), "worker", clock) as memory, memory.database.write("agent", "lease") as write:
             write.execute("INSERT INTO leases VALUES ('model', 'other', ?)", (Verbatim("2099-01-01T00:00:00.000Z"),))
-        await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
+        await person.until(lambda: "qwen2.5:3b working" in person.lines[row])
         server.close()
-        await person.until(lambda: person.lines[1].rstrip().endswith("no model"))
-        await person.pilot.click(offset=(size[0] - 3, 1))
+        await person.until(lambda: person.lines[row].rstrip().endswith("no model"))
+        await person.pilot.click(offset=(size[0] - 3, row))
         await person.until(lambda: setting_up(person))
 
 

@@ -38,7 +38,7 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
         see(terminal, "All 10")
         for keys, text in (
             (" f", "Forgot"), ("2\r", "┃"), ("4", "All 31"), ("?", "HELP"), ("q", "All 31"),
-            ("\x10", "undo this        U     Undo the step"),
+            ("\x10", "undo step        U     Undo the step"),
         ):  # fmt: skip
             terminal.write(keys)
             see(terminal, text)

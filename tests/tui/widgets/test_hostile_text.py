@@ -68,7 +68,7 @@ def no_markup(person: Person, *literals: str) -> None:
         for strip in lines:
             at = strip.text.index(literal)
             styles = {style for style, place in _styles(strip) if at <= place < at + len(literal)}
-            assert len(styles) == 1, (literal, styles)
+            assert len(styles) == 1, (literal, strip.text)
 
 
 def _styles(strip: Strip) -> Iterator[tuple[object, int]]:
@@ -110,7 +110,7 @@ async def test_markup_is_only_text(hostile: Path) -> None:
         await person.command(f"show A#{number}")
         no_markup(person, "[@click=app.bell]x[/]")
         await person.search("variable kind:decision")
-        no_markup(person, " $primary [$error]e[/]")  # the word that was found is marked
+        no_markup(person, "$primary [$error]e[/]")  # the word that was found is marked
         await person.press("escape")
         await person.command("facts --status active")
         no_markup(person, "$variable $primary [$error]e[/]")
