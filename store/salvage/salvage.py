@@ -23,6 +23,7 @@ from store.trust.ownership import IDENTITY, made_of
 __all__ = ["Came", "SalvageReport", "salvage"]
 
 BATCH = 2_000  # records between two reports of progress
+COUNTED = ["facts", "decisions", "tasks", "commits", "events", "turns"]  # whose records tell whether a log is its own
 FEW = 3  # records of a table whose number may be damaged
 HIGHEST = 1 << 40  # of an assigned number: above it a counter is damaged
 SMALL = ("leases", "month_words")  # of that machine and moment; or part of every new memory
@@ -137,21 +138,27 @@ def _build(
 
 
 def _choose(pages: PageReader, database: Database) -> list[str]:
-    """Decide whether the log beside the file is its own: use the one with which more steps follow from each other.
-    Return sentences."""
+    """Decide whether the log beside the file is its own: use it if with it more steps follow from each other, or as
+    many, and no fewer records are read. Return sentences."""
     log = pages.log
     if log is None:
         return []
     counts = {}
     for logged in (False, True):
         pages.logged = logged
-        counts[logged] = _following(pages, database)
+        counts[logged] = _following(pages, database), _records(pages, database)
     pages.logged = counts[True] >= counts[False]
     if not pages.logged:
         return ["The log beside it is not its own, or of an earlier day: it was left out."]
     if log.damaged:
         return [f"The log beside it is damaged; {log.after:,} of its pages, that SQLite would not read, were read."]
     return []
+
+
+def _records(pages: PageReader, database: Database) -> int:
+    """Return how many records are read, each once: pages of another file's log take the place of some."""
+    found = rows(pages, shapes(pages, database.connection, COUNTED))
+    return len({(shape.name, row.get("id")) for shape, row in found})
 
 
 def _following(pages: PageReader, database: Database) -> int:
