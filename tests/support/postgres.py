@@ -1,4 +1,4 @@
-"""A real PostgreSQL with pgvector: the wheel's, and where Debian's is installed with pgvector, that one too (slow)."""
+"""A real PostgreSQL with pgvector: the wheel's, and an installed one of Debian with pgvector too (`-m whole`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def installed() -> str:
     return ""
 
 
-@pytest.fixture(scope="module", params=["wheel", pytest.param("installed", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["wheel", pytest.param("installed", marks=pytest.mark.whole)])
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="memoranda-pg-")
     try:
