@@ -3,7 +3,7 @@
     python -m bench.tasks
 
 On the demo's records, in the application itself; typed letters are keys too. A task is done if what it is about is on
-the screen or in the memory afterwards. Below, what three people did who had never seen it
+the screen or in the memory afterwards. Below, what three readers did, agents that saw only the screen
 (bench/cases/hesitations.json): it is not measured again."""
 
 from __future__ import annotations
