@@ -88,9 +88,9 @@ async def test_no_and_moving_on_leave_everything_as_it_is(story: Story, home: Gu
         screen = await at_guard(person)
         for key in ("n", "escape", "down"):
             await person.press("r")
-            await person.until(lambda: screen._plan is not None)
+            await person.until(lambda: screen.plan is not None)
             await person.press(key)
-            await person.until(lambda: screen._plan is None)
+            await person.until(lambda: screen.plan is None)
             await person.press("y")
             await person.until(lambda: difference(screen)[-2:] == ["-    1 About deploy.", "+      Shorter."])
         assert home.content()["deploy.md"] == b"Shorter.\n" and person.app.screen is screen
@@ -106,7 +106,7 @@ async def test_one_file_of_a_moment(story: Story, home: GuardedHome) -> None:
         screen.query_one("#guard", RecordList).select(screen._rows.key(index))
         await person.settle()
         await person.press("r")
-        await person.until(lambda: screen._plan is not None)
+        await person.until(lambda: screen.plan is not None)
         await person.press("y")
         await person.until(lambda: "tides.md" in home.content())
         await person.until(lambda: person.sees("You put 1 file back"))
@@ -117,7 +117,7 @@ async def test_other_bytes_than_those_shown_are_refused_and_shown_again(story: S
     async with opened(story.folder) as person:
         screen = await at_guard(person)
         await person.press("r")
-        await person.until(lambda: screen._plan is not None)
+        await person.until(lambda: screen.plan is not None)
         home.write("deploy.md", "Typed meanwhile.\n")
         await person.press("y")
         await person.until(lambda: any("it changed since it was shown" in toast for toast in person.toasts))

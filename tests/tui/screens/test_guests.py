@@ -89,9 +89,9 @@ async def test_delete_no_and_escape(story: Story, home: GuestHome) -> None:
         screen = await at_guests(person, "guest search almanac --tool claude-code")
         for key in ("n", "escape"):
             await person.press("f")
-            await person.until(lambda: screen._plan is not None)
+            await person.until(lambda: screen.plan is not None)
             await person.press(key)
-            await person.until(lambda: screen._plan is None)
+            await person.until(lambda: screen.plan is None)
         assert home.files() == before
         await person.press("f")
         await person.until(lambda: "Delete it from Claude Code's own file?" in told(screen))
@@ -106,7 +106,7 @@ async def test_a_refusal_says_why_and_shows_what_is_there(story: Story, home: Gu
     async with opened(story.folder) as person:
         screen = await at_guests(person, "guest search percebe --tool openclaw")
         await person.press("f")
-        await person.until(lambda: screen._plan is not None)
+        await person.until(lambda: screen.plan is not None)
         path = home.openclaw / "MEMORY.md"
         path.write_bytes(path.read_bytes().replace(b"percebe", b"percebe or almeja"))
         await person.press("y")
@@ -122,7 +122,7 @@ async def test_the_secret_of_a_text_that_is_corrected_stays(story: Story, home: 
         await person.press("c")
         await person.until(lambda: person.sees("enter shows what changes"))
         await person.press(*" Since May.", "enter")
-        await person.until(lambda: screen._plan is not None)
+        await person.until(lambda: screen.plan is not None)
         assert "AKIA" not in told(screen)
         await person.press("y")
         await person.until(lambda: "Since May." in home.text("faro-mareas", "engram").text)

@@ -27,7 +27,7 @@ from tui.commands.files.guard import home_path
 from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.screens.guard.rows import Entry, GuardRows, difference_lines
-from tui.screens.list_screen import ListScreen
+from tui.screens.planned import PlannedScreen
 from tui.theme.escape import visible
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -40,7 +40,7 @@ FILES = 20  # files of a moment whose differences are shown together
 NOTHING = "Nothing changed yet. Every change from now on is kept when you look, or by `memoranda guard --watch`."
 
 
-class GuardScreen(ListScreen["str | None"]):
+class GuardScreen(PlannedScreen["GuardRestore"]):
     """Shows what changed and puts it back, each on a thread. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,26 +58,22 @@ class GuardScreen(ListScreen["str | None"]):
         self._config = load_config(location)
         self._rows = GuardRows([])
         self._entry: Entry | None = None
-        self._plan: GuardRestore | None = None
 
     def first_rows(self) -> GuardRows:
         return self._rows
 
     def on_mount(self) -> None:
         self._title("looking …")
-        self._keys()
+        self.draw_keys()
         self.listed.focus()
         self._look()
 
     def _title(self, says: str) -> None:
         self.put_title("", says)
 
-    def _keys(self) -> None:
-        if self._plan is not None:
-            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")])
-        else:
-            back = [("r", "put back", "restore")] if self._entry else []
-            self.put_keys([*back, ("u", "undo", "undo"), ("l", "look", "look")])
+    def usual_keys(self) -> None:
+        back = [("r", "put back", "restore")] if self._entry else []
+        self.put_keys([*back, ("u", "undo", "undo"), ("l", "look", "look")])
 
     # reading
 
@@ -90,7 +86,7 @@ class GuardScreen(ListScreen["str | None"]):
                 moments = recent_guard_moments(kept, SHOWN)
                 tell_guard_moments(kept, moments)
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self.refused, error)
             return
         self.app.call_from_thread(self._show, found, moments, newest)
 
@@ -107,7 +103,7 @@ class GuardScreen(ListScreen["str | None"]):
             self._take(at or 0)
         else:
             self.query_one(Preview).show([[(NOTHING, "dim")]])
-        self._keys()
+        self.draw_keys()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         index = self._rows.index_of(event.key)
@@ -116,8 +112,8 @@ class GuardScreen(ListScreen["str | None"]):
 
     def _take(self, index: int) -> None:
         """Take the entry under the cursor, and compare its versions."""
-        self._entry, self._plan = self._rows.entries[index], None
-        self._keys()
+        self._entry, self.plan = self._rows.entries[index], None
+        self.draw_keys()
         self._read(self._entry)
 
     @work(thread=True, group="guard-preview", exclusive=True, exit_on_error=False, description="compare versions")
@@ -137,7 +133,7 @@ class GuardScreen(ListScreen["str | None"]):
         self.app.call_from_thread(self._compared, entry, lines)
 
     def _compared(self, entry: Entry, lines: list[Line]) -> None:
-        if entry is self._entry and self._plan is None:
+        if entry is self._entry and self.plan is None:
             self.query_one(Preview).show(lines)
 
     def action_look(self) -> None:
@@ -161,7 +157,7 @@ class GuardScreen(ListScreen["str | None"]):
         try:
             plan = plan_guard_restore(self._config, this_machine(), guard_now(), number, name)
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self.refused, error)
             return
         self.app.call_from_thread(self._planned, plan)
 
@@ -170,48 +166,27 @@ class GuardScreen(ListScreen["str | None"]):
             stay = "".join(f" {home_path(path)} stays: {why}." for path, why in plan.stay)
             self.say(f"Nothing to put back: it is as it was before {plan.moment.name}.{stay}", "warning")
             return
-        self._plan = plan
+        self.plan = plan
         lines: list[Line] = [[(f"Put {count(len(plan.files), 'file')} back to before {plan.moment.name}?", "own")], []]
         for one in plan.files:
             again = f", which changed again after {plan.moment.name}" if one.again else ""
             lines += difference_lines(f"{home_path(one.change.file.path)}  would be {one.what}{again}", one.difference)
         lines += [[(f"{home_path(path)} stays: {why}.", "dim")] for path, why in plan.stay]
         self.query_one(Preview).show(lines)
-        self._keys()
-
-    def action_yes(self) -> None:
-        """Do what is shown."""
-        if self._plan is not None:
-            plan, self._plan = self._plan, None
-            self._restore(plan)
+        self.draw_keys()
 
     @work(thread=True, group="guard", exclusive=True, exit_on_error=False, description="put files back")
-    def _restore(self, plan: GuardRestore) -> None:
+    def carry_out(self, plan: GuardRestore) -> None:
         try:
             number = restore_guard(self._config, this_machine(), guard_now(), plan)
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self.refused, error)
             self.app.call_from_thread(self._look, True)  # what is there instead is shown
             return
         done = f"Put {count(len(plan.files), 'file')} back to before {plan.moment.name}: M#{number}, u to undo"
         self.app.call_from_thread(self.say, done)
         self.app.call_from_thread(self._look, True)
 
-    def action_no(self) -> None:
-        """Leave everything as it is."""
-        if self._plan is not None:
-            self._plan = None
-            self._keys()
-            if self._entry is not None:
-                self._read(self._entry)
-
-    def _refused(self, error: MemorandaError) -> None:
-        self.say(str(error), "error")
-        self.action_no()
-        self._keys()
-
-    def action_leave(self) -> None:
-        if self._plan is not None:
-            self.action_no()
-        else:
-            self.dismiss(None)
+    def show_current(self) -> None:
+        if self._entry is not None:
+            self._read(self._entry)

@@ -33,7 +33,7 @@ from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.screens.guard.rows import difference_lines
 from tui.screens.guests.rows import GuestRows, text_lines
-from tui.screens.list_screen import ListScreen
+from tui.screens.planned import PlannedScreen
 from tui.theme.escape import visible
 from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
@@ -47,7 +47,7 @@ LEAST = 2  # lines that the editor needs
 Planned = Callable[["Config", "Machine", int], GuestPlan]
 
 
-class GuestsScreen(ListScreen["str | None"]):
+class GuestsScreen(PlannedScreen["GuestPlan"]):
     """Shows the texts and changes them, each on a thread. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,7 +73,6 @@ class GuestsScreen(ListScreen["str | None"]):
         self._found = GuestList()
         self._rows = GuestRows([])
         self._at: GuestText | None = None
-        self._plan: GuestPlan | None = None
         self._does = ""
 
     def first_rows(self) -> GuestRows:
@@ -84,14 +83,11 @@ class GuestsScreen(ListScreen["str | None"]):
 
     def on_mount(self) -> None:
         self.put_title("", "reading …")
-        self._keys()
+        self.draw_keys()
         self.listed.focus()
         self._read()
 
-    def _keys(self) -> None:
-        if self._plan is not None:
-            self.put_keys([("y", "does it", "yes"), ("n", "leaves it", "no")], "leaves it")
-            return
+    def usual_keys(self) -> None:
         keys = [("c", "correct", "correct"), ("E", "in editor", "edit"), ("f", "delete", "delete")] if self._at else []
         keys += [("u", "undo", "undo"), ("/", "search", "search")]
         self.put_keys([*keys, ("l", "look", "look")], "shows all" if self._query else "closes")
@@ -131,7 +127,7 @@ class GuestsScreen(ListScreen["str | None"]):
             self._take(place)
         else:
             self.told.show([[(f"Nothing has the words “{visible(query)}”.", "dim")]] if query and found.texts else [])
-            self._keys()
+            self.draw_keys()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         index = self._rows.index_of(event.key)
@@ -139,10 +135,10 @@ class GuestsScreen(ListScreen["str | None"]):
             self._take(index)
 
     def _take(self, index: int) -> None:
-        self._at, self._plan = self._rows.texts[index], None
+        self._at, self.plan = self._rows.texts[index], None
         self._close_editor()
         self._tell()
-        self._keys()
+        self.draw_keys()
 
     def _tell(self) -> None:
         """Show the text under the cursor."""
@@ -167,7 +163,7 @@ class GuestsScreen(ListScreen["str | None"]):
     def action_correct(self) -> None:
         """Edit the text where it stands, or where it is not seen in the line below; in the person's own editor where
         neither can show it as it is."""
-        if self._at is None or self._plan is not None:
+        if self._at is None or self.plan is not None:
             return
         text = shown_guest_text(self._at.text)
         flat, place = text.replace("\n", " "), self.told.place_of(text, (0,))
@@ -216,7 +212,7 @@ class GuestsScreen(ListScreen["str | None"]):
     def _end_edit(self, text: str | None) -> None:
         self._close_editor()
         self.listed.focus()
-        self._keys()
+        self.draw_keys()
         if text is not None:
             self._corrected(text)
         cast("Application", self.app).release_keys()
@@ -265,32 +261,26 @@ class GuestsScreen(ListScreen["str | None"]):
         try:
             plan = planned(self._config, this_machine(), guard_now())
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self.refused, error)
             return
         self.app.call_from_thread(self._planned, question, does, plan)
 
     def _planned(self, question: str, does: str, plan: GuestPlan) -> None:
         if not self.is_attached:
             return
-        self._plan, self._does = plan, does
+        self.plan, self._does = plan, does
         lines: list[Line] = [[(question, "own")], []]
         for one in plan.files:
             lines += difference_lines(f"{home_path(one.change.file.path)}  would be {plan.what(one)}", one.difference)
         self.told.show(lines)
-        self._keys()
-
-    def action_yes(self) -> None:
-        """Do what is shown."""
-        if self._plan is not None:
-            plan, self._plan = self._plan, None
-            self._run(plan)
+        self.draw_keys()
 
     @work(thread=True, group="guests", exclusive=True, exit_on_error=False, description="change a text")
-    def _run(self, plan: GuestPlan) -> None:
+    def carry_out(self, plan: GuestPlan) -> None:
         try:
             number = run_guest_plan(self._config, this_machine(), guard_now(), plan)
         except MemorandaError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self.refused, error)
         else:
             back = f"memoranda guard restore M#{number} redoes it" if plan.undoes else "u to undo"
             self.app.call_from_thread(self.say, f"{self._does}: M#{number}, {back}")
@@ -302,26 +292,15 @@ class GuestsScreen(ListScreen["str | None"]):
     def _place(self) -> int:
         return (self._rows.index_of(self._at.name) or 0) if self._at else 0
 
-    def action_no(self) -> None:
-        """Leave everything as it is."""
-        if self._plan is not None:
-            self._plan = None
-            self._tell()
-            self._keys()
-
-    def _refused(self, error: MemorandaError) -> None:
-        self.say(str(error), "error")
-        self.action_no()
-        self._keys()
+    def show_current(self) -> None:
+        self._tell()
 
     def action_leave(self) -> None:
         """Leave what is asked, then the search, then the screen."""
-        if self._plan is not None:
-            self.action_no()
-        elif self._query:
+        if self.plan is None and self._query:
             self._searched("")
         else:
-            self.dismiss(None)
+            super().action_leave()
 
 
 def _unread(found: GuestList) -> str:
