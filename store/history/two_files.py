@@ -104,7 +104,29 @@ def carry_out(
     `here` the project's. Both set what they learn in `move`. Nothing is changed where one of them raises. Raise
     Conflict where another process took the move back meanwhile."""
     try:
-        _carry_out(database, own, move, there, here)
+        with database.write(PERSON, "move") as write:
+            if (
+                write.execute("SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)).get
+                is None
+            ):
+                raise Conflict("Another program took the move back meanwhile; nothing was changed.", "Move it again.")
+            with own.write(PERSON, "move") as far:
+                there(far, write)
+                here(write)
+                move.other = next_step(far)
+                far.insert(
+                    "moves",
+                    token=Verbatim(move.token),
+                    kind=Verbatim(move.kind),
+                    state=Verbatim("done"),
+                    door=Verbatim(own.door),
+                    fact=move.fact,
+                    own=move.own,
+                    step=move.other,
+                    project=Verbatim(database.path),
+                    at=Verbatim(far.at),
+                )
+            complete(write, move)
     except MemorandaError:
         if (
             of_token(own, move.token) is None
@@ -112,38 +134,6 @@ def carry_out(
             with database.write(PERSON, "move") as write:
                 drop(write, move)
         raise
-
-
-def _carry_out(
-    database: Database,
-    own: Database,
-    move: Move,
-    there: Callable[[Transaction, Transaction], None],
-    here: Callable[[Transaction], None],
-) -> None:
-    with database.write(PERSON, "move") as write:
-        if (
-            write.execute("SELECT 1 FROM moves WHERE token = ? AND state = 'begun'", (Verbatim(move.token),)).get
-            is None
-        ):
-            raise Conflict("Another program took the move back meanwhile; nothing was changed.", "Move it again.")
-        with own.write(PERSON, "move") as far:
-            there(far, write)
-            here(write)
-            move.other = next_step(far)
-            far.insert(
-                "moves",
-                token=Verbatim(move.token),
-                kind=Verbatim(move.kind),
-                state=Verbatim("done"),
-                door=Verbatim(own.door),
-                fact=move.fact,
-                own=move.own,
-                step=move.other,
-                project=Verbatim(database.path),
-                at=Verbatim(far.at),
-            )
-        complete(write, move)
 
 
 def complete(write: Transaction, move: Move) -> None:
