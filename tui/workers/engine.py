@@ -15,34 +15,27 @@ from time import monotonic
 
 from textual.cache import LRUCache
 
+from store import HISTORY_KINDS as KINDS
 from store import (
-    DAY_MS,
-    Chunk,
     Citation,
     Clock,
     Commit,
     Location,
-    MemorandaError,
     Memory,
     Record,
     Step,
     cite,
     every_row,
-    from_ms,
-    to_ms,
-    typed_moment,
     utc_now,
 )
-from store import HISTORY_KINDS as KINDS
 from store import lookup as records
 from store import pack_key as pack
-from store import parse_citation as parse
 from tui.input.commands.command import Verb
 from tui.input.key_table import FACTS, HISTORY
 from tui.input.pane_table import BY_NAME
 from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
-from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines, local_day
+from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines
 from tui.lists.view_state import View
 from tui.lists.wrapping import Pairs
 from tui.render.details.record_detail import describe, describe_step
@@ -211,37 +204,12 @@ class Engine:
         return self.screen.inbox.count()
 
     def at_day(self, name: str, text: str, view: View) -> tuple[int | None, str, str]:
-        """Return (the key of the newest entry of a day, or of the first before it, in timeline or history; the day; the
-        day of that entry). Raises InvalidInput."""
-        start, day = local_day(typed_moment(text, self.screen.now))
-        end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))  # a day of a changed clock has up to 25 hours
-        found: tuple[int, str] | None
-        if name == HISTORY:
-            found = next(
-                ((one.seq, one.at) for one in self.screen.history.steps(actor=view.actor, before=end, limit=1)), None
-            )
-        else:
-            found = next(self.screen.timeline.stream(view.kinds, before=end, limit=1), None)
-        return (None, day, "") if found is None else (found[0], day, local_day(found[1])[1])
+        """Return `queries.at_day`. Raises InvalidInput."""
+        return queries.at_day(self.screen, name, text, view)
 
     def same(self, record: Record | Step) -> Record | Step | None:
         """Reload a record."""
-        if isinstance(record, Step):
-            return next(iter(self.screen.history.many([record.seq])), None)
-        if isinstance(record, Chunk):
-            return self._same_lines(record)
-        found = records.many(self.screen.database, records.kind_of(record), [record.id])
-        return found[0] if found else None
-
-    def _same_lines(self, chunk: Chunk) -> Chunk:
-        """Return a document's lines as indexed now: the chunk's new position, or the chunk that replaced it; else the
-        old lines, whose description tells that they are outdated."""
-        documents = self.screen.documents
-        moved = [found for found in documents.many([chunk.id]) if found.text == chunk.text]
-        try:
-            return moved[0] if moved else documents.cited(parse(chunk.citation))
-        except MemorandaError:
-            return chunk
+        return queries.same(self.screen, record)
 
     def newest_step(self, memory: Memory | None = None) -> int:
         """Return the number of history's newest step."""

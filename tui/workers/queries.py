@@ -5,13 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from store import MemorandaError, Memory, PointInTime, local_time, lookup
+from store import (
+    DAY_MS,
+    Chunk,
+    MemorandaError,
+    Memory,
+    PointInTime,
+    Record,
+    Step,
+    from_ms,
+    local_time,
+    lookup,
+    to_ms,
+    typed_moment,
+)
 from store import parse_citation as parse
 from store import point_in_time as moment
-from tui.input.key_table import named
+from tui.input.key_table import HISTORY, named
 from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
-from tui.lists.record_rows import KeyedRows
+from tui.lists.record_rows import KeyedRows, local_day
+from tui.lists.view_state import View
 from tui.render.metrics.metric_sections import sections
 
 if TYPE_CHECKING:
@@ -78,3 +92,32 @@ def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> Healt
             continue  # deleted since the count
     notes = ("the rest is of now: the past has none of it",) if past else ()
     return HealthRows(shown, named, found.at, due, notes)
+
+
+def at_day(memory: Memory, name: str, text: str, view: View) -> tuple[int | None, str, str]:
+    """Return (the key of the newest entry of a day, or of the first before it, in timeline or history; the day; the
+    day of that entry). Raises InvalidInput."""
+    start, day = local_day(typed_moment(text, memory.now))
+    end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))  # a day of a changed clock has up to 25 hours
+    found: tuple[int, str] | None
+    if name == HISTORY:
+        steps = memory.history.steps(actor=view.actor, before=end, limit=1)
+        found = (steps[0].seq, steps[0].at) if steps else None
+    else:
+        found = next(memory.timeline.stream(view.kinds, before=end, limit=1), None)
+    return (None, day, "") if found is None else (found[0], day, local_day(found[1])[1])
+
+
+def same(memory: Memory, record: Record | Step) -> Record | Step | None:
+    """Read a record again; of a document's lines their new position, or the chunk that replaced them, else the old
+    ones, whose description tells that they are outdated."""
+    if isinstance(record, Step):
+        return next(iter(memory.history.many([record.seq])), None)
+    if isinstance(record, Chunk):
+        moved = [found for found in memory.documents.many([record.id]) if found.text == record.text]
+        try:
+            return moved[0] if moved else memory.documents.cited(parse(record.citation))
+        except MemorandaError:
+            return record
+    found = lookup.many(memory.database, lookup.kind_of(record), [record.id])
+    return found[0] if found else None
