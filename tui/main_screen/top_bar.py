@@ -89,7 +89,8 @@ class TopBarController:
         narrow = self.host.form == "-narrow"  # the name and the status are beside the search
         self.host.search_bar.name_memory(self._name("", " ") if narrow else ())
         if narrow:
-            bar.put_both([(" ", ""), *tabs(self.host.current, self._waiting, room - 2)], ())
+            names = tabs(self.host.current, self._waiting, room - 1)
+            bar.put_both([*([(" ", "")] if width(names) < room - 1 else []), *names], ())
         elif not self.sidebar.beside:
             status = self._under_way() if self._roomy else []
             names = tabs(self.host.current, self._waiting, room - width(left) - width(status) - 2)
