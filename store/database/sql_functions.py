@@ -24,8 +24,9 @@ CODE_WORDS = frozenset(
 
 
 def register(connection: apsw.Connection) -> None:
-    """Register `passages_of(bytes)` and `identifiers(bytes)` on a connection; they take text too."""
-    for name, function in (("passages_of", _passages_of), ("identifiers", _identifiers)):
+    """Register `passages_of(bytes)`, `one_passage(bytes)` and `identifiers(bytes)` on a connection; they take text
+    too."""
+    for name, function in (("passages_of", _passages_of), ("one_passage", _one_passage), ("identifiers", _identifiers)):
         connection.create_scalar_function(name, function, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 
 
@@ -47,6 +48,11 @@ def _passages_of(*texts: "SQLiteValue") -> str:
 
     found = [(one.start, one.end, one.line, int(one.code)) for one in passages(text)] or [(0, len(text), 1, 0)]
     return str([list(one) for one in found])
+
+
+def _one_passage(*texts: "SQLiteValue") -> bool:
+    """Return whether a text is certainly one passage of speech. Deciding it costs less than finding the passages."""
+    return _is_plain(text_of(texts[0]))
 
 
 def _identifiers(*texts: "SQLiteValue") -> str:

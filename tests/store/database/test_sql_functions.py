@@ -1,9 +1,14 @@
 """What the schema's functions give without the modules that they need for other texts is what those modules give."""
 
+import functools
+
+import apsw
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from store.database import sql_functions
+from store.database.schema import migrations
+from store.database.schema.version import SCHEMA_VERSION
 from store.text import identifiers
 from store.text.passages import SIZE, passages
 
@@ -30,3 +35,26 @@ def test_a_plain_text_is_one_passage_of_speech(text: str) -> None:
 @example("ask McKay, then B2")
 def test_a_text_without_identifiers_has_no_words_inside_of_names(text: str) -> None:
     assert sql_functions._identifiers(text) == identifiers.words(text)
+
+
+@given(TEXTS)
+@example("Deploys run on Fridays.")
+@example("Call getUserName()")
+@example("Use 3 of B2")
+@example("")
+@example("x" * (SIZE + 1))
+def test_a_short_text_gets_the_passages_and_the_index_of_any_text(text: str) -> None:
+    connection = _empty()
+    connection.execute("DELETE FROM corpus")
+    connection.execute("INSERT INTO corpus VALUES (16, 'fact', 1, 'work', ?, 'ctx', '2026', 'active', 0)", (text,))
+    rows = connection.execute("SELECT id, row, start, end, line, code FROM passages ORDER BY id").fetchall()
+    found = [(one.start, one.end, one.line, int(one.code)) for one in passages(text)] or [(0, len(text), 1, 0)]
+    assert rows == [(16 | number << 40, 16, *one) for number, one in enumerate(found)]
+    connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
+
+
+@functools.cache
+def _empty() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    migrations.run(connection, 0, SCHEMA_VERSION)
+    return connection
