@@ -104,12 +104,12 @@ def _by_meaning(program: str, path: str, size: int, folder: str, runs: int) -> N
     try:
         while (warm := recall_socket.ask(path, recall_socket.WARM)) is None:
             time.sleep(0.05)
-        recall_socket.answer(warm, 60.0)
+        warm.answer(60.0)
         answers: list[float] = []
         for prompt in PROMPTS * 3:
             start = time.perf_counter()
-            found = recall_socket.answer(recall_socket.ask(path, prompt), 60.0)
-            if found is None:
+            asked = recall_socket.ask(path, prompt)
+            if asked is None or asked.answer(60.0) is None:
                 raise SystemExit("The server does not answer by meaning: memoranda doctor")
             answers.append(time.perf_counter() - start)
         values = []

@@ -15,12 +15,15 @@ COMPACT_USE = (
 FLUSH_SECONDS = 0.5  # of learning, before a compaction
 
 
-def handle(memory: Memory, event: HookEvent) -> str:
-    """Do what an event asks for; the text that is to be put into the agent's context, empty for none."""
+def handle(memory: Memory, event: HookEvent, asked: "RecallRequest | None" = None) -> str:
+    """Do what an event asks for; the text that is to be put into the agent's context, empty for none. `asked` is where
+    a server answers what is relevant to a prompt."""
     started = time.perf_counter()
-    text = {START: _start, PROMPT: _prompt, TOOL: _tool, COMPACT: _compact, STOP: _stop, END: _end}[event.kind](
-        memory, event, started
-    )
+    if event.kind == PROMPT:
+        text = _prompt(memory, event, started, asked)
+    else:
+        handler = {START: _start, TOOL: _tool, COMPACT: _compact, STOP: _stop, END: _end}[event.kind]
+        text = handler(memory, event, started)
     _follow_state_files(memory, event)
     return text
 
@@ -48,14 +51,14 @@ def _start(memory: Memory, event: HookEvent, started: float) -> str:
     return made.text
 
 
-def _prompt(memory: Memory, event: HookEvent, started: float) -> str:
+def _prompt(memory: Memory, event: HookEvent, started: float, asked: "RecallRequest | None") -> str:
     """Keep what the person says as a turn, at once; add the relevant records."""
     from store.doors.hooks import own_words
 
     text = own_words.of_prompt(event.client, event.text)
     if event.inner or not text:
         return ""
-    made = _recall(memory, event, text)
+    made = _recall(memory, event, text, asked)
     try:
         with memory.database.write(_actor(event), "turns", event.key) as write:
             if write.answer is not None:
@@ -213,18 +216,16 @@ def _injection(event: HookEvent, made: "Pack") -> "dict[str, Any]":
     }
 
 
-def _recall(memory: Memory, event: HookEvent, text: str) -> "Pack | None":
+def _recall(memory: Memory, event: HookEvent, text: str, asked: "RecallRequest | None") -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
     from store.doors.session import recall_socket
-    from store.doors.session.recall import bearing_on, words_of
+    from store.doors.session.recall import by_words, merged
 
     try:
-        until = time.perf_counter() + recall_socket.WAIT
-        asked = recall_socket.ask(memory.database.path, words_of(text))
-        found = bearing_on(memory, text)  # meanwhile, by words alone
-        if (by_meaning := recall_socket.answer(asked, until - time.perf_counter())) is not None:
-            found = by_meaning
+        found = by_words(memory, recall_socket.words_of(text))  # while the server searches
+        by_meaning = asked.answer(asked.until - time.perf_counter()) if asked is not None else None
+        found = merged(by_meaning or {}, found)
         if not found:
             return None  # what makes a pack takes longer to import than this look
         from store.doors.session import pack
@@ -324,3 +325,4 @@ if TYPE_CHECKING:
 
     from store.database.database import Transaction
     from store.doors.session.pack import Pack
+    from store.doors.session.recall_socket import RecallRequest

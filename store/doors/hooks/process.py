@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
+    from store.base.location import Location
     from store.memory import Memory
 
 LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
@@ -42,20 +43,36 @@ def reply(client: str, raw: bytes, option: str | None = None) -> bytes:
     event = events.read(client, raw)
     if event is None:
         return b""
-    memory = memory_of(event.cwd, option)
-    if memory is None:
+    place = place_of(event.cwd, option)
+    if place is None:
         return b""
-    with memory:
-        from store.doors.hooks import handlers
+    asked = None
+    if event.kind == events.PROMPT and not event.inner:
+        from store.doors.hooks import own_words
+        from store.doors.session import recall_socket
 
-        return events.answer(event, handlers.handle(memory, event))
+        # first of all: the server searches while this process opens the memory
+        asked = recall_socket.ask(place.path, own_words.of_prompt(event.client, event.text))
+    try:
+        memory = opened(place)
+        if memory is None:
+            return b""
+        with memory:
+            from store.doors.hooks import handlers
+
+            return events.answer(event, handlers.handle(memory, event, asked))
+    finally:
+        if asked is not None:
+            asked.close()
 
 
 def _of_git(words: list[str], option: str | None) -> None:
     from store.base.location import checkout_root
 
     root = checkout_root(os.getcwd())
-    if not words or root is None or (memory := memory_of(root, option)) is None:
+    place = place_of(root, option) if words and root is not None else None
+    memory = opened(place) if place is not None else None
+    if root is None or memory is None:
         return
     with memory:
         from store.doors import commit_record
@@ -63,20 +80,23 @@ def _of_git(words: list[str], option: str | None) -> None:
         commit_record.of_git(memory, root, words)
 
 
-def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
-    """Return the memory of a folder, open; None where there is none, it is not ours, it may not be written, nothing is
-    to be captured, or the doors are paused. A hook never creates a memory: an agent that is connected everywhere also
-    runs in folders where none is wanted."""
+def place_of(cwd: str, option: str | None = None) -> "Location | None":
+    """Return where the memory of a folder is; None where there is none, or the doors are paused. A hook never creates a
+    memory: an agent that is connected everywhere also runs in folders where none is wanted."""
     from store.base.clock import utc_now
-    from store.base.errors import MemorandaError
     from store.base.location import locate
     from store.doors.pause import paused_until
-    from store.memory import Memory
 
     here = cwd if cwd and os.path.isdir(cwd) else os.getcwd()
     place = locate(option, os.environ, here)
-    if not os.path.isfile(place.path) or paused_until(place.path, utc_now()):
-        return None
+    return place if os.path.isfile(place.path) and not paused_until(place.path, utc_now()) else None
+
+
+def opened(place: "Location") -> "Memory | None":
+    """Return a memory, open; None where it is not ours, may not be written, or nothing is to be captured."""
+    from store.base.errors import MemorandaError
+    from store.memory import Memory
+
     try:
         memory = Memory(place, "hook", create=False)
     except MemorandaError:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from store.base.record_keys import ROW, pack, unpack
 from store.database.database import Database
+from store.doors.session.recall_socket import words_of
 from store.memory import Memory
 from store.personal.beside import beside
 from store.personal.global_facts import SCOPE as GLOBAL
@@ -22,7 +23,6 @@ from store.text import folding
 KINDS = ("fact", "decision", "task", "summary")
 POOL = 24  # records that are looked at
 MOST = 6  # relevant records that are returned
-ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
 FLOOR = 0.42  # by words, share of the prompt's information
 OF_RECORD, TOGETHER = 0.6, 3  # by words, share of the record's own, and how many of them
 RARE = 8  # a word in fewer records counts as one in so many
@@ -40,21 +40,19 @@ Share = tuple[int, list[str], float, float]
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
     """Return the keys of the records relevant to a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
-    found = _by_meaning(memory, text) if meaning else {}
-    for key, why in _by_words(memory, text).items():
-        found.setdefault(key, why)
-    return dict(list(found.items())[:most])
+    return merged(by_meaning(memory, text) if meaning else {}, by_words(memory, text), most)
 
 
-def words_of(prompt: str) -> str:
-    """Return a prompt as it is searched for: no filters, and of a long one its end and its beginning."""
-    text = " ".join(prompt.replace(":", " ").split())
-    return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
+def merged(by_meaning: dict[int, str], by_words: dict[int, str], most: int = MOST) -> dict[int, str]:
+    """Return what was found by meaning, then what was found by words alone, `most` of it."""
+    return dict(
+        list({**by_meaning, **{key: why for key, why in by_words.items() if key not in by_meaning}}.items())[:most]
+    )
 
 
-def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
-    """By the search, where meaning and words together are enough; a long prompt shares few of its words with anything,
-    and is judged by meaning alone."""
+def by_meaning(memory: Memory, text: str) -> dict[int, str]:
+    """Return the keys of the records relevant to `words_of` a prompt, each with why: by the search, where meaning and
+    words together are enough; a long prompt shares few of its words with anything, and is judged by meaning alone."""
     hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, POOL, kinds=KINDS).hits}
     shares = {key: of_prompt for key, _, of_prompt, _ in _all_shares(memory, text, hits)}
     long = len(text.split()) > SHORT
@@ -67,7 +65,8 @@ def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
     return {key: why for _, key, why in found}
 
 
-def _by_words(memory: Memory, text: str) -> dict[int, str]:
+def by_words(memory: Memory, text: str) -> dict[int, str]:
+    """Return the keys of the records that share enough words with `words_of` a prompt, each with why."""
     found: list[tuple[float, int, str]] = []
     for key, words, of_prompt, of_record in _all_shares(memory, text):
         if of_prompt >= FLOOR or (of_record >= OF_RECORD and len(words) >= TOGETHER):

@@ -16,7 +16,7 @@ import pytest
 from store.base.location import locate
 from store.doors.hooks import background, process
 from store.doors.session import injections, recall_socket
-from store.doors.session.recall_socket import RecallServer
+from store.doors.session.recall_server import RecallServer
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -60,6 +60,12 @@ def until(path: str) -> None:
     asked.close()
 
 
+def answered(path: str, prompt: str) -> dict[int, str] | None:
+    asked = recall_socket.ask(path, prompt)
+    assert asked is not None
+    return asked.answer(PATIENCE)
+
+
 def hook(path: str, prompt: str = PROMPT, session: str = "s") -> str:
     said = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "prompt_id": prompt}
     out = io.BytesIO()
@@ -90,7 +96,7 @@ def test_a_server_without_vectors_leaves_it_to_words(tmp_path: Path, monkeypatch
     server.start()
     try:
         until(path)
-        assert recall_socket.answer(recall_socket.ask(path, PROMPT), PATIENCE) is None
+        assert answered(path, PROMPT) is None
         assert "[F#1]" in hook(path, "when does the office close on fridays")
     finally:
         server.stop()
@@ -113,7 +119,7 @@ def test_what_is_no_answer_is_none(path: str, said: bytes, monkeypatch: pytest.M
     with theirs:
         theirs.setblocking(False)
         theirs.send(said)
-    found = recall_socket.answer(ours, PATIENCE)
+    found = recall_socket.RecallRequest(ours).answer(PATIENCE)
     assert found is None or found == {1: "2"}
 
 
@@ -129,7 +135,7 @@ def test_the_start_of_a_session_has_the_model_loaded(path: str, server: RecallSe
     asked: list[str] = []
     monkeypatch.setattr(server, "_found", asked.append)
     background.work(path, "start", "s", 0, 0)
-    assert recall_socket.answer(recall_socket.ask(path, "after it"), PATIENCE) is None
+    assert answered(path, "after it") is None
     assert asked[-2:] == [recall_socket.WARM, "after it"]
 
 
@@ -138,7 +144,7 @@ def test_a_server_that_agents_start_answers_until_it_ends(path: str) -> None:
     server = subprocess.Popen([program, "--db", path, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         until(path)
-        found = recall_socket.answer(recall_socket.ask(path, PROMPT), PATIENCE)
+        found = answered(path, PROMPT)
         assert found and "near the prompt in meaning" in next(iter(found.values()))
         assert os.stat(recall_socket.place(path)).st_mode & 0o077 == 0
         assert server.communicate(timeout=PATIENCE)[0] == b""
