@@ -16,7 +16,7 @@ _TOLD = r"""
     | \b(?:from\ now\ on|a\ partir\ de\ ahora|de\ ahora\ en\ m[aá]s)\b[^.\n]{0,30}
         \b(?:you\ (?:must|will|are)|(?:deb[eé]s|vas\ a|ten[eé]s\ que|tienes\ que))\b
     | \b(?:system|developer|assistant|sistema)\ ?(?:prompt|message|mensaje)\b
-    | ^\s*(?:system|assistant|developer|user|tool|human)\s*:
+    | ^[^\S\n]*(?:system|assistant|developer|user|tool|human)\s*:
     | <\|?/?(?:im_start|im_end|system|assistant|user|endoftext|tool_call|instructions?)\b[^>]{0,20}\|?>
     | \[/?(?:INST|SYS)\] | <</?SYS>>
     | \b(?:do\ not|don't|never|no|nunca)\b[^.\n]{0,20}
@@ -48,7 +48,7 @@ def suspicious(text: str) -> bool:
 _DATA = r"""(?:contents?|files?|memor(?:y|ies)|conversations?|history|secrets?|keys?|tokens?|passwords?|credentials?
     |env\w*|archivos?|ficheros?|memorias?|conversaci[oó]n\w*|claves?|contrase[nñ]as?|secretos?|historial)"""
 _ORDER = rf"""
-    (?:^|[.!?:;\n]\s*|\b(?:please|now|then|first|and|you\ must|por\ favor|ahora|primero|y)[ ])
+    (?:^[ \t]*|[.!?:;][ \t]*|\b(?:please|now|then|first|and|you\ must|por\ favor|ahora|primero|y)[ ])
         (?:ignor[ae]|disregard|forget|override|bypass|olvid[aáe]|desestim[aáe]|omit[eií]|anul[aáe])
         (?:lo|la|los|las|s)?[ ](?:[\w']+[ ]){{0,3}}
         (?:all|any|previous|prior|above|earlier|preceding|your|my|the\ system|these|those

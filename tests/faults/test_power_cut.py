@@ -18,7 +18,7 @@ from support.power import Disk, Event, lay, recorded
 from support.soundness import unsound
 
 from store.base import installation
-from store.base.errors import MemorandaError
+from store.base.errors import MemorandaError, NotFound
 from store.database.database import Database
 from store.health import wal
 from store.health.finding import WRONG
@@ -53,8 +53,9 @@ def _act(memory: Memory, dice: random.Random, text: str) -> None:
     act = dice.randrange(14)
     if act <= 4:
         memory.facts.remember(text, tags=["tag"])
-    elif act == 5 and memory.history.steps(limit=1):
-        memory.history.undo()
+    elif act == 5:
+        with contextlib.suppress(NotFound):  # nothing is left to undo
+            memory.history.undo()
     elif act == 6:
         memory.decisions.decide(text, "yes", alternatives=["no"])
     elif act == 7:

@@ -30,7 +30,7 @@ from store.conversations.topic_shift import shift
 from store.sources import markdown_text
 from store.sources.source import FoundMemory
 from store.scan.pairs import pairs
-from store.text.prompt_injection import orders
+from store.text.prompt_injection import instructs, orders
 from store.sources.readers import obsidian, observations
 
 def claude(text):
@@ -57,7 +57,7 @@ def scanned(text):
     return pairs([FoundMemory(text, "a.md"), FoundMemory(f"{text} not", "b.md")])
 
 READERS = {
-    "orders": orders, "pairs": scanned,
+    "orders": orders, "instructs": instructs, "pairs": scanned,
     "marks": QuotedSpans, "ends": lambda text: list(spans(text)),
     "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
