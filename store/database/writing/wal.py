@@ -10,7 +10,7 @@ from time import monotonic, sleep
 import apsw
 
 MB = 1 << 20
-PAGES = 1000  # from here on the log is written into the file after a commit; a remembered fact changes 25 pages
+PAGES = 256  # from here on the log is written into the file after a commit; a remembered fact changes 25 pages
 LONG = 16 * MB  # from here on writers try to empty it; normally it stays at some 1 MB
 HELD = 64 * MB  # from here on writers are slowed, and a warning is shown
 # how long a writer that empties the log makes others wait for readers, and how often one process tries
