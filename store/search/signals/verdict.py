@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 LINE = 0.67
 SPOKEN = 0.06  # added to it where all of the nearest are in the language of the question, less where some are not
 BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
+# added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
+# another; of it their share where some are
+ACROSS = 0.65
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
-# Cosines are lower in another language, and vary less: where all of the nearest are in another, ACROSS is added to
-# their similarity, and BEYOND to the weight of the contrast; of both the share of those in another where some are.
-ACROSS, BEYOND = 0.165, 1.0
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
 COVERING = 10  # best passages by keywords whose coverage is computed
@@ -69,24 +69,21 @@ class Evidence:
     """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `near`
     the similarity of the best passage, ACROSS included, `contrast` its similarity above the mean of the MANY nearest:
     where all are as near, they are only in the same language. `number` of these were compared, at most MANY; `own` is
-    the share of them in the question's language, and `foreign` of those in another; 0 where that is unknown."""
+    the share of them in the question's language, 0 where that is unknown."""
 
-    __slots__ = ("contrast", "foreign", "held", "near", "number", "own")
+    __slots__ = ("contrast", "held", "near", "number", "own")
 
-    def __init__(
-        self, held: float, near: float, contrast: float, number: int, own: float = 1.0, foreign: float = 0.0
-    ) -> None:
+    def __init__(self, held: float, near: float, contrast: float, number: int, own: float = 1.0) -> None:
         self.held = held
         self.near = near
         self.contrast = contrast
         self.number = number
         self.own = own
-        self.foreign = foreign
 
     @property
     def total(self) -> float:
         """The sum that is compared with LINE."""
-        return HELD * self.held + self.near + (CONTRAST + BEYOND * self.foreign) * self.contrast
+        return HELD * self.held + self.near + CONTRAST * self.contrast
 
     def nothing(self, words: int) -> bool:
         """Return whether no record is about a question of so many words. The best of few passages is less near by
@@ -113,4 +110,4 @@ def evidence(
     foreign = sum(other for _, other in nearest) / number
     near = max(value + (ACROSS * foreign if other else 0.0) for value, other in nearest)
     contrast = nearest[0][0] - sum(value for value, _ in nearest) / number
-    return Evidence(held, near, contrast, number, 1 - foreign if question.language else 0.0, foreign)
+    return Evidence(held, near, contrast, number, 1 - foreign if question.language else 0.0)

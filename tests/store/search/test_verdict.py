@@ -3,7 +3,7 @@
 import pytest
 
 from store.search.signals.ranking import Passage, Question
-from store.search.signals.verdict import ACROSS, BEYOND, CONTRAST, LINE, MANY, SPOKEN, Evidence, evidence
+from store.search.signals.verdict import ACROSS, LINE, MANY, SPOKEN, Evidence, evidence
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,3 @@ def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: in
     )
     assert measured.near == pytest.approx(0.5 + ACROSS * foreign / 4) and measured.number == 4
     assert measured.own == 1 - foreign / 4 and unknown.own == 0
-    assert measured.foreign == foreign / 4
-
-
-def test_what_stands_out_counts_for_more_in_another_language() -> None:
-    """There cosines vary less, and are all low."""
-    assert Evidence(0.0, LINE - 0.1 * (CONTRAST + BEYOND), 0.1, MANY, 0.0, 1.0).total == pytest.approx(LINE)
-    assert Evidence(0.0, LINE - 0.1 * CONTRAST, 0.1, MANY, 0.0).total == pytest.approx(LINE)
