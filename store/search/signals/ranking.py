@@ -28,6 +28,7 @@ WEIGHTS = {
     "spread": -0.1,  # for each record of its session ranked before it except FREE, where several things are asked for
 }
 ACROSS = 0.2  # factor of bm25 in another language than the question's
+STATED = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
 CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
 SHORT = 400  # characters up to which a turn can have the signals `time` and `asks`
@@ -133,11 +134,12 @@ class Place:
         self.why = why
 
     @property
-    def order(self) -> tuple[int, int, float, str, int]:
-        """The sort key, larger first: records with the query word for word, of these the shortest; then by score,
-        newest of equals."""
-        verbatim = self.record.tier > 1
-        return int(verbatim), -self.record.length if verbatim else 0, self.score, self.record.at, self.record.key
+    def order(self) -> tuple[bool, bool, int, float, str, int]:
+        """The sort key, larger first: records with the query word for word, of these what the memory states before what
+        was said and done, and the shortest; then by score, newest of equals."""
+        record, verbatim = self.record, self.record.tier > 1
+        stated = verbatim and record.kind in STATED
+        return verbatim, stated, -record.length if verbatim else 0, self.score, record.at, record.key
 
 
 class Question:
