@@ -46,8 +46,18 @@ CREATE TABLE IF NOT EXISTS memoranda.records(
     (setweight(to_tsvector('spanish', title), 'A') || to_tsvector('spanish', body)) STORED,
   PRIMARY KEY (team, id)
 );
-CREATE INDEX IF NOT EXISTS records_english ON memoranda.records USING gin(english);
-CREATE INDEX IF NOT EXISTS records_spanish ON memoranda.records USING gin(spanish);
+
+-- one key of `access` as a word, and a record's words together with those of the two keys that let it be read. These are
+-- in the indexes of words, so that a search fetches what its reader may read and nothing else.
+CREATE OR REPLACE FUNCTION memoranda.scope(team text, domain text) RETURNS text LANGUAGE sql IMMUTABLE
+  AS $$ SELECT hashtextextended(team || E'\n' || domain, 0)::text $$;
+CREATE OR REPLACE FUNCTION memoranda.scoped(words tsvector, team text, domain text) RETURNS tsvector LANGUAGE sql IMMUTABLE
+  AS $$ SELECT words || array_to_tsvector(ARRAY[memoranda.scope(team, '*'), memoranda.scope(team, domain)]) $$;
+DROP INDEX IF EXISTS memoranda.records_english, memoranda.records_spanish;
+CREATE INDEX IF NOT EXISTS records_words_english ON memoranda.records
+  USING gin(memoranda.scoped(english, team, domain)) WHERE status = 'active';
+CREATE INDEX IF NOT EXISTS records_words_spanish ON memoranda.records
+  USING gin(memoranda.scoped(spanish, team, domain)) WHERE status = 'active';
 CREATE INDEX IF NOT EXISTS records_newest ON memoranda.records(team, (fields->>'created') DESC NULLS LAST);
 
 CREATE TABLE IF NOT EXISTS memoranda.embeddings(
@@ -89,7 +99,7 @@ GRANT USAGE ON SCHEMA memoranda TO PUBLIC;
 GRANT SELECT ON memoranda.records, memoranda.embeddings TO PUBLIC;
 GRANT SELECT (team, writer, name) ON memoranda.writers TO PUBLIC;
 
-CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 2';
+CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3';
 
 -- what computed the vectors of each team that the caller may read: one replication embeds all of a team
 CREATE OR REPLACE FUNCTION memoranda.models() RETURNS TABLE(team text, model text)
@@ -119,15 +129,27 @@ CREATE OR REPLACE FUNCTION memoranda.search(query text, near vector DEFAULT NULL
   asked AS MATERIALIZED (
     SELECT plainto_tsquery('english', query) AS english, plainto_tsquery('spanish', query) AS spanish,
       replace(plainto_tsquery('english', query)::text, '&', '|')::tsquery AS any_english,
-      replace(plainto_tsquery('spanish', query)::text, '&', '|')::tsquery AS any_spanish
+      replace(plainto_tsquery('spanish', query)::text, '&', '|')::tsquery AS any_spanish,
+      (SELECT string_agg(quote_literal(memoranda.scope(y.team, y.domain)), '|')::tsquery FROM readable y) AS scopes
+  ), scoped AS MATERIALIZED (  -- without a word there is nothing to find
+    SELECT CASE WHEN numnode(english) > 0 THEN english && scopes END AS english,
+      CASE WHEN numnode(spanish) > 0 THEN spanish && scopes END AS spanish,
+      CASE WHEN numnode(english) > 0 THEN any_english && scopes END AS any_english,
+      CASE WHEN numnode(spanish) > 0 THEN any_spanish && scopes END AS any_spanish
+    FROM asked
+  ), every AS MATERIALIZED (
+    SELECT r.team, r.id, r.english, r.spanish, 1 AS whole FROM memoranda.records r, scoped a
+    WHERE r.status = 'active' AND (memoranda.scoped(r.english, r.team, r.domain) @@ a.english
+        OR memoranda.scoped(r.spanish, r.team, r.domain) @@ a.spanish)
+      AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain)) LIMIT 5000
   ), found AS (
-    (SELECT r.team, r.id, r.english, r.spanish, 1 AS whole FROM memoranda.records r, asked a
-      WHERE r.status = 'active' AND (r.english @@ a.english OR r.spanish @@ a.spanish)
-        AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain)) LIMIT 5000)
+    SELECT * FROM every
     UNION ALL
-    (SELECT r.team, r.id, r.english, r.spanish, 0 FROM memoranda.records r, asked a
-      WHERE r.status = 'active' AND (r.english @@ a.any_english OR r.spanish @@ a.any_spanish)
-        AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain)) LIMIT 5000)
+    (SELECT r.team, r.id, r.english, r.spanish, 0 FROM memoranda.records r, scoped a
+      WHERE r.status = 'active' AND (memoranda.scoped(r.english, r.team, r.domain) @@ a.any_english
+          OR memoranda.scoped(r.spanish, r.team, r.domain) @@ a.any_spanish)
+        AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain))
+        AND (SELECT count(*) FROM every) < 100 LIMIT 5000)  -- as many as are taken: none with some of them is among these
   ), words AS (
     SELECT f.team, f.id, max(f.whole) AS whole,
       max(greatest(ts_rank_cd(f.english, a.any_english), ts_rank_cd(f.spanish, a.any_spanish))) AS rank

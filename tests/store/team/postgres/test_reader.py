@@ -165,7 +165,7 @@ def test_what_is_wrong_there_is_a_sentence_with_the_next_step(shared: tuple[Pers
     assert "INSERT INTO memoranda.access VALUES ('postgres', 'TEAM', '*');" in refused(own)
     run(address, "REVOKE USAGE ON SCHEMA memoranda FROM PUBLIC")
     assert "does not let this role read: permission denied for schema memoranda" in refused(reader(address, ALL))
-    run(address, "CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql AS 'SELECT 3'")
+    run(address, "CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql AS 'SELECT 99'")
     assert "A newer Memoranda wrote" in refused(own) and "pip install --upgrade memoranda" in refused(own)
 
 

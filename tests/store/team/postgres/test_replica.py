@@ -140,6 +140,42 @@ def test_what_others_have_that_is_nearer_hides_nothing(shared: tuple[Person, Per
     ]
 
 
+def test_what_others_wrote_with_the_same_words_is_not_fetched(shared: tuple[Person, Person], address: str) -> None:
+    """Of other domains and teams; and once a hundred have all the words, those with some of them are not looked at."""
+    ana, _ = shared
+    replicate(ana, address)
+    fill = (
+        "INSERT INTO memoranda.records(team, id, kind, author, domain, status, title, body, fields, conflict)"
+        " SELECT %s, 'F' || n || '@' || %s, 'fact', 'aaaaaaaaaaaa', %s, 'active', '', %s, '{}', false"
+        " FROM generate_series(1, %s) AS n RETURNING 1"
+    )
+    for team, domain, body, count in (
+        (TEAM, "general", "The ledger is heavy", 2_000),
+        ("another", "work", "The ledger is heavy", 2_000),
+        (TEAM, "work", "The ledger is heavy", 150),
+        (TEAM, "work", "Any ledger", 1_000),
+    ):
+        assert rows(address, fill, team, f"{team}{domain}{body}", domain, body, count)
+    for team in (TEAM, "third"):
+        rows(address, "INSERT INTO memoranda.access VALUES (current_user, %s, 'work') RETURNING 1", team)
+    run(address, "ANALYZE")
+
+    def fetched(words: str) -> tuple[int, int]:
+        with psycopg.connect(address) as connection:
+            connection.execute("SET enable_seqscan = off; SET enable_indexscan = off")
+            found = connection.execute("SELECT id FROM memoranda.search(%s, most => 1000)", (words,)).fetchall()
+            counted = connection.execute(
+                "SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'memoranda.records'::regclass"
+            ).fetchone()
+            return len(found), int(counted[0]) if counted else 0
+
+    found, looked_at = fetched("heavy ledger")
+    assert found == 100 and looked_at <= 150 + 100, "the second time, those that are shown"
+    found, looked_at = fetched("heavy zebra")
+    assert found == 100 and looked_at <= 150 + 100
+    assert fetched("zebra") == (0, 0)
+
+
 def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person, Person], address: str) -> None:
     """As an organisation with very many records makes them, before the first replication."""
     ana, bob = shared
@@ -177,6 +213,8 @@ def test_tables_of_an_older_version_are_brought_up_to_date(shared: tuple[Person,
     assert replicate(ana, address).records == 3
     assert rows(address, "SELECT memoranda.version()") == [(VERSION,)]
     assert rows(address, "SELECT body FROM memoranda.search('reviews')") == [("Deployments need two reviews",)]
+    words = "SELECT indexname FROM pg_indexes WHERE indexdef ~ 'USING gin' AND schemaname = 'memoranda' ORDER BY 1"
+    assert rows(address, words) == [("records_words_english",), ("records_words_spanish",)], "none is left of before"
     before = everything(address)
     assert replicate(bob, address) == Replicated() and everything(address) == before
 
@@ -184,7 +222,7 @@ def test_tables_of_an_older_version_are_brought_up_to_date(shared: tuple[Person,
 def test_tables_of_a_newer_version_are_left_alone(shared: tuple[Person, Person], address: str) -> None:
     ana, bob = shared
     replicate(ana, address)
-    run(address, "CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql AS 'SELECT 3'")
+    run(address, "CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql AS 'SELECT 99'")
     before = everything(address)
     bob.remember("Releases are cut on Thursdays")
     bob.sync()
