@@ -196,6 +196,16 @@ class Inbox:
             (Verbatim(write.at), Verbatim(origin), Json(list(facts))),
         )
 
+    def close(self, write: Transaction, number: int) -> bool:
+        """Close a waiting proposal whose origin says something else now, as part of a transaction; return whether it
+        waited. Nobody rejected it: the same may be asked again."""
+        closed = write.execute(
+            "UPDATE proposals SET state = 'rejected', decided_at = ?, asked = '' WHERE id = ? AND state = 'waiting'"
+            " RETURNING id",
+            (Verbatim(write.at), number),
+        )
+        return closed.get is not None
+
     def proposed(self, numbers: Sequence[int]) -> str:
         """Return the reason of a step of history that made these proposals."""
         return _reason("propose", numbers)

@@ -6,10 +6,10 @@ person believes. These are never pinned, and what reads like instructions to an 
 
 from dataclasses import dataclass, field
 
+from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.vocabulary import DOMAINS
 from store.database.values import clean
-from store.inbox.inbox import InboxChoice
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.team.collect import NEVER, ORIGIN, ShareChoice, local
@@ -70,18 +70,20 @@ class Arrivals:
         self._writer = writer
         self._streams = team.streams()
         self._found = Arrived()
+        self._offers: dict[str, Offer] = {}
+        self._decided: set[str] = set()  # by the person, while this compared: looked at again at the next exchange
         self._asked: list[tuple[str, Offer, ProposalQuestion, bool]] = []  # of a writer; whether they are believed
 
     def bring(self) -> Arrived:
         """Compare every record that changed with the memory, and propose what differs."""
         moved = self._team.moved()
-        offers = self._team.offers()
+        self._offers = self._team.offers()
         for id in moved:
             record = self._team.record(id)
-            self._one(record, self._team.held_one(id), offers.get(id))
+            self._one(record, self._team.held_one(id), self._offers.get(id))
         for first in range(0, len(self._asked), STEP):
             self._propose(self._asked[first : first + STEP])
-        self._team.compared(moved)
+        self._team.compared([id for id in moved if id not in self._decided])
         return self._found
 
     def _one(self, record: SharedRecord, held: Held | None, offer: Offer | None) -> None:
@@ -94,29 +96,33 @@ class Arrivals:
             if record.status == "active" and not own:
                 self._ask(record, "add", None, record.author)
             elif offer is not None:
-                self._withdraw(offer, record)
+                self._withdraw(offer, f"{self._name(record.author)} took {record.id} back")
         elif held.status == "active":
             if (known := record.confirmations()) != held.base.get("", ()):
                 held.base[""] = known  # from now on this person knows who confirmed it
                 self._team.put_held(held)
-            self._held(record, held, own)
+            if not self._held(record, held, own) and offer is not None:
+                self._withdraw(offer, f"What was asked about {record.id} is settled")
         elif own and (others := record.confirmed_since()):
             names = ", ".join(self._name(one) for one in others)
             self._found.notes.append(f"{record.id}, which you forgot, was confirmed by {names}.")
 
-    def _held(self, record: SharedRecord, held: Held, own: bool) -> None:
-        """Propose what others made of a record that is held."""
+    def _held(self, record: SharedRecord, held: Held, own: bool) -> bool:
+        """Propose what others made of a record that is held; return whether they made anything."""
         unseen = [one for one in record.heads("fact") if one not in held.base.get("fact", ())]
         theirs = [one for one in unseen if record.values["fact"][one] != held.fields.get("fact")]
-        if record.kind == "fact" and theirs:
+        if record.kind == "fact" and record.status == "forgotten" and not own:
+            self._ask(record, "forget", held, record.author)
+        elif record.kind == "fact" and theirs:
             writer = author_of(theirs[0])
             self._ask(record, "correct", held, writer, str(record.values["fact"][theirs[0]]))
-        elif record.kind == "fact" and record.status == "forgotten" and not own:
-            self._ask(record, "forget", held, record.author)
         elif record.kind == "fact" and own and record.questions["forget"]:
             self._ask(record, "forget", held, sorted(record.questions["forget"])[0])
-        elif record.kind == "decision" and (conflicts := record.conflicts()):
-            self._found.notes.append(f"{record.id} has several texts: {', '.join(conflicts)}.")
+        else:
+            if record.kind == "decision" and (conflicts := record.conflicts()):
+                self._found.notes.append(f"{record.id} has several texts: {', '.join(conflicts)}.")
+            return False
+        return True
 
     def _ask(self, record: SharedRecord, kind: str, held: Held | None, writer: str, text: str = "") -> None:
         fields = record.fields()
@@ -158,11 +164,17 @@ class Arrivals:
         with self._memory.database.write(f"{ORIGIN}{self._writer}", "propose") as write:
             new = []
             for writer, offer, question, believed in several:
+                older = self._offers.get(offer.id)
+                if older is not None and [one.state for one in inbox.many([older.proposal])] != ["waiting"]:
+                    self._decided.add(offer.id)
+                    continue
                 try:
                     number, fresh = inbox.trust(write, question) if believed else inbox.ask(write, question)
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
                     self._found.notes.append(f"{offer.id} was left out: {error.message}")
                     continue
+                if older is not None and older.proposal != number:  # which says what the record said before
+                    inbox.close(write, older.proposal)
                 self._team.put_offer(Offer(offer.id, number, offer.fields, offer.base))
                 if fresh:
                     new.append(number)
@@ -174,27 +186,38 @@ class Arrivals:
                 write.discard()
 
     def _purged(self, record: SharedRecord, held: Held | None, offer: Offer | None, own: bool) -> None:
+        """Note everything here that is, or was, a text of a record that its author purged."""
         if offer is not None:
-            self._found.purged.append(("proposal", offer.proposal))
             self._team.drop_offer(offer.id)
+        asked = self._memory.database.rows(  # whatever a person answered, each names the record in its reason
+            f"SELECT id, made FROM proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)", (record.id,)
+        )
+        self._found.purged += [("proposal", number) for number, _ in asked]
         if held is not None and not own:
-            found = local(self._memory, record.kind, held.number)
-            if found is not None:
+            if (found := local(self._memory, record.kind, held.number)) is not None:
                 self._found.purged.append((record.kind, found.number))
-                sql = f"SELECT id FROM proposals WHERE origin LIKE '{ORIGIN}%' AND ? IN (made, target)"
                 if record.kind == "fact":
-                    about = self._memory.database.rows(sql, (found.number,))
-                    self._found.purged += [("proposal", number) for (number,) in about]
+                    self._found.purged += self._before(found.number, {made for _, made in asked})
             self._team.drop_held(held.id)
 
-    def _withdraw(self, offer: Offer, record: SharedRecord) -> None:
-        """Take a waiting proposal out of the inbox whose author forgot the record."""
-        proposal = next(iter(self._memory.inbox.many([offer.proposal])), None)
-        if proposal is not None and proposal.state == "waiting":
-            self._memory.inbox.decide(
-                [InboxChoice(offer.proposal, "reject")], actor=f"{ORIGIN}{self._name(record.author)}"
-            )
-            self._found.notes.append(f"{self._name(record.author)} took {record.id} back: {proposal.citation}.")
+    def _before(self, number: int, made: set[int]) -> list[tuple[str, int]]:
+        """Return the facts that one superseded, back to the first that was made of a shared record; none without it."""
+        line: list[int] = []
+        reached = 0
+        while number is not None and number not in line:
+            line.append(number)
+            if number in made:
+                reached = len(line)
+            number = self._memory.database.value("SELECT supersedes FROM facts WHERE id = ?", (number,))
+        return [("fact", one) for one in line[1:reached]]
+
+    def _withdraw(self, offer: Offer, why: str) -> None:
+        """Take a proposal out of the inbox, if it waits there, since nobody says it any more."""
+        with self._memory.database.write(f"{ORIGIN}{self._writer}", "withdraw") as write:
+            if self._memory.inbox.close(write, offer.proposal):
+                self._found.notes.append(f"{why}: {cite('proposal', offer.proposal)} waits no longer.")
+            else:
+                write.discard()
         self._team.drop_offer(offer.id)
 
     def _name(self, writer: str) -> str:
