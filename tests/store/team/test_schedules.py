@@ -13,7 +13,7 @@ from support.team import Join, Person
 
 from store.base.errors import MemorandaError
 from store.inbox.inbox import InboxChoice
-from store.purge.proof import prove
+from store.purge.proof import files_of, prove
 from store.team.exchange import Team
 
 ROUNDS = 10
@@ -49,8 +49,9 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
     else:
         chosen = memory.facts.get(dice.choice(active))
         if not chosen.origin.startswith("team:"):
-            memory.purge.run(memory.purge.plan([("fact", chosen.id)]))
-            purged.append(chosen.fact)
+            plan = memory.purge.plan([("fact", chosen.id)])
+            memory.purge.run(plan)
+            purged += [one.text for one in plan.going if one.table == "facts"]
 
 
 @pytest.mark.sampled(2)
@@ -72,12 +73,9 @@ def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: i
             assert person.sync().warnings == []
     views = [person.view() for person in people]
     assert views[0] == views[1] == views[2]
-    for text in purged:
-        for person in people:
-            own = person.memory.database.value("SELECT count(*) FROM facts WHERE fact = ?", (text,))
-            files = [str(file) for file in person.folder.rglob("*") if file.is_file()]
-            found = [one.file for one in prove([text], files) if one.found]
-            assert own or found == [], (text, person.name)
+    for person in people:
+        found = [one for one in prove(purged, files_of(person.memory.database, person.memory.documents)) if one.found]
+        assert purged == [] or found == [], person.name
     for person in people:
         with Team(person.memory) as team:
             shared = {str(one.value("fact")) for one in team._file.view() if one.status != "purged"}
