@@ -90,9 +90,9 @@ class Inbox:
         """Propose that something be remembered, changed or forgotten; return the proposal's id.
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and the other fields of the fact
-        (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale},
-        a decision with that title is added; `created` is when it was
-        written elsewhere); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
+        (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale,
+        context, impact}, a decision with that title is added; `created` is when it was written elsewhere);
+        `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
         The same proposal (`proposal_basis.asked`) of the same origin is not made again while it waits, after it was
         rejected, and while the resulting fact holds: its id is returned. An `add` with the text of an active fact
         becomes a proposal to confirm that one; `confirm` and `forget` take the fact's own text, and other words are
@@ -153,8 +153,9 @@ class Inbox:
             tombstones.refuse(write, text, again=False)
             text, reason = about[0][0], f"{reason} “{text}”".strip()
         based_on = proposal_basis.based_on(write, about)
+        whole = tombstones.decision_text(text, str(change["decision"]["chosen"])) if "decision" in change else text
         asked = proposal_basis.asked(
-            write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about]
+            write, kind, whole, target, others, based_on, [confirmed for *_, confirmed in about]
         )
         before = proposal_basis.asked_before(write, asked, kind, question)
         if before is not None:

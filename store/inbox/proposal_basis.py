@@ -9,7 +9,7 @@ from typing import Any
 from store.base.citations import cite, parse
 from store.base.clock import from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.base.vocabulary import CONFIDENCES, DOMAINS
+from store.base.vocabulary import CONFIDENCES, DOMAINS, IMPACTS
 from store.database.database import Transaction
 from store.database.erasure import tombstones
 from store.database.values import Verbatim
@@ -122,6 +122,8 @@ def _decision(fields: Any) -> dict[str, Any]:
         "chosen": str(fields["chosen"]).strip(),
         "alternatives": [str(one) for one in fields.get("alternatives", ())],
         "rationale": str(fields.get("rationale", "")).strip(),
+        "context": str(fields.get("context", "")).strip(),
+        "impact": fields["impact"] if fields.get("impact") in IMPACTS else "medium",
     }
 
 

@@ -13,7 +13,7 @@ from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.team.collect import NEVER, ORIGIN, ShareChoice, local
-from store.team.operation import author_of
+from store.team.operation import FIELDS, LISTS, author_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
 from store.team.view import SharedRecord
 from store.text.prompt_injection import suspicious
@@ -24,12 +24,14 @@ STEP = 500  # proposals of one transaction
 @dataclass(slots=True)
 class Arrived:
     """What came of the records that changed: proposals of additions (`new`) and of changes (`changed`) by writer,
-    `believed` ones, what was `purged` here as (kind, number), and `notes` for a person to read."""
+    `believed` ones, what was `purged` here as (kind, number), of how many shared records (`erased`), and `notes` for a
+    person to read."""
 
     new: dict[str, int] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
     believed: int = 0
     purged: list[tuple[str, int]] = field(default_factory=list)
+    erased: int = 0
     notes: list[str] = field(default_factory=list)
 
 
@@ -109,26 +111,55 @@ class Arrivals:
 
     def _held(self, record: SharedRecord, held: Held, own: bool) -> bool:
         """Propose what others made of a record that is held; return whether they made anything."""
-        unseen = [one for one in record.heads("fact") if one not in held.base.get("fact", ())]
-        theirs = [one for one in unseen if record.values["fact"][one] != held.fields.get("fact")]
-        if record.kind == "fact" and record.status == "forgotten" and not own:
-            self._ask(record, "forget", held, record.author)
-        elif record.kind == "fact" and theirs:
-            writer = author_of(theirs[0])
-            self._ask(record, "correct", held, writer, str(record.values["fact"][theirs[0]]))
-        elif record.kind == "fact" and own and record.questions["forget"]:
-            self._ask(record, "forget", held, sorted(record.questions["forget"])[0])
-        else:
-            if record.kind == "decision" and (conflicts := record.conflicts()):
-                self._found.notes.append(f"{record.id} has several texts: {', '.join(conflicts)}.")
-            return False
-        return True
+        theirs = {  # by field, the operation of the first value that is not known here
+            name: new[0]
+            for name in FIELDS[record.kind][: None if record.kind == "decision" else 1]
+            if name != "created" and (new := self._unseen(record, held, name))
+        }
+        if record.status == "forgotten" and not own:
+            return self._forgotten(record, held, record.author)
+        if theirs:
+            values = {name: record.values[name][one] for name, one in theirs.items()}
+            kind = "correct" if record.kind == "fact" else "decide"
+            self._ask(record, kind, held, author_of(next(iter(theirs.values()))), values)
+            return True
+        if own and record.questions["forget"]:
+            return self._forgotten(record, held, sorted(record.questions["forget"])[0])
+        return False
 
-    def _ask(self, record: SharedRecord, kind: str, held: Held | None, writer: str, text: str = "") -> None:
-        fields = record.fields()
+    def _unseen(self, record: SharedRecord, held: Held, name: str) -> list[str]:
+        """Return the operations that set a field to something else than is held, and were not asked about yet."""
+        known, here = held.base.get(name, ()), held.fields.get(name, [] if name in LISTS else "")
+        return [one for one in record.heads(name) if one not in known and record.values[name][one] != here]
+
+    def _forgotten(self, record: SharedRecord, held: Held, writer: str) -> bool:
+        """Propose what somebody else wants forgotten, or say it of a decision; return whether it is proposed."""
+        if record.kind == "fact":
+            self._ask(record, "forget", held, writer)
+            return True
+        found = local(self._memory, record.kind, held.number)
+        if found is not None and found.status == "active":
+            here = cite("decision", found.number)
+            self._found.notes.append(
+                f"{self._name(writer)} wants {record.id} forgotten; {here} holds here: memoranda forget {here}."
+            )
+        return False
+
+    def _ask(
+        self,
+        record: SharedRecord,
+        kind: str,
+        held: Held | None,
+        writer: str,
+        values: dict[str, object] | None = None,
+    ) -> None:
+        """Note a proposal to `add` a record, to `correct` or `forget` the fact or to `decide` anew the decision that is
+        held of it, with these `values` of somebody else."""
+        fields = {**record.fields(), **(values or {})}
         base = {name: record.heads(name) for name in record.values}
         change: dict[str, object]
-        if kind == "add":
+        evidence: tuple[dict[str, str], ...] = ()
+        if kind in ("add", "decide"):
             domain = str(fields.get("domain", "general"))
             change = {
                 "fact": str(fields[("fact" if record.kind == "fact" else "title")]),
@@ -138,25 +169,31 @@ class Arrivals:
                 "created": min(str(fields.get("created", "")) or self._memory.now, self._memory.now),
             }
             if record.kind == "decision":
-                rest = ("chosen", "alternatives", "rationale")
+                rest = ("chosen", "alternatives", "rationale", "context", "impact")
                 change["decision"] = {name: fields[name] for name in rest if fields.get(name)}
                 change = {name: change[name] for name in ("fact", "created", "decision")}
             reason = f"{self._name(writer)} shared {record.id}."
         elif kind == "correct":
-            fields["fact"] = text
-            change = {"fact": text}
-            reason = f"{self._name(writer)} changed {record.id}."
-            if record.conflicts().get("fact"):
-                reason += " You changed it too: what you choose here holds for both."
+            change = {"fact": str(fields["fact"])}
         else:
             change = {}
             reason = f"{self._name(writer)} wants {record.id} forgotten."
+        if values:
+            reason = f"{self._name(writer)} changed {record.id}."
+            if record.conflicts().keys() & values.keys():
+                reason += " You changed it too: what you choose here holds for both."
+        if kind == "decide" and held is not None:
+            found = local(self._memory, record.kind, held.number)
+            if found is None or found.status != "active":
+                return
+            evidence = ({"citation": cite("decision", found.number), "quote": str(found.fields["title"])},)
+            kind = "add"
         words = " ".join(str(one) for one in change.values())
         if suspicious(words):
             reason += " It reads like instructions to an agent."
-        target = held.number if held else None
-        question = ProposalQuestion(kind, change, target, (), f"{ORIGIN}{self._name(writer)}", reason)
-        believed = kind == "add" and not suspicious(words) and self._believes(writer, record.kind, change)
+        target = held.number if held and not evidence else None
+        question = ProposalQuestion(kind, change, target, evidence, f"{ORIGIN}{self._name(writer)}", reason)
+        believed = held is None and not suspicious(words) and self._believes(writer, record.kind, change)
         self._asked.append((writer, Offer(record.id, 0, fields, base), question, believed))
 
     def _propose(self, several: list[tuple[str, Offer, ProposalQuestion, bool]]) -> None:
@@ -168,18 +205,21 @@ class Arrivals:
                 if older is not None and [one.state for one in inbox.many([older.proposal])] != ["waiting"]:
                     self._decided.add(offer.id)
                     continue
+                if older is not None and older.fields != offer.fields:  # which says what the record said before
+                    inbox.close(write, older.proposal)
                 try:
                     number, fresh = inbox.trust(write, question) if believed else inbox.ask(write, question)
                 except MemorandaError as error:  # purged here, or the fact changed meanwhile
                     self._found.notes.append(f"{offer.id} was left out: {error.message}")
                     continue
-                if older is not None and older.proposal != number:  # which says what the record said before
+                if older is not None and older.proposal != number:  # the same about another state of what is here
                     inbox.close(write, older.proposal)
                 self._team.put_offer(Offer(offer.id, number, offer.fields, offer.base))
                 if fresh:
                     new.append(number)
                     self._found.believed += believed
-                    counts = self._found.new if question.kind == "add" else self._found.changed
+                    added = question.kind == "add" and not question.evidence
+                    counts = self._found.new if added else self._found.changed
                     counts[writer] = counts.get(writer, 0) + 1
             write.reason = inbox.proposed(new)
             if not new:
@@ -187,6 +227,7 @@ class Arrivals:
 
     def _purged(self, record: SharedRecord, held: Held | None, offer: Offer | None, own: bool) -> None:
         """Note everything here that is, or was, a text of a record that its author purged."""
+        known = len(self._found.purged)
         if offer is not None:
             self._team.drop_offer(offer.id)
         asked = self._memory.database.rows(  # whatever a person answered, each names the record in its reason
@@ -199,6 +240,7 @@ class Arrivals:
                 if record.kind == "fact":
                     self._found.purged += self._before(found.number, {made for _, made in asked})
             self._team.drop_held(held.id)
+        self._found.erased += len(self._found.purged) > known
 
     def _before(self, number: int, made: set[int]) -> list[tuple[str, int]]:
         """Return the facts that one superseded, back to the first that was made of a shared record; none without it."""

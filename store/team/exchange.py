@@ -104,6 +104,10 @@ class Team:
         states = sorted(self._file.streams().values(), key=lambda one: (one.writer != own, one.name, one.writer))
         return [(state, counts.get(state.writer, 0)) for state in states]
 
+    def size(self, state: StreamState) -> int:
+        """Return the bytes that a stream takes on this machine; 0 where that is not known."""
+        return self._streams.size(state.head) if state.head and self._streams.exists() else 0
+
     def held(self) -> list[Held]:
         """Return the shared records that are in the memory: one's own, and those that were accepted."""
         return list(self._file.held().values())

@@ -73,6 +73,13 @@ class StreamRepository:
             raise GitError(f"The remote has more than {MOST_WRITERS:,} streams.", "Look at who may push there.")
         return found
 
+    def size(self, commit: str) -> int:
+        """Return the bytes that a stream up to this commit takes here; 0 where git cannot say. Raise nothing."""
+        try:
+            return int(self._git("rev-list", "--objects", "--disk-usage", commit))  # of git 2.31
+        except GitError:
+            return 0
+
     def fetch(self, address: str) -> None:
         """Bring every stream of a remote to `refs/incoming`, and drop there what it has no more. Of a stream with what
         a segment cannot be, the commits before that are kept, and `refused` says why. Raise GitError."""

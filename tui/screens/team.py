@@ -14,6 +14,7 @@ from store import MemorandaError, Memory, SharedRecord, StreamState, Team, ago, 
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
+from tui.render.metrics.metric import size
 from tui.render.plurals import count
 from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
@@ -29,10 +30,12 @@ HINT = "Nobody shares yet. `memoranda share work decisions` begins, and shows fi
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One stream, and the records of its writer: of each what is known, and its citation here, empty without one."""
+    """One stream, the bytes that it takes here, and the records of its writer: of each what is known, and its citation
+    here, empty without one."""
 
     state: StreamState
     own: bool
+    bytes: int
     records: tuple[tuple[SharedRecord, str], ...]
 
 
@@ -69,6 +72,7 @@ def look(memory: Memory) -> list[Member]:
             Member(
                 state,
                 state.writer == team.writer,
+                team.size(state),
                 tuple((record, here.get(record.id, "")) for record in team.records(state.writer)),
             )
             for state, _ in team.members()
@@ -78,9 +82,10 @@ def look(memory: Memory) -> list[Member]:
 def describe(one: Member) -> list[Line]:
     """Return the lines about a writer."""
     state = one.state
+    parts = (count(state.seq, "operation"), size(one.bytes) if one.bytes else "")
     lines: list[Line] = [
         [(state.name or "(no name)", "title"), (f"  {state.writer}", "dim")],
-        [(f"{state.seq:,} operations, the last of them received {state.at[:16].replace('T', ' ')}", "dim")],
+        [(f"{', '.join(filter(None, parts))}, the last received {state.at[:16].replace('T', ' ')}", "dim")],
     ]
     if state.said:
         lines += [[], [(f"Something is wrong: {state.said}. What was good before stays.", "warning")]]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.team import Join, Person
+from support.team import WORK, Join, Person
 
 from store.purge.proof import files_of
 from store.team.arrivals import Arrivals
@@ -137,3 +137,117 @@ def test_a_purge_reaches_every_text_that_it_had(join: Join, answers: str) -> Non
     ana.sync(), bob.sync()
     assert left(bob, "swordfish", "marlin") == []
     assert ("Releases are cut on Tuesdays" in bob.facts()) == ("accept" in answers.split()[:1])
+
+
+def decided(person: Person) -> list[tuple[str, str, str, str]]:
+    """Return the decisions that hold: what was chosen, why, in which context, of which impact."""
+    found = person.memory.decisions.many(person.memory.decisions.ids())
+    return [(one.chosen, one.rationale, one.context, one.impact) for one in found if one.status == "active"]
+
+
+NATS, KAFKA = ("NATS", "small", "10k a second", "high"), ("Kafka", "it replays", "10k a second", "high")
+
+
+def two_with_a_decision(join: Join) -> tuple[Person, Person]:
+    ana, bob = join("Ana"), join("Bob")
+    ana.memory.decisions.decide(
+        "Queue", NATS[0], rationale=NATS[1], context=NATS[2], impact=NATS[3], alternatives=["SQS"]
+    )
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    return ana, bob
+
+
+def supersede(person: Person, chosen: str = "Kafka", rationale: str = "it replays") -> None:
+    (number,) = person.memory.decisions.ids()
+    old = person.memory.decisions.get(number)
+    person.memory.decisions.decide(
+        old.title, chosen, rationale=rationale, context=old.context, impact=old.impact, supersedes=number
+    )
+
+
+def test_a_decision_is_taken_over_as_it_is(join: Join) -> None:
+    """With its context and impact: what an acceptance left out was taken for a change."""
+    ana, bob = two_with_a_decision(join)
+    known = ana.view()
+    assert bob.sync().sent == 1, "that he accepted, and nothing else"
+    ana.sync()
+    assert decided(bob) == decided(ana) == [NATS]
+    assert ana.view().replace('"endorsed":["' + bob_writer(bob) + '"]', '"endorsed":[]') == known
+
+
+def bob_writer(bob: Person) -> str:
+    with Team(bob.memory) as team:
+        return team.writer
+
+
+def test_a_decision_that_its_author_replaced_is_proposed_in_the_place_of_the_old_one(join: Join) -> None:
+    ana, bob = two_with_a_decision(join)
+    bob.sync()
+    with Team(bob.memory) as team:
+        team.believe("Ana", WORK)
+    supersede(ana)
+    ana.sync()
+    done = bob.sync()
+    assert list(done.arrived.changed.values()) == [1] and done.arrived.believed == 0, "never without a question"
+    (proposal,) = bob.memory.inbox.waiting()
+    assert [one.citation for one in proposal.evidence] == ["D#1"] and decided(bob) == [NATS]
+    bob.decide("accept")
+    assert decided(bob) == [KAFKA]
+    assert bob.sync().sent == 0 and bob.waiting() == []
+    assert ana.view() == bob.view()
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_two_who_decide_anew_at_once_are_asked(join: Join, verb: str) -> None:
+    ana, bob = two_with_a_decision(join)
+    bob.sync()
+    supersede(ana)
+    supersede(bob, "RabbitMQ", "known here")
+    ana.sync(), bob.sync()
+    (proposal,) = bob.memory.inbox.waiting()
+    assert proposal.change["decision"]["chosen"] == "Kafka" and "You changed it too" in proposal.reason
+    bob.decide(verb)
+    bob.sync(), ana.sync()
+    if verb == "reject":
+        assert ana.memory.inbox.waiting()[0].change["decision"]["chosen"] == "RabbitMQ"
+        ana.decide("accept")
+    ana.sync(), bob.sync(), ana.sync()
+    assert ana.view() == bob.view() and ana.waiting() == bob.waiting() == []
+    assert [one[0] for one in decided(ana)] == [one[0] for one in decided(bob)]
+    with Team(ana.memory) as team:
+        assert not [one for one in team._file.view() if one.conflicts()]
+
+
+def test_a_decision_that_waits_says_what_its_author_says_now(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    ana.memory.decisions.decide("Queue", "NATS", rationale="small")
+    ana.sync(), bob.sync()
+    supersede(ana)
+    ana.sync(), bob.sync()
+    (proposal,) = bob.memory.inbox.waiting()
+    assert proposal.change["decision"]["chosen"] == "Kafka"
+
+
+def test_a_decision_that_its_author_forgot_is_said(join: Join) -> None:
+    ana, bob = two_with_a_decision(join)
+    bob.sync()
+    ana.memory.decisions.forget(ana.memory.decisions.ids())
+    ana.sync()
+    (note,) = bob.sync().arrived.notes
+    assert "wants D1@" in note and note.endswith("forgotten; D#1 holds here: memoranda forget D#1.")
+    assert decided(bob) == [NATS] and bob.sync().arrived.notes == []
+
+
+def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> None:
+    ana, bob = two_with_a_decision(join)
+    bob.sync()
+    supersede(ana, "haddock", "swordfish")
+    ana.sync(), bob.sync()
+    bob.decide("reject")
+    bob.sync()
+    assert left(bob, "swordfish")
+    ana.memory.purge.run(ana.memory.purge.plan([("decision", 2)]))
+    ana.sync()
+    assert bob.sync().arrived.erased == 1
+    assert left(bob, "swordfish", "NATS") == []

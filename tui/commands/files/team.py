@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 OFF, DECISIONS = "off", "decisions"
 SHOWN = 50  # records of a preview
+# what of a decision leaves this machine besides its title and what was chosen
+PARTS = (("instead of", "alternatives"), ("because", "rationale"), ("context", "context"), ("impact", "impact"))
 REACH = (
     "Everybody who can read from {} gets them, and a copy of it elsewhere cannot be called back."
     " Purging one erases it here, on that remote and on every machine that exchanges afterwards."
@@ -139,11 +141,16 @@ def preview_lines(new: "Sequence[Local]") -> list[str]:
 
     lines = []
     for one in new[:SHOWN]:
+        here, kind = f"{cite(one.kind, one.number):<6}", str(one.fields.get("domain", "decision"))
         if one.kind == "fact":
-            text = f"{one.fields['domain']:<11}  {one.fields['fact']}"
-        else:
-            text = f"{'decision':<11}  {one.fields['title']}: {one.fields['chosen']}"
-        lines.append(f"{cite(one.kind, one.number):<6}  {visible(text)}")
+            tags = "".join(f" #{tag}" for tag in one.fields["tags"])
+            lines.append(f"{here}  {kind:<11}  {visible(one.fields['fact'] + tags)}")
+            continue
+        lines.append(f"{here}  {kind:<11}  {visible(one.fields['title'] + ': ' + one.fields['chosen'])}")
+        for label, name in PARTS:
+            if value := one.fields[name]:
+                text = "; ".join(value) if isinstance(value, list) else value
+                lines.append(f"{'':<6}  {label:<11}  {visible(text)}")
     if len(new) > SHOWN:
         lines.append(f"… and {len(new) - SHOWN:,} more: share --dry-run --json lists all of them.")
     return lines
@@ -169,8 +176,8 @@ def exchanged_lines(team: "Team", done: "Exchanged") -> list[str]:
         lines.append(f"{visible(names.get(writer, writer))} {', '.join(filter(None, parts))}: see the inbox.")
     if done.arrived.believed:
         lines.append(f"{count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
-    if done.arrived.purged:
-        lines.append(f"{count(len(done.arrived.purged), 'record')} purged by their author were erased here.")
+    if done.arrived.erased:
+        lines.append(f"{count(done.arrived.erased, 'record')} purged by their author were erased here.")
     if done.linked:
         lines.append(f"{count(done.linked, 'commit')} linked to decisions that they name.")
     return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
@@ -183,7 +190,7 @@ def exchanged_data(done: "Exchanged") -> dict[str, object]:
         "new": done.arrived.new,
         "changed": done.arrived.changed,
         "believed": done.arrived.believed,
-        "purged": len(done.arrived.purged),
+        "purged": done.arrived.erased,
         "linked": done.linked,
         "notes": done.arrived.notes,
         "warnings": done.warnings,
@@ -194,7 +201,7 @@ def _shared(team: "Team") -> Outcome:
     choice = team.choice
     new = team.preview(choice)
     if not choice:
-        every = f"{' '.join(SHAREABLE_DOMAINS)} {DECISIONS}"
+        every = f"{' '.join(SHAREABLE_DOMAINS)}; {DECISIONS} are these facts and the decisions"
         said = f"Nothing is shared. Choose what is, and see it first: memoranda share work {DECISIONS}"
         return Outcome(said, lambda: _data(choice, []), [f"What can be: {every}."])
     waiting = f"{count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"
@@ -208,18 +215,21 @@ def _words(choice: str) -> str:
 
 
 def _members(team: "Team") -> Outcome:
+    from tui.render.metrics.metric import size
     from tui.theme.escape import visible
 
     found = team.members()
     if not found:
         return Outcome("Nobody shares yet. Begin: memoranda share work decisions", list)
     lines = []
+    sizes = {state.writer: team.size(state) for state, _ in found}
     for state, records in found:
         own = "you" if state.writer == team.writer else ""
         believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
         key = f"signed by {state.key}" if state.key else "not signed"
         last = f"last new {state.at[:10]}" if state.at else ""
-        about = [own, count(records, "record"), last, key, believed, state.said]
+        bytes = size(sizes[state.writer]) if sizes[state.writer] else ""
+        about = [own, count(records, "record"), count(state.seq, "operation"), bytes, last, key, believed, state.said]
         lines.append(
             f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
         )
@@ -232,6 +242,7 @@ def _members(team: "Team") -> Outcome:
                 "you": state.writer == team.writer,
                 "records": records,
                 "operations": state.seq,
+                "bytes": sizes[state.writer],
                 "at": state.at,
                 "believed": state.believed.split(),
                 "key": state.key,

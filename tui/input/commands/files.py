@@ -128,7 +128,12 @@ FILE_COMMANDS = (
             choices=TEAM_ACTS,
         ),
         Argument("who", "maybe", "WRITER", "of believe and trust: a writer or their name"),
-        Argument("what", "any", "DOMAIN|decisions", "of believe: what is believed; nothing takes it back"),
+        Argument(
+            "what",
+            "any",
+            "DOMAIN|decisions",
+            "of believe: what is believed; without one all of it is asked about again",
+        ),
     ),
     Verb(
         "replicate",

@@ -57,8 +57,9 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
         lines.append(_row("Chosen", str(decision["chosen"])))
         if options := decision.get("alternatives"):
             lines.append(_row("Instead of", "; ".join(map(str, options))))
-        if decision.get("rationale"):
-            lines.append(_row("Rationale", str(decision["rationale"])))
+        for label, name in (("Rationale", "rationale"), ("Context", "context")):
+            if decision.get(name):
+                lines.append(_row(label, str(decision[name])))
     if proposal.reason:
         lines.append(_row("Because", proposal.reason))
     waiting = proposal.state == "waiting" and not memory.database.moment

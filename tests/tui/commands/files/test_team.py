@@ -47,10 +47,18 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     ana, bob = two
     ana.do("remember", "Releases are cut on Tuesdays", "--domain", "work")
     ana.do("remember", "Allergic to peanuts", "--domain", "personal")
-    ana.do("decide", "Queue", "--chosen", "NATS")
+    about = ("--context", "10k a second", "--alternative", "SQS", "--rationale", "small\nand quick", "--impact", "high")
+    ana.do("decide", "Queue", "--chosen", "NATS", *about)
     assert "Nothing is shared" in ana.do("share").out
     seen = ana.do("share", "work", "decisions", "--dry-run")
     assert "Would share 2 records" in seen.out and "NATS" in seen.out and "peanuts" not in seen.out
+    for part in (
+        "context      10k a second",
+        "instead of   SQS",
+        "because      small ⏎ and quick",
+        "impact       high",
+    ):
+        assert part in seen.out, "all that would leave this machine"
     assert not (tmp_path / "origin.git" / "refs" / "memoranda").exists(), "nothing was sent yet"
     refused = ana.do("share", "work", "decisions")
     assert refused.status != 0 and "--yes" in refused.err, "nobody is there to say yes"
@@ -68,6 +76,8 @@ def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkou
     assert "Shared as D1@" in bob.do("show", "D#1").out and "`Decision: D1@" in ana.do("show", "D#1").out
     members = json.loads(bob.do("team", "--json").out)
     assert [(one["name"], one["you"], one["records"]) for one in members] == [("Ana Pérez", False, 2)]
+    assert members[0]["operations"] == 3 and members[0]["bytes"] > 400
+    assert "2 records, 3 operations, " in bob.do("team").out
     branches = subprocess.run(
         ["git", "-C", str(ana.folder), "for-each-ref"], capture_output=True, text=True, check=True
     ).stdout
