@@ -64,6 +64,7 @@ SETTING_NAMES = (
     "flush.messages",
     "flush.tokens",
     "team.minutes",
+    "team.hooks",
     "team.sign",
     "team.replica",
     "log.daily",

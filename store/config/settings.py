@@ -208,6 +208,13 @@ SETTINGS = (
         own="sends and fetches by itself",
     ),
     Setting(
+        "team.hooks",
+        "bool",
+        False,
+        "Exchange as often after what agents do too, without the application: at a start, an answer, an end",
+        own="sends and fetches by itself",
+    ),
+    Setting(
         "team.sign",
         "bool",
         False,

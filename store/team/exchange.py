@@ -33,6 +33,7 @@ STEP = "step"  # the newest step of history at the last exchange, with its diges
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
 PUSHED, REPLACED = "pushed", "replaced"
+TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
 
@@ -100,8 +101,9 @@ class Team:
     def members(self) -> list[tuple[StreamState, int]]:
         """Return each known stream, one's own first, with the number of its records that are not purged."""
         counts = self._file.counts()
-        own = self._file.writer
-        states = sorted(self._file.streams().values(), key=lambda one: (one.writer != own, one.name, one.writer))
+        states = sorted(
+            self._file.streams().values(), key=lambda one: (one.writer != self.writer, one.name, one.writer)
+        )
         return [(state, counts.get(state.writer, 0)) for state in states]
 
     def size(self, state: StreamState) -> int:
@@ -130,6 +132,11 @@ class Team:
     @property
     def remote(self) -> str:
         return self._file.get(REMOTE_KEY) or REMOTE
+
+    @property
+    def tried(self) -> str:
+        """When an exchange began last; empty before the first."""
+        return self._file.get(TRIED)
 
     def believe(self, writer: str, choice: ShareChoice) -> StreamState:
         """Take what a writer adds of these domains, and decisions, without a question from now on; nothing of an empty
@@ -176,12 +183,13 @@ class Team:
 
     def exchange(self, wait: Callable[[str], None] = lambda words: None, bring: bool = True) -> Exchanged:
         """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
-        stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, nothing is half done.
-        """
+        stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, or is half done."""
         self._memory.database.refuse_unwritable()
         address = self._address(self.remote)
         done = Exchanged()
         with self._file:
+            self._file.put(TRIED, self._memory.now)
+            self._file.keep()
             self._streams.create()
             writer = self._file.writer
             wait("Fetching")
@@ -384,11 +392,8 @@ class Team:
         elsewhere in the same words stays."""
         if arrived.purged:
             plan = self._memory.purge.plan(dict.fromkeys(arrived.purged))
-            copies = [
-                index
-                for index in plan.proposed()
-                if (table := TABLES.get(plan.places[index].table)) and table.becomes not in (RECORD, INPUT)
-            ]
+            known = [(index, TABLES.get(plan.places[index].table)) for index in plan.proposed()]
+            copies = [index for index, table in known if table and table.becomes not in (RECORD, INPUT)]
             self._memory.purge.run(plan, copies, actor="team")
 
     def _address(self, remote: str) -> str:
@@ -440,6 +445,6 @@ def _git(folder: str, *arguments: str) -> str:
         with run(folder, *arguments) as child:
             found = b"".join(child.chunks(never)).decode("utf-8", "replace").strip()
             child.check()
+            return found
     except GitError:
         return ""
-    return found

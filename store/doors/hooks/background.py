@@ -44,7 +44,7 @@ def _yield_to_other_sessions() -> None:
 def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
     """Bring in what waits in the spool, sync files that are kept so, learn from new turns, flush sessions that are due,
     take the checkpoint that is due; at the end of a session its snapshot; at a start, the end of those that nobody
-    ended, and new commits. Raise MemorandaError."""
+    ended, and new commits; last, where a person said so, exchange with the team. Raise MemorandaError."""
     from store.base.errors import MemorandaError
     from store.conversations import hook_spool
     from store.doors.session import recall_socket
@@ -74,6 +74,21 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
             automatic_checkpoints.take_due_checkpoint(memory)
         if kind in (START, END) and memory.location.project:
             maintenance.start(memory, memory.location.project)
+        if memory.config["team.hooks"]:
+            exchange_with_team(memory)
+
+
+def exchange_with_team(memory: Memory) -> None:
+    """Exchange with the team, where something is shared and `team.minutes` passed since the last time. Raise what
+    Team.exchange does."""
+    from store.base.clock import to_ms
+    from store.team.exchange import Team, shares
+
+    minutes = int(memory.config["team.minutes"])
+    if minutes and shares(memory):
+        with Team(memory) as team:
+            if not team.tried or to_ms(memory.now) - to_ms(team.tried) >= minutes * 60_000:
+                team.exchange()
 
 
 def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
