@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.base.cancelling import Cancelled, never
+from store.database.database import Database
 from store.database.values import Verbatim
 from store.embedding import mean_removal, model_registry, provider_selection, turn_stats
 from store.embedding.indexer import Indexed
 from store.embedding.vectors import Vectors
 from store.memory import Memory
+from store.personal.beside import beside
 
 if TYPE_CHECKING:
     from store.embedding.provider import Provider
@@ -42,16 +44,20 @@ def for_questions(memory: Memory) -> "Provider | None":
 
 
 def waiting(memory: Memory) -> bool:
-    """Return whether `embed` is due; cheap: something waits, a model is partly built, or no backend keeps the binary
-    signatures."""
+    """Return whether `embed` is due, for this memory or for the person's own beside it; cheap: something waits, a model
+    is partly built, or no backend keeps the binary signatures."""
     if memory.database.read_only:
         return False
-    return bool(
-        memory.database.value(
-            "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models m"
-            " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
-        )
+    own = beside(memory.database)
+    return _waits(memory.database) or (own is not None and _waits(own))
+
+
+def _waits(database: Database) -> bool:
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models m"
+        " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
     )
+    return not database.read_only and bool(database.value(sql))
 
 
 def other_provider(memory: Memory) -> bool:
@@ -68,16 +74,31 @@ def embed(
     cancelled: Cancelled = never,
     trouble: Callable[[str], None] = _quiet,
 ) -> Indexed | None:
-    """Embed what waits, with the provider that the configuration names; return what was done, None if another process
-    is doing it. For a thread of its own, with a memory of its own.
+    """Embed what waits here, then in the person's own memory beside it, each with the provider that its configuration
+    names; return what was done, None if another process is doing it. For a thread of its own, with a memory of its own.
 
     `trouble` is called with a sentence on what prevents the work: no provider (keywords are still searched), one that
     may not replace the better one in use, texts that were refused. Raise ProviderDown when the model fails meanwhile;
     what was done until then is kept, and `Vectors.status` keeps the sentence.
     """
-    database = memory.database
-    if database.read_only:
+    if memory.database.read_only:
         return Indexed()
+    done = _embed(memory, progress, cancelled, trouble)
+    own = beside(memory.database)
+    if own is None or cancelled() or not _waits(own):
+        return done
+    more = _embed(memory.personal, progress, cancelled, trouble)
+    if done is None or more is None:
+        return done or more
+    return Indexed(
+        done.embedded + more.embedded, done.reused + more.reused, done.refused + more.refused, done.left + more.left
+    )
+
+
+def _embed(
+    memory: Memory, progress: Callable[[int, int], None], cancelled: Cancelled, trouble: Callable[[str], None]
+) -> Indexed | None:
+    database = memory.database
     found = open_provider(memory, patient=True)
     provider = found.provider
     left = Vectors(database).pending()[0]

@@ -1795,6 +1795,9 @@ def test_index_embeds_what_waits_and_a_search_then_finds_by_meaning(do: Do, live
     best = found.data["hits"][0]
     assert 0 <= best["similarity"] <= 1 and best["why"]["meaning"] > 0
     assert do("search", "vacaciones de verano de la empresa", "--keywords", "--json").data["signals"] == ["keywords"]
+    do("remember", "Lunch is paid for by the firm", "--scope", "global")
+    hits = do("search", "¿quién costea la comida del mediodía?", "--json").data["hits"]
+    assert [hit["similarity"] > 0 for hit in hits if hit.get("fact") == "Lunch is paid for by the firm"] == [True]
     again = do("index", "rebuild", "--json").data
     assert again["embedded"] >= again["records"] - 2 and again["left"] == 0
 
