@@ -82,7 +82,10 @@ class Moves:
         self._rescope(number, PROJECT, seen)
 
     def moved_to(self, number: int) -> str:
-        """Return the citation of the global fact that a fact of this project became; empty if it was not moved."""
+        """Return the citation of the global fact that a fact of this project became; empty if it was not moved, and in
+        the person's own memory, where a move names it by its number in the project."""
+        if is_personal(self._database.path):
+            return ""
         row = self._database.row(
             "SELECT m.own FROM moves m JOIN history h ON h.seq = m.step"
             " WHERE m.fact = ? AND m.kind = 'out' AND h.undone_by IS NULL",
@@ -92,7 +95,10 @@ class Moves:
 
     def beside(self, facts: Sequence[int], shared: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return (the facts of this project, the facts of the person's own memory) that these facts and global facts
-        were moved from or to: the same words are in both files, and in their histories."""
+        were moved from or to: the same words are in both files, and in their histories. None in the person's own
+        memory, which knows the facts of projects by `projects` alone."""
+        if is_personal(self._database.path):
+            return [], []
         rows = self._database.rows(
             "SELECT DISTINCT fact, own FROM moves WHERE state = 'done' AND kind <> 'undo'"
             " AND (fact IN (SELECT value FROM json_each(?)) OR own IN (SELECT value FROM json_each(?)))",
@@ -101,9 +107,9 @@ class Moves:
         return [fact for fact, _ in rows if fact not in facts], [own for _, own in rows if own not in shared]
 
     def projects(self, shared: Sequence[int]) -> list[tuple[str, int]]:
-        """Return (the file, the number there) of the facts of other projects that these global facts were moved from
-        or to."""
-        own = beside(self._database)
+        """Return (the file, the number there) of the facts of other projects that these global facts, by their numbers
+        in the person's own memory, were moved from or to."""
+        own = self._database if is_personal(self._database.path) else beside(self._database)
         if own is None:
             return []
         rows = own.rows(

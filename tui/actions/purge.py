@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from store import Decision, Event, Fact, GlobalFact, MemorandaError, Proposal, Step, Summary, Task, Turn, kind_of
-from tui.actions.support import names_of, refuse
+from store import (
+    Decision,
+    Event,
+    Fact,
+    GlobalFact,
+    MemorandaError,
+    Proposal,
+    Step,
+    Summary,
+    Task,
+    Turn,
+    kind_of,
+    purge_with_shared,
+)
+from tui.actions.support import refuse
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
     from store import Memory, PurgePlan
     from tui.actions.host import ActionHost
+    from tui.screens.plans.purge import Run
 
 
 def purge(screen: ActionHost) -> None:
@@ -19,47 +33,51 @@ def purge(screen: ActionHost) -> None:
     records = [
         (kind_of(thing), thing.id)
         for thing in things
-        if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary | Proposal)
+        if not isinstance(thing, Step)
+        and isinstance(thing, Fact | GlobalFact | Decision | Task | Turn | Event | Summary | Proposal)
     ]
     if records:
-        from store import purge_with_shared
-
-        show(screen, lambda memory: purge_with_shared(memory, memory.purge.plan(records)))
+        show(screen, records, lambda memory: purge_with_shared(memory, memory.purge.plan(records)))
     else:
-        if any(isinstance(thing, GlobalFact) for thing in things):
-            refuse(screen, things, f"On the command line: memoranda purge {names_of(things)} erases it everywhere.")
-            return
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 
-def show(screen: ActionHost, planned: Callable[[Memory], PurgePlan]) -> None:
-    """Plan a purge and show the plan."""
+def show(screen: ActionHost, records: Sequence[tuple[str, int]], planned: Callable[[Memory], PurgePlan]) -> None:
+    """Plan a purge and show the plan: in both memories where these records are in both, else what is `planned`."""
 
-    def done(plan: object, error: MemorandaError | None) -> None:
+    def plan(memory: Memory) -> tuple[PurgePlan, Run | None, Sequence[str]]:
+        from tui.commands.privacy.purge_global import plan_of_both
+
+        both = plan_of_both(memory, records)
+        return (planned(memory), None, ()) if both is None else (both.as_one(memory), both.run, both.elsewhere)
+
+    def done(made: object, error: MemorandaError | None) -> None:
         if error is not None:
             screen.later(screen.say, str(error), "warning", 8)
-        else:
-            screen.later(_ask, screen, plan)
+        elif isinstance(made, tuple):
+            screen.later(_ask, screen, *made)
 
     if screen.engine is not None:
-        screen.engine.write(planned, done)
+        screen.engine.write(plan, done)
 
 
-def _ask(screen: ActionHost, plan: PurgePlan) -> None:
+def _ask(screen: ActionHost, plan: PurgePlan, run: Run | None, elsewhere: Sequence[str]) -> None:
     from tui.screens.plans.purge import PurgeScreen
 
     if screen.engine is not None:
-        screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _report(screen, result))
+        screen.app.push_screen(
+            PurgeScreen(screen.engine, plan, screen.form, run), lambda result: _report(screen, result, elsewhere)
+        )
 
 
-def _report(screen: ActionHost, result: object) -> None:
+def _report(screen: ActionHost, result: object, elsewhere: Sequence[str]) -> None:
     """Report the result; put details in the preview."""
     from tui.commands.privacy.purge import done_lines
 
     if not isinstance(result, tuple):
         return
     done, traces = result
-    lines = done_lines(done, traces)
+    lines = [*done_lines(done, traces), *elsewhere]
     screen.unmark()
     screen.say(f"Erased {count(done.purged, 'record')} with all old versions. {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()

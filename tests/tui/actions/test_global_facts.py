@@ -7,8 +7,13 @@ from conftest import Clock
 from support.screen import NARROW, opened
 from support.stories import Story, copy
 
+from store.base.location import Location, personal_path
 from store.base.models import GlobalFact
+from store.memory import Memory
+from store.purge.proof import trace
+from tui.commands.privacy.purge_global import plan_of_both
 from tui.lists.fact_groups import list_key
+from tui.screens.plans.purge import PurgeScreen
 
 
 @pytest.fixture
@@ -134,3 +139,49 @@ async def test_a_step_of_a_move_is_undone_in_the_history(story: Story) -> None:
         await person.press("V", "4", "U")
         assert person.toasts[-1] == "Undid: move F#2 G#1; ^r redoes it"
         assert status(story, 2) == "active"
+
+
+@pytest.mark.parametrize("size", [NARROW, (160, 45)])
+async def test_it_is_purged_from_here_with_the_fact_that_it_was(story: Story, size: tuple[int, int]) -> None:
+    """The screen shows what goes of both files, and what another project's history keeps."""
+    text = "The blue zebrafish is the hint"
+    with story.open("2026-11-21T10:00:00.000Z") as memory:
+        number, _ = memory.facts.remember(text)
+        assert memory.moves.to_global(number) == 1
+        memory.decisions.decide("Change the hint", "soon", context=f"for {text.lower()}, no?")
+        memory.globals.remember("Marta prefers short answers")
+    other = story.folder.parent / "other" / ".memoranda" / "memory.db"
+    with Memory.open(str(other)) as memory:
+        memory.moves.to_project(1), memory.moves.to_global(1)
+    async with opened(story.folder, size) as person:
+        await person.put_cursor(list_key("global", 3))
+        await person.press("F")
+        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE", "3 records"))
+        assert person.sees("G#1", "G#3", f"F#{number}", "of another project"), "with what says the same"
+        await person.press("enter")
+        await person.until(lambda: bool(person.toasts) and "Erased" in person.toasts[-1])
+        await person.until(lambda: person.sees("Another project's history holds the words too"))
+    with story.open() as memory:
+        words = (
+            trace(memory.database, memory.documents, [text]),
+            trace(memory.personal.database, memory.documents, [text]),
+        )
+        assert [one for found in words for one in found.found] == []
+        assert [fact.fact for fact in memory.globals.many(memory.globals.order(memory.now))] == [
+            "Marta prefers short answers"
+        ]
+
+
+async def test_in_the_personal_memory_a_number_is_that_memorys_own(story: Story) -> None:
+    """A move notes the number that the fact had in the project: it is that of another fact here."""
+    with story.open("2026-11-21T10:00:00.000Z") as memory:
+        for text in ("one for all", "two for all", "three for all"):
+            memory.globals.remember(text)
+        memory.moves.to_global(2)
+    with Memory(Location(personal_path(), "personal", "of the test"), "cli") as own:
+        assert own.facts.get(4).fact != "two for all" and own.moves.moved_to(2) == ""
+        (gone,) = (plan_of_both(own, [("fact", 2)]) or own.purge.plan([("fact", 2)])).going  # type: ignore[union-attr]
+        assert gone.text == "two for all"
+        both = plan_of_both(own, [("fact", 4)])
+        assert both is not None and [one.citation for one in both.own.going] == ["F#4"] and both.here is None
+        assert [number for _, number in both.projects] == [2]

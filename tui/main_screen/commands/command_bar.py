@@ -211,8 +211,9 @@ def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
 def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.actions.purge import show
     from tui.commands.privacy.purge import planned
+    from tui.commands.privacy.purge_global import named
 
-    show(screen, lambda memory: planned(memory, given))
+    show(screen, named(given) if given.ids else (), lambda memory: planned(memory, given))
 
 
 def _show_guard(screen: CommandHost) -> None:

@@ -21,10 +21,14 @@ from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from store import Memory, PurgePlan, RemainingMatch
     from store import PurgeResult as Done
     from store import PurgeTraces as Traces
     from tui.workers.engine import Engine
+
+    Run = Callable[[Memory, frozenset[int]], tuple[Done, Traces]]
 
 NAME, WHY = 13, 18  # cells of a citation, and of the note behind the text
 
@@ -62,9 +66,11 @@ class PurgeScreen(ChoosingScreen):
     NAME = "purge"
     BINDINGS: ClassVar[list[BindingType]] = bound(PURGE_KEYS)
 
-    def __init__(self, engine: Engine, plan: PurgePlan, form: str) -> None:
+    def __init__(self, engine: Engine, plan: PurgePlan, form: str, run: Run | None = None) -> None:
+        """Show a plan; `run` carries it out with the places that are chosen."""
         super().__init__(engine, form)
         self._plan = plan
+        self._run = run or (lambda memory, chosen: _purge(memory, plan, chosen))
         self.chosen = plan.proposed()
 
     @property
@@ -139,8 +145,8 @@ class PurgeScreen(ChoosingScreen):
     def action_apply(self) -> None:
         if self._working:
             return
-        plan, chosen = self._plan, self.chosen
-        self.work(lambda memory: _purge(memory, plan, chosen))
+        run, chosen = self._run, self.chosen
+        self.work(lambda memory: run(memory, chosen))
         self.draw()
 
     def _finish(self, result: object, error: MemorandaError | None) -> None:
