@@ -277,8 +277,8 @@ class Checkpoints:
         return len(to_step(self._database, self.get(number).seq))
 
     def restore(self, number: int, *, actor: str = PERSON) -> tuple[int, int]:
-        """Restore every recorded table to its state then; return (records changed, id of the checkpoint taken just
-        before).
+        """Restore every recorded table to its state then, but facts that were moved to or from the personal memory
+        since; return (records changed, id of the checkpoint taken just before).
 
         One new change, which can be undone. Commits, events and history are never rolled back. Both ids are of the same
         transaction, so a kill leaves the old memory or the new one. Raise NotFound or Conflict.
@@ -287,9 +287,11 @@ class Checkpoints:
 
         plans = Plans(self._database)
         plan = plans.checkpoint(number)
-        if not plan.changes:
+        blocked = {index for index, change in enumerate(plan.changes) if change.blocked}
+        chosen = plans.proposed(plan) | blocked  # which raises
+        if not chosen:
             raise Conflict(f"Nothing changed since {cite('checkpoint', number)}.", "There is nothing to restore.")
-        applied = plans.apply(plan, range(len(plan.changes)), actor=actor)
+        applied = plans.apply(plan, chosen, actor=actor)
         assert applied.checkpoint is not None
         return applied.changed, applied.checkpoint
 

@@ -15,7 +15,7 @@ from store.base.models import Step
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
 from store.database.schema.tables import RECORDED
-from store.history import compression, rewind
+from store.history import compression, rewind, two_files
 from store.history.change_summary import KINDS, moved, sign, title, would
 from store.history.checkpoint_payload import mark
 from store.history.foreign_keys import Ref, bounds, closure, needed_by
@@ -253,9 +253,12 @@ class Plans:
         blocked = erased
         if until is None:  # else `now` is not current, and the plan cannot be applied
             needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
+        facts = [keys[id(one)][0] for one in found if one.table == "facts"] if reason and undoes is None else []
+        gone = two_files.moved(self._database, facts, since)
         changes = []
         for index, one in enumerate(found):
             key = keys[id(one)]
+            move = gone.get(key[0]) if one.table == "facts" else None
             shown = one.now or one.then
             assert shown is not None
             changes.append(
@@ -268,10 +271,10 @@ class Plans:
                     then=one.then,
                     sign=sign(one.now, one.then),
                     fields=moved(one.now, one.then),
-                    says=would(one.now, one.then),
+                    says=would(one.now, one.then) + (f", though {_where(move)}" if move else ""),
                     title=title(one.table, shown),
                     by=steps.get(newest.get((one.table, one.key), 0)),
-                    clash=one.clash,
+                    clash=one.clash or move is not None,  # the other half of the move stays
                     by_hand=one.by_hand,
                     mine=one.mine,
                     needs=tuple(sorted(needs[index])),
@@ -324,6 +327,13 @@ def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
         else cite("fact" if table == "mutes" else KINDS[table], key[0])
         for table, key in records
     }
+
+
+def _where(move: two_files.Move) -> str:
+    """Return where a fact that was moved since is now, in the words of a plan."""
+    here = f"{cite('fact', move.fact or 0)} of {move.project}" if move.project else cite("global", move.own or 0)
+    away = two_files.IN if move.project else two_files.OUT  # in the personal memory both are the other way round
+    return f"{here} says it now" if move.kind == away else f"it was {here}"
 
 
 def _in_force(step: Step) -> None:

@@ -6,10 +6,12 @@ then the project's, whose transaction completes the first note. A process that i
 that has begun: whoever opens the project next finishes the step where the personal file has its note, and takes it back
 where it has none (`store/history/moves.py`). The lock decides between one that still runs and one that is dead."""
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from store.base.errors import Conflict, MemorandaError
+from store.base.location import is_personal
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
@@ -65,6 +67,20 @@ def of_token(database: Database, token: str) -> Move | None:
     """Return the note of a move in this file."""
     row = database.row(f"SELECT {COLUMNS} FROM moves WHERE token = ?", (token,))
     return Move(*row) if row else None
+
+
+def moved(database: Database, facts: Iterable[int], since: int) -> dict[int, Move]:
+    """Return those of these facts of this file that were moved out of it, or into it, after step `since` and were not
+    moved back by an undo, each with its last move."""
+    name = "own" if is_personal(database.path) else "fact"
+    columns = ", ".join(f"m.{column}" for column in COLUMNS.split(", "))
+    rows = database.rows(
+        f"SELECT m.{name}, {columns} FROM moves m JOIN history h ON h.seq = m.step WHERE m.step > ?"
+        " AND m.state = 'done' AND m.kind <> 'undo' AND h.undone_by IS NULL"
+        f" AND m.{name} IN (SELECT value FROM json_each(?)) ORDER BY m.step",
+        (since, json.dumps(list(facts))),
+    )
+    return {number: Move(*row) for number, *row in rows}
 
 
 def next_step(write: Transaction) -> int:

@@ -267,3 +267,47 @@ def test_a_move_that_another_process_took_back_is_not_carried_out(
     with pytest.raises(Conflict, match="took the move back meanwhile"):
         told.moves.to_global(1)
     assert facts(told) == (["I write Spanish", "the port is 8080"], [])
+
+
+def restored(memory: Memory, number: int) -> dict[str, tuple[str, bool]]:
+    """Restore a checkpoint as it is proposed; return what each fact's change says, and whether it was chosen."""
+    plan = memory.plans.checkpoint(number)
+    chosen = memory.plans.proposed(plan)
+    if chosen:
+        memory.plans.apply(plan, chosen)
+    return {one.citation: (one.says, index in chosen) for index, one in enumerate(plan.changes) if one.kind == "fact"}
+
+
+def test_a_restore_leaves_a_fact_where_it_was_moved_to(told: Memory, clock: Clock) -> None:
+    """Else it would hold in both files, or in neither."""
+    before = told.checkpoints.take("before")
+    told.moves.to_global(1)
+    told.facts.remember("the office is in Lugo")
+    assert restored(told, before) == {
+        "F#1": ("comes back, though G#1 says it now", False),
+        "F#3": ("removed", True),
+    }
+    assert facts(told) == (["the port is 8080"], ["I write Spanish"])
+    between = told.checkpoints.take("between")
+    back = told.moves.to_project(1)
+    assert restored(told, between) == {f"F#{back}": ("removed, though it was G#1", False)}
+    assert facts(told) == (["I write Spanish", "the port is 8080"], [])
+    with pytest.raises(Conflict, match="Nothing changed since"):
+        told.checkpoints.restore(between)
+    with own(clock) as personal:
+        taken = personal.plans.moment(1, "the first moment")
+        assert [one.says for one in taken.changes] == [
+            f"comes back, though F#{back} of {told.database.path} says it now"
+        ]
+        assert personal.plans.proposed(taken) == frozenset()
+    told.history.undo()
+    plan = told.plans.checkpoint(between)
+    assert [one for one in plan.changes if one.clash] == [], "what was taken back is no move"
+
+
+def test_an_undo_of_all_that_an_agent_did_leaves_what_was_moved(told: Memory) -> None:
+    agent = told.facts.remember("the build takes nine minutes", actor="mcp:claude-code")[0]
+    told.moves.to_global(agent)
+    plan = told.plans.origin("mcp:claude-code")
+    assert told.plans.proposed(plan) == frozenset() and [one.clash for one in plan.changes] == [True]
+    assert facts(told)[1] == ["the build takes nine minutes"]
