@@ -162,11 +162,11 @@ class Memory:
     @property
     def documents(self) -> "Documents":
         from store.documents.documents import Documents
-        from store.documents.paths import places
+        from store.documents.paths import log_folders, places
 
         def found() -> "DocumentRoots":
             synced = [name for (name,) in self.database.rows("SELECT path FROM synced_files")]
-            return places(self.location, self.config, synced)
+            return places(self.location, self.config, synced, log_folders(self.database))
 
         return Documents(self.database, found)
 

@@ -4,6 +4,7 @@ A document is named as it is cited: below the project's folder by its path from 
 absolute path. What is above a root is the person's own choice and may be a link; nothing below it is.
 """
 
+import json
 import os
 import stat
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from store.config.configuration import Config
+    from store.database.database import Database, Transaction
 
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"
@@ -22,6 +24,7 @@ SUFFIX = ".md"
 LARGEST_FILE = 2_000_000  # bytes
 MOST_FILES = 5_000
 DEEPEST = 32  # folders below a root
+LOG_FOLDERS = "log.folders"  # in `meta`: paths from the project, as JSON
 MOST_ENTRIES = 200_000  # names that are read, of any kind
 
 
@@ -68,7 +71,12 @@ class DocumentRoots:
     folder of the `logs`, and the `extra` paths."""
 
     def __init__(
-        self, base: str, extra: "tuple[str, ...]" = (), synced: "Iterable[str]" = (), logs: tuple[str, ...] = ()
+        self,
+        base: str,
+        extra: "tuple[str, ...]" = (),
+        synced: "Iterable[str]" = (),
+        logs: tuple[str, ...] = (),
+        before: "Iterable[tuple[str, ...]]" = (),
     ) -> None:
         self.base = base
         self.logs = "/".join(logs) or MEMORY_FOLDER  # where daily logs are, as it is cited
@@ -77,8 +85,9 @@ class DocumentRoots:
             Root(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
             *(Root(base, tuple(name.split("/")), name, optional=True) for name in synced if name != MEMORY_FILE),
         ]
-        if logs and logs[0] != MEMORY_FOLDER:
-            self.roots.append(Root(base, logs, "/".join(logs), optional=True))
+        for steps in dict.fromkeys((logs, *before)):
+            if steps and steps[0] != MEMORY_FOLDER:
+                self.roots.append(Root(base, steps, "/".join(steps), optional=True))
         for text in extra:
             self.roots.append(self._extra(text))
 
@@ -190,18 +199,42 @@ def _unheard(name: str, why: str) -> None:
     """Ignore a problem: the scan reports it."""
 
 
-def places(location: Location, config: "Config", synced: "Iterable[str]" = ()) -> DocumentRoots:
-    """Return where the documents of a memory are: below its project, else below the folder of the file itself."""
-    base = location.project or os.path.dirname(location.path)
-    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]), synced, log_folder(config))
+def places(
+    location: Location, config: "Config", synced: "Iterable[str]" = (), before: "Iterable[str]" = ()
+) -> DocumentRoots:
+    """Return where the documents of a memory are: below its project, else below the folder of the file itself. `before`
+    are folders that logs and snapshots were written to (`log_folders`)."""
+    base = os.path.abspath(location.project or os.path.dirname(location.path))
+    extra, earlier = tuple(config["documents.extraPaths"]), [_plain_steps(one) for one in before]
+    return DocumentRoots(base, extra, synced, log_folder(config), earlier)
 
 
 def log_folder(config: "Config") -> tuple[str, ...]:
     """Return the steps from the project to the folder of daily logs and snapshots: that of `files.folder` if it is a
     plain path below the project, else `memory`."""
-    steps = tuple(step for step in str(config["files.folder"]).split("/") if step != ".")
-    plain = all(step and step != ".." and not hidden(step) for step in steps)
-    return steps if steps and plain else (MEMORY_FOLDER,)
+    return _plain_steps(str(config["files.folder"])) or (MEMORY_FOLDER,)
+
+
+def _plain_steps(folder: str) -> tuple[str, ...]:
+    """Return the steps of a plain path below the project; none for any other."""
+    steps = tuple(step for step in folder.split("/") if step != ".")
+    return steps if all(step and step != ".." and not hidden(step) for step in steps) else ()
+
+
+def log_folders(database: "Database") -> list[str]:
+    """Return the folders, but `memory`, that logs and snapshots were ever written to: what is there is found still."""
+    text = database.value("SELECT value FROM meta WHERE key = ?", (LOG_FOLDERS,))
+    return [str(one) for one in json.loads(text)] if text else []
+
+
+def note_log_folder(write: "Transaction", config: "Config") -> None:
+    """Note the folder that logs and snapshots are written to, as part of the transaction in which they are."""
+    folder, known = "/".join(log_folder(config)), log_folders(write.database)
+    if folder != MEMORY_FOLDER and folder not in known:
+        write.execute(
+            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            (LOG_FOLDERS, json.dumps([*known, folder])),
+        )
 
 
 def hidden(name: str) -> bool:

@@ -22,7 +22,7 @@ from store.base.vocabulary import PERSON
 from store.context.acceptance import accepted
 from store.conversations import session_snapshot
 from store.database.values import Verbatim
-from store.documents.paths import LARGEST_FILE, log_folder, places
+from store.documents.paths import LARGEST_FILE, log_folder, note_log_folder, places
 from store.git.process import GitError, run
 from store.memory import Memory
 from store.records.timeline.checkpoint_levels import QUIET_MS
@@ -68,6 +68,7 @@ def write_due(memory: Memory, trouble: Callable[[str], object] | None = None) ->
         return 0
     try:
         with database.write("agent", "log") as write:  # one process appends at a time
+            note_log_folder(write, memory.config)
             since, done = _state(memory)
             entries = _new(memory, since, done)[:MOST]
             written = _append(memory, entries)

@@ -121,12 +121,15 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     take a checkpoint of its end. Raise NotFound or StorageError."""
     from store.conversations import session_snapshot
     from store.conversations.rule_summary import by_rule
-    from store.documents.paths import log_folder, places
+    from store.documents.paths import log_folder, note_log_folder, places
 
     session = memory.sessions.get(name)
     named = _last(memory, session.id)
     called = summarizers.name(memory, named, memory.now[:10])
-    with memory.database.write(actor, "clear"):  # a purge runs before what is read here, or after what is written
+    with memory.database.write(
+        actor, "clear"
+    ) as write:  # a purge runs before what is read here, or after it is written
+        note_log_folder(write, memory.config)
         turns = _last(memory, session.id)
         if turns != named:
             session = memory.sessions.get(session.id)

@@ -209,6 +209,31 @@ def test_no_secret_is_in_it(memory: Memory, log: Path) -> None:
 # where it is
 
 
+def test_a_purge_reaches_what_was_written_to_a_folder_that_was_set_before(
+    memory: Memory, log: Path, tmp_path: Path
+) -> None:
+    """Logs and snapshots are found there, cited and cut, whatever the setting says since."""
+    memory.facts.remember("The zebrafish is the hint")
+    talk(memory, "s-1", "remember that the zebrafish is the hint", "Noted.")
+    put(user_path(), "files.folder", "notes/agent")
+    assert daily_log.write_due(again(memory)) > 0
+    put(user_path(), "files.folder", "notes/team")
+    session_flush.clear(again(memory), "s-1")
+    put(user_path(), "files.folder", "memory")
+    again(memory).documents.scan()
+
+    def held() -> set[str]:
+        files = [file for file in (tmp_path / "notes").rglob("*.md") if "zebrafish" in file.read_text()]
+        return {file.relative_to(tmp_path).parts[1] for file in files}
+
+    assert held() == {"agent", "team"}
+    assert "notes/agent" in str([hit.record.citation for hit in memory.search("kind:document zebrafish").hits])
+    plan = memory.purge.plan([("fact", 1)])
+    memory.purge.run(plan, plan.proposed())
+    assert held() == set()
+    assert trace(memory.database, memory.documents, ["The zebrafish is the hint"]).none
+
+
 def test_it_is_indexed_and_cited(memory: Memory, log: Path) -> None:
     memory.facts.remember("The harbour is deep")
     daily_log.write_due(memory)
