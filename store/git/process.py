@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from store.base.cancelling import Cancelled
+from store.base.cancelling import Cancelled, never
 from store.base.errors import MemorandaError
 from store.base.record import record
 
@@ -172,3 +172,14 @@ def _failure(complaint: str, root: str) -> GitError:
         mend = "It may be of a rewritten history or another clone: try `git fetch`; failing that, `git fsck`."
         return GitError(f"An object is not in this repository: {reason}.", mend)
     return GitError(f"git failed: {reason}.", f"Run `git -C {root} log` to see whether git can read it.")
+
+
+def printed(folder: str, *arguments: str) -> str:
+    """Return what git prints in a folder; empty where it fails."""
+    try:
+        with run(folder, *arguments) as child:
+            found = b"".join(child.chunks(never)).decode("utf-8", "replace").strip()
+            child.check()
+            return found
+    except GitError:
+        return ""

@@ -5,6 +5,7 @@ person believes. These are never pinned, and what reads like instructions to an 
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
@@ -13,11 +14,12 @@ from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.team.collect import NEVER, ORIGIN, ShareChoice, local
-from store.team.operation import FIELDS, LISTS, author_of
+from store.team.operation import FIELDS, LISTS, author_of, kind_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
 from store.team.view import SharedRecord
 from store.text.prompt_injection import suspicious
 
+WORDS = ("fact", "title", "chosen")  # fields that a person can edit while they accept, which is a change of theirs
 STEP = 500  # proposals of one transaction
 
 
@@ -54,13 +56,22 @@ def settle(memory: Memory, team: TeamFile) -> None:
                     (clean(str(offer.fields["title"])), clean(str(offer.fields["chosen"]))),
                 )
             if number is not None:
-                team.put_held(Held(offer.id, number, offer.fields, offer.base, memory.now))
+                held = Held(offer.id, number, offer.fields, offer.base, memory.now)
+                held.fields.update(_as_taken(memory, held))
+                team.put_held(held)
         elif proposal is not None and held is not None:
             if proposal.state == "accepted":
-                held.fields.update(offer.fields)
+                held.fields.update({**offer.fields, **_as_taken(memory, held)})
             held.base.update(offer.base)
             team.put_held(held)
         team.drop_offer(offer.id)
+
+
+def _as_taken(memory: Memory, held: Held) -> dict[str, Any]:
+    """Return the fields, but for the words themselves, that an accepted record has here: where they are others than its
+    author's, as its confidence is, nobody changed them."""
+    found = local(memory, kind_of(held.id), held.number)
+    return {name: value for name, value in found.fields.items() if name not in WORDS} if found is not None else {}
 
 
 class Arrivals:

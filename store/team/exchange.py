@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from store.base import installation
-from store.base.cancelling import never
 from store.base.errors import Conflict, InvalidInput
-from store.git.process import GitError, run
+from store.git.process import printed
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
@@ -17,7 +16,7 @@ from store.team.arrivals import Arrivals, Arrived, settle
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold
 from store.team.commits import link_named
 from store.team.merge import StreamMerge
-from store.team.operation import NAME_CHARACTERS, Operation
+from store.team.operation import NAME_CHARACTERS, Operation, author_of
 from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import split
 from store.team.team_file import Held, StreamState, TeamFile, exists
@@ -36,6 +35,7 @@ PUSHED, REPLACED = "pushed", "replaced"
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
+THEIRS = "shared by {}: until they purge it their stream keeps it, on {} and here, and yours what you made of it"
 
 
 @dataclass(slots=True)
@@ -170,14 +170,17 @@ class Team:
         return "".join(f"{record.state()}\n" for record in self._file.view())
 
     def shared(self, plan: PurgePlan) -> list[RemainingMatch]:
-        """Return the place of each record of a plan that was shared by this writer."""
+        """Return the place of each record of a plan that was shared, by this writer or by another."""
         held = {(one.id[0], one.number): one.id for one in self._file.held().values()}
-        going = [(one, held.get((one.kind[0].upper(), int(one.key.strip("[]"))))) for one in plan.going]
-        return [
-            RemainingMatch(id, "team", one.key, REACH.format(self.remote), one.text, can=False)
-            for one, id in going
-            if id is not None and id.endswith(f"@{self.writer}")
-        ]
+        names = {state.writer: state.shown for state in self._file.streams().values()}
+        places = []
+        for one in plan.going:
+            if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
+                author = author_of(id)
+                where = THEIRS.format(names.get(author, author), self.remote)
+                what = REACH.format(self.remote) if author == self.writer else where
+                places.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
+        return places
 
     # the exchange
 
@@ -399,7 +402,7 @@ class Team:
     def _address(self, remote: str) -> str:
         """Return the address of a remote of the project, or the path or address itself. Raise InvalidInput."""
         project = self._memory.location.project
-        if project is not None and (found := _git(project, "remote", "get-url", "--", remote)):
+        if project is not None and (found := printed(project, "remote", "get-url", "--", remote)):
             return found
         if "://" in remote or os.path.isabs(remote) or ("@" in remote and ":" in remote):
             return remote
@@ -435,16 +438,5 @@ def shares(memory: Memory) -> bool:
 
 def git_name(folder: str) -> str:
     """Return the name that git has for the person in a folder; empty without one."""
-    name = _git(folder, "config", "--get", "user.name")
+    name = printed(folder, "config", "--get", "user.name")
     return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()
-
-
-def _git(folder: str, *arguments: str) -> str:
-    """Return what git prints in a folder; empty where it fails."""
-    try:
-        with run(folder, *arguments) as child:
-            found = b"".join(child.chunks(never)).decode("utf-8", "replace").strip()
-            child.check()
-            return found
-    except GitError:
-        return ""

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from support.team import WORK, Join, Person
 
+from store.inbox.inbox import InboxChoice
 from store.purge.proof import files_of
 from store.team.arrivals import Arrivals
-from store.team.exchange import Team
+from store.team.exchange import Team, with_shared
 
 FIRST, SECOND, THIRD = (
     "The safe opens with swordfish",
@@ -166,6 +167,23 @@ def supersede(person: Person, chosen: str = "Kafka", rationale: str = "it replay
     )
 
 
+def test_who_takes_a_fact_over_changes_nothing_of_it(join: Join) -> None:
+    """It is less sure here, and that is nobody's change; other words are one."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    ana.memory.facts.remember(FIRST, domain="work", confidence="high", tags=["safe", "Office"])
+    ana.sync(), bob.sync(), cleo.sync()
+    bob.decide("accept")
+    known = ana.view()
+    assert bob.sync().sent == 1, "that he accepted, and nothing else"
+    ana.sync()
+    assert ana.view().replace('"endorsed":["' + bob_writer(bob) + '"]', '"endorsed":[]') == known
+    assert bob.sync().sent == 0
+    (waits,) = cleo.memory.inbox.waiting()
+    cleo.memory.inbox.decide([InboxChoice(waits.id, "accept", edited=SECOND)], anyway=True)
+    cleo.sync(), ana.sync()
+    assert ana.waiting() == [("correct", SECOND)]
+
+
 def test_a_decision_is_taken_over_as_it_is(join: Join) -> None:
     """With its context and impact: what an acceptance left out was taken for a change."""
     ana, bob = two_with_a_decision(join)
@@ -251,3 +269,16 @@ def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> N
     ana.sync()
     assert bob.sync().arrived.erased == 1
     assert left(bob, "swordfish", "NATS") == []
+
+
+def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    assert copy is not None
+    newer = bob.memory.facts.correct(copy, SECOND)
+    (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
+    assert place.citation.startswith("F1@") and not place.can
+    assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what

@@ -15,6 +15,7 @@ from store.base.errors import MemorandaError
 from store.inbox.inbox import InboxChoice
 from store.purge.proof import files_of, prove
 from store.team.exchange import Team
+from store.team.operation import author_of
 
 ROUNDS = 10
 STEPS = 40
@@ -48,10 +49,11 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
         memory.history.undo()
     else:
         chosen = memory.facts.get(dice.choice(active))
-        if not chosen.origin.startswith("team:"):
-            plan = memory.purge.plan([("fact", chosen.id)])
-            memory.purge.run(plan)
-            purged += [one.text for one in plan.going if one.table == "facts"]
+        plan = memory.purge.plan([("fact", chosen.id)])
+        with Team(memory) as team:
+            if not any(author_of(place.citation) != team.writer for place in team.shared(plan)):
+                memory.purge.run(plan)
+                purged += [one.text for one in plan.going if one.table == "facts"]
 
 
 @pytest.mark.sampled(2)
@@ -86,6 +88,7 @@ KILLED = """
 import sys
 from store.memory import Memory
 from store.team.exchange import Team
+from store.team.operation import author_of
 with Memory.open(sys.argv[1]) as memory, Team(memory) as team:
     print("ready", flush=True)
     team.exchange()
