@@ -20,6 +20,8 @@ from store.team.view import SharedRecord
 from store.text.prompt_injection import suspicious
 
 WORDS = ("fact", "title", "chosen")  # fields that a person can edit while they accept, which is a change of theirs
+# each proposal about a shared record names it in its reason
+_ABOUT = f"proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)"
 STEP = 500  # proposals of one transaction
 
 
@@ -101,6 +103,8 @@ class Arrivals:
 
     def _one(self, record: SharedRecord, held: Held | None, offer: Offer | None) -> None:
         own = record.author == self._writer
+        if held is None and self._writer in record.endorsed and not own:
+            held = self._taken(record)
         if record.purged:
             self._purged(record, held, offer, own)
         elif record.status == "unknown":
@@ -119,6 +123,17 @@ class Arrivals:
         elif own and (others := record.confirmed_since()):
             names = ", ".join(self._name(one) for one in others)
             self._found.notes.append(f"{record.id}, which you forgot, was confirmed by {names}.")
+
+    def _taken(self, record: SharedRecord) -> Held | None:
+        """Hold again a fact that was accepted, taken back and accepted again, which nothing was told; None of any
+        other."""
+        number = self._memory.database.value(f"SELECT max(made) FROM {_ABOUT} AND state = 'accepted'", (record.id,))
+        found = local(self._memory, "fact", number) if number is not None else None
+        if found is None or found.status != "active":
+            return None
+        held = Held(record.id, found.number, found.fields, {}, self._memory.now)
+        self._team.put_held(held)
+        return held
 
     def _held(self, record: SharedRecord, held: Held, own: bool) -> bool:
         """Propose what others made of a record that is held; return whether they made anything."""
@@ -241,15 +256,15 @@ class Arrivals:
         known = len(self._found.purged)
         if offer is not None:
             self._team.drop_offer(offer.id)
-        asked = self._memory.database.rows(  # whatever a person answered, each names the record in its reason
-            f"SELECT id, made FROM proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)", (record.id,)
-        )
+        asked = self._memory.database.rows(f"SELECT id, made FROM {_ABOUT}", (record.id,))  # whatever was answered
         self._found.purged += [("proposal", number) for number, _ in asked]
+        made = {fact for _, fact in asked if fact is not None}
+        number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
+        if number is not None and not own and (found := local(self._memory, record.kind, number)) is not None:
+            self._found.purged.append((record.kind, found.number))
+            if record.kind == "fact":
+                self._found.purged += self._before(found.number, made)
         if held is not None and not own:
-            if (found := local(self._memory, record.kind, held.number)) is not None:
-                self._found.purged.append((record.kind, found.number))
-                if record.kind == "fact":
-                    self._found.purged += self._before(found.number, {made for _, made in asked})
             self._team.drop_held(held.id)
         self._found.erased += len(self._found.purged) > known
 

@@ -391,13 +391,20 @@ class Team:
         )
 
     def _erase(self, arrived: Arrived) -> None:
-        """Purge here what its author purged, and the copies that Memoranda made of it. What the person said or wrote
-        elsewhere in the same words stays."""
+        """Purge here what its author purged, the copies that Memoranda made of it, and acceptances that were undone.
+        What the person said or wrote elsewhere in the same words stays."""
         if arrived.purged:
             plan = self._memory.purge.plan(dict.fromkeys(arrived.purged))
-            known = [(index, TABLES.get(plan.places[index].table)) for index in plan.proposed()]
-            copies = [index for index, table in known if table and table.becomes not in (RECORD, INPUT)]
+            copies = [index for index in plan.proposed() if self._copy(plan.places[index])]
             self._memory.purge.run(plan, copies, actor="team")
+
+    def _copy(self, place: RemainingMatch) -> bool:
+        """Return whether a place is a copy that Memoranda made, or a fact whose acceptance was undone."""
+        if place.table == "facts":
+            return not self._memory.database.value(
+                "SELECT 1 FROM facts WHERE id = json_extract(?, '$[0]')", (place.key,)
+            )
+        return (table := TABLES.get(place.table)) is not None and table.becomes not in (RECORD, INPUT)
 
     def _address(self, remote: str) -> str:
         """Return the address of a remote of the project, or the path or address itself. Raise InvalidInput."""

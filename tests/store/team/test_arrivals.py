@@ -282,3 +282,36 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
+
+
+def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync()
+    bob.memory.history.undo()
+    bob.sync()
+    assert bob.facts() == [] and bob.waiting() == [("add", FIRST)]
+    bob.decide("accept")
+    bob.sync()
+    number = ana.memory.facts.correct(number, SECOND)
+    ana.sync(), bob.sync()
+    assert bob.facts() == [FIRST] and bob.waiting() == [("correct", SECOND)]
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.sync(), bob.sync()
+    assert left(bob, "swordfish", "marlin") == []
+
+
+def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync()
+    bob.memory.history.undo()
+    bob.sync()
+    bob.decide("accept")
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.sync(), bob.sync()
+    assert bob.facts() == [] and left(bob, "swordfish") == []
