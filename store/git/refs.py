@@ -140,22 +140,32 @@ def head(root: str) -> str:
     return text.decode("ascii") if len(text) in (40, 64) and text.isalnum() and text.isascii() else ""
 
 
-def moves_since(root: str, sha: str) -> list[tuple[str, str]] | None:
+def moves_since(root: str, sha: str, after: int) -> list[tuple[str, str]] | None:
     """Return how HEAD moved on since it was at the commit `sha`, the newest first, as (from, to), but for commits that
-    were made in this checkout: pulls, merges, checkouts, rebases, resets. None where the log of HEAD does not tell."""
+    were made in this checkout: pulls, merges, checkouts, rebases, resets. Where it was there more than once, since the
+    last time before `after`, in seconds since 1970; without a commit, since then. None where the log of HEAD does not
+    tell."""
     found = folders(root)
     if found is None:
         return None
     moves: list[tuple[str, str]] = []
+    there = not sha
     for line in reversed(_read(os.path.join(found[0], "logs/HEAD"), _LOG_BYTES).splitlines()):
         place, _, message = line.partition(b"\t")
         shas = place.split(b" ", 2)[:2]
         if len(shas) != 2:
             return None
         old, new = (part.decode("ascii", "replace") for part in shas)
-        if new == sha:
+        there = there or new == sha
+        if there and _second(place) < after:
             return moves
         action = message.partition(b": ")[0]
         if not action.startswith(b"commit") or action == b"commit (merge)":
             moves.append((old, new))
-    return None
+    return moves if there else None
+
+
+def _second(place: bytes) -> int:
+    """Return when an entry of the log of HEAD was made; 0 where it does not say."""
+    parts = place.rsplit(b" ", 2)
+    return int(parts[-2]) if len(parts) == 3 and parts[-2].isdigit() else 0

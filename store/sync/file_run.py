@@ -202,6 +202,7 @@ class FileRun:
             self._place.path,
             raw,
             self._file.head,
+            self._file.modified_ns // 1_000_000_000,
             self._name,
             self._key,
             synced_files.texts(self._database, self._file),

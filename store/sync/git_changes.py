@@ -75,28 +75,29 @@ def head_of(path: str) -> str:
 
 
 def look(
-    path: str, raw: bytes, before: str, name: str, key: bytes, known: Mapping[int, frozenset[bytes]]
+    path: str, raw: bytes, before: str, after: int, name: str, key: bytes, known: Mapping[int, frozenset[bytes]]
 ) -> GitChanges:
     """Return what git brought into the file at `path`, whose content is `raw`, since the commit `before` was checked
-    out; `name` is that of the memory's section, `key` that of its digests."""
+    out and the file was written last, at `after` (in seconds): git may have come back to that commit, or was not there
+    yet. `name` is that of the memory's section, `key` that of its digests."""
     root = checkout_root(os.path.dirname(path))
     if root is None:
         return GitChanges()
     place = os.path.relpath(path, root).replace(os.sep, "/")
     try:
         head = refs.head(root) or _asked_head(root)
-        if not head or head == before or not before:
+        moves = refs.moves_since(root, before, after) if head and (before or after) else []
+        if not head or (not moves and before in ("", head)):
             return GitChanges(head)
-        moves = refs.moves_since(root, before)
         changes = GitChanges(head, known=known, key=key, whole=moves is not None and len(moves) > MOST_MOVES)
         added, gone = set[bytes](), set[int]()
         for old, new in [(before, head)] if moves is None else moves[:MOST_MOVES]:
-            earlier, after = (_lines(_content(root, commit, place), name, key) for commit in (old, new))
-            if after is None or earlier is None:
+            earlier, later = (_lines(_content(root, commit, place), name, key) for commit in (old, new))
+            if later is None or earlier is None:
                 changes.whole = True
                 continue
-            added |= {text for _, text in after - earlier}
-            gone |= {fact for fact, _ in earlier if fact} - {fact for fact, _ in after}
+            added |= {text for _, text in later - earlier}
+            gone |= {fact for fact, _ in earlier if fact} - {fact for fact, _ in later}
         changes.added, changes.gone = frozenset(added), frozenset(gone)
         changes.clean = changes.any and _content(root, head, place) == raw
     except GitError:

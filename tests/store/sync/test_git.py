@@ -1,5 +1,7 @@
 """A synced file in a git checkout: what git brings is asked about, and git finds its checkout as it left it."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -156,3 +158,40 @@ def test_nothing_is_read_or_written_in_the_middle_of_a_merge(
     assert set(active) <= set(notebook.active())
     said = {*notebook.active(), *(text for _, text in notebook.waiting())}
     assert {"The team is six", "The team is seven"} <= said, "both sides are there"
+
+
+def test_a_commit_that_git_comes_back_to_takes_no_line_for_one_that_a_person_deleted(
+    notebook: Notebook, checkout: Path, colleague: Path
+) -> None:
+    """A pull took a line away, an editor that still had it saved it, and that was synced; then the person looks at the
+    commit of the pull. HEAD is where it was at the last sync, and the file is git's."""
+    kept = notebook.text
+    change(colleague, ("- Tea, not coffee [F#2]\n", ""))
+    git(checkout, "pull", "-q", "clone", "main")
+    notebook.save(kept)
+    notebook.sync()
+    assert "Tea, not coffee" in notebook.active()
+    commit(checkout)
+    git(checkout, "checkout", "-q", "HEAD~1")
+    notebook.sync()
+    assert "Tea, not coffee" in notebook.active() and ("forget", "Tea, not coffee") in notebook.waiting()
+
+
+def test_what_a_pull_takes_away_is_asked_where_no_sync_saw_the_repository_before(
+    notebook: Notebook, tmp_path: Path
+) -> None:
+    """It was made after the file was written, which did not change since."""
+    written = notebook.path.stat().st_mtime - 60
+    os.utime(notebook.path, (written, written))
+    notebook.sync()
+    folder = notebook.path.parent
+    (folder / ".memoranda" / ".gitignore").write_text("*\n")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, "Begin")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(folder), str(clone))
+    change(clone, ("- Tea, not coffee [F#2]\n", ""))
+    pull = ["git", "-C", str(folder), "pull", "-q", str(clone), "main"]  # now, and not at the time of the tests
+    subprocess.run(pull, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}, check=True)
+    notebook.memory.sync.run_due()
+    assert "Tea, not coffee" in notebook.active() and notebook.waiting() == [("forget", "Tea, not coffee")]
