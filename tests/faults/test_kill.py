@@ -264,7 +264,7 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
         elif found := re.fullmatch(r"Recorded D#(\d+)\.", line):
             promised[f"decide D#{found[1]}"] += 1
             assert same(written["decisions", int(found[1])]["title"], text)
-        elif line.startswith("Forgot 1 fact."):
+        elif re.match(r"Forgot F#\d+\. Undo", line):
             promised[text] += 1
         elif found := re.fullmatch(r"Forgot (F#\d+)\.", line):
             promised[f"forget {found[1]}"] += 1

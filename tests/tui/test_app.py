@@ -154,7 +154,7 @@ class TestFacts:
             holder.close()
             await person.settle()
             assert person.rows[2].startswith("▸▽"), "the next row took its place"
-            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.toasts == ["Forgot F#7, u to undo"]
             assert person.sees("All 9", "Low 1")
             with story.open() as memory:
                 assert memory.facts.get(fact).status == "forgotten"
@@ -451,7 +451,7 @@ class TestTimeline:
             assert person.record is not None and person.record.citation == "D#4"
             await person.press("f")
             assert not any("PDF/A" in row for row in person.timeline)
-            assert person.toasts[-1] == "Forgot 1 decision, u to undo"
+            assert person.toasts[-1] == "Forgot D#4, u to undo"
             await person.press("u")
             assert any("PDF/A" in row for row in person.timeline)
 
@@ -515,7 +515,7 @@ class TestSearch:
         async with opened(story.folder) as person:
             await person.search("jenkins")
             await person.press("enter", "f")
-            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.toasts == ["Forgot F#6, u to undo"]
             await person.until(lambda: not person.hits or "✕" in person.hits[0])
             await person.press("u")
             await person.until(lambda: person.hits and "▲" in person.hits[0])
@@ -549,7 +549,7 @@ class TestCommands:
             await person.command("memory correct F#15 do not hedge")
             assert person.toasts[-1] == "F#16 replaces F#15."
             await person.command("/memory forget 16")
-            assert person.toasts[-1] == "Forgot 1 fact. Undo brings it back." and person.sees("All 10")
+            assert person.toasts[-1] == "Forgot F#16. Undo brings it back." and person.sees("All 10")
             await person.command("/memory confirm 6 F#2")
             assert person.toasts[-1] == "Confirmed 2 facts." and "Stale" not in person.title
             await person.command("undo")

@@ -720,7 +720,7 @@ def test_a_bare_number_is_the_verbs_own_kind(do: Do, lived: Path):
     assert do("unlink", f"C#{head[:4]}", "D#3").out == f"C#{head[:4]} and D#3 are no longer linked.\n"
     assert do("decide", "x", "--chosen", "y", "--supersedes", "3").out == "Recorded D#4.\n"
     assert do("decide", "x", "--chosen", "y", "--supersedes", "D#4").out == "Recorded D#5.\n"
-    assert do("forget", "D#5", "d#5").out == "Forgot 1 decision. Undo brings it back.\n"
+    assert do("forget", "D#5", "d#5").out == "Forgot D#5. Undo brings it back.\n"
     assert do("restore", "1", "--yes").out.startswith("Restored K#1: ")
     assert do("restore", "K#2", "--yes").out.startswith("Restored K#2: ")
 
@@ -736,7 +736,7 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
         (("unpin", "2"), "Unpinned 1 fact."),
         (("pin", "2"), "Pinned 1 fact: it never ages."),
         (("checkpoint",), "Checkpoint K#1."),
-        (("forget", "2"), "Forgot 1 fact. Undo brings it back."),
+        (("forget", "2"), "Forgot F#2. Undo brings it back."),
         (("decide", "Use", "SQLite", "--chosen", "WAL"), "Recorded D#1."),
         (("restore", "1", "--yes"), "Restored K#1: 2 records changed. K#2 is how it was; undo works."),
     )
@@ -774,7 +774,7 @@ def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
         (("correct", "A#3", "write the docs"), "A#3 says exactly that."),
         (("decide", "SQLite", "--chosen", "WAL"), "Recorded D#1."),
         (("decide", "Redis", "--chosen", "8"), "Recorded D#2."),
-        (("forget", "D#2"), "Forgot 1 decision."),
+        (("forget", "D#2"), "Forgot D#2."),
         (("iteration", "complete", "1"), "Completed I#1."),
         (("iteration", "complete", "1"), "I#1 was completed already."),
         (("iteration", "start", "spike"), "Started I#2"),

@@ -174,7 +174,7 @@ def test_a_session(story: Story, size: tuple[int, int]) -> None:
         terminal.write("j")
         sees(terminal, "F#6  fact · work")
         terminal.write("f")
-        sees(terminal, "Forgot 1 fact, u to undo", "All 9")
+        sees(terminal, "Forgot F#", "u to undo", "All 9")
         terminal.write("u")
         sees(terminal, "Undid: forget F#6", "All 10")
         terminal.write("/cache")

@@ -43,6 +43,9 @@ def forget(screen: ActionHost) -> None:
         )
         return
 
+    alone = [*(cite("fact", number) for number in facts), *(cite("decision", number) for number in decisions)]
+    what = alone[0] if len(alone) == 1 else counted(facts, "fact", decisions, "decision")
+
     def go() -> None:
         if len(facts) <= 2 * MANY:
             screen.hide_facts(facts)
@@ -56,12 +59,12 @@ def forget(screen: ActionHost) -> None:
         write(
             screen,
             work,
-            f"Forgot {counted(facts, 'fact', decisions, 'decision')}{undoes()}",
+            f"Forgot {what}{undoes()}",
             back=pack("fact", facts[0]) if len(facts) == 1 else None,
-            before=(f"forget {counted(facts, 'fact', decisions, 'decision')}", len(facts) + len(decisions)),
+            before=(f"forget {what}", len(facts) + len(decisions)),
         )
 
-    many(screen, f"Forget {counted(facts, 'fact', decisions, 'decision')}?", len(facts) + len(decisions), go)
+    many(screen, f"Forget {what}?", len(facts) + len(decisions), go)
 
 
 def confirm(screen: ActionHost) -> None:

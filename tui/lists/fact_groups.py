@@ -27,6 +27,7 @@ NEEDS: dict[str, tuple[dict[str, Any], str]] = {
     "pinned": ({"pinned": True}, "never too old"),
     "fresh": ({"state": 0, "pinned": False}, ""),
 }
+NOTHING: Mapping[str, tuple[int, int]] = {}
 LARGEST = 20_000  # facts from which a changed list is not kept in place: comparing orders takes 1 µs a fact
 
 
@@ -123,15 +124,28 @@ def settled(
     return [(need, array(code, keys)) for need, keys in groups.items() if keys]
 
 
-def headings(sizes: Sequence[tuple[str, int]]) -> list[Heading]:
-    """Return the headings of groups of (need, size): (index of the first fact, name and count, reason)."""
+def changed_since(shown: Sequence[Group], true: Sequence[Group]) -> dict[str, tuple[int, int]]:
+    """Return, for each need, how many facts have it, and how many stand under it that no longer do (`settled`)."""
+    if list(shown) == list(true):
+        return {}
+    having = {need: set(keys) for need, keys in true}
+    return {
+        need: (len(having.get(need, ())), sum(key not in having.get(need, ()) for key in keys)) for need, keys in shown
+    }
+
+
+def headings(sizes: Sequence[tuple[str, int]], changed: Mapping[str, tuple[int, int]] = NOTHING) -> list[Heading]:
+    """Return the headings of groups of (need, size): (index of the first fact, name and count, reason). `changed` as
+    `changed_since` gives it: a fact that was confirmed or corrected keeps its place, and is not counted as stale."""
     found: list[Heading] = []
     first = 0
     for need, size in sizes:
         if need == REST:
             found.append((first, f"Replaced and forgotten {size:,}", "kept, never sent"))
         elif need:
-            found.append((first, f"{FACT_BADGES[need][1].capitalize()} {size:,}", NEEDS[need][1]))
+            having, others = changed.get(need, (size, 0))
+            kept = f" + {others:,} changed" if others else ""
+            found.append((first, f"{FACT_BADGES[need][1].capitalize()} {having:,}{kept}", NEEDS[need][1]))
         first += size
     return found
 

@@ -103,6 +103,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.after = self.set_timer
         self.reload = self.lists.reload
         self.read_side = self.lists.read_side
+        self.sort_again = self.lists.sort_again
         self.refresh_records = self.lists.refresh_records
         self.hide_facts = self.lists.hide_facts
         self.hide_proposals = self.lists.hide_proposals

@@ -84,6 +84,7 @@ class Lists:
     step: int  # the newest step of history before the load
     shared: int  # and that of the person's own memory, where the global facts are
     journal: tuple[tuple[int, int], ...]  # of the timeline, see there
+    kept: bool = False  # whether a fact stands where its state was before it changed
 
 
 class Engine:
@@ -286,15 +287,17 @@ class Engine:
             changed |= {"facts"} if last is not None and last.shared != shared else set()
             draw = lambda fact, width: fact_lines(fact, now, width)  # noqa: E731
             if last is not None and last.view == view and "facts" not in changed and not aged and not sorted_again:
-                facts, groups, counts = last.facts.anew(draw), last.groups, last.counts
+                facts, groups, counts, kept = last.facts.anew(draw), last.groups, last.counts, last.kept
             else:
-                found = fact_groups.read(memory, view, now, limit)
+                true = found = fact_groups.read(memory, view, now, limit)
                 if last is not None and last.view == view and not sorted_again:
                     before = fact_groups.parted(last.facts.keys, last.groups)
                     found = fact_groups.settled(before, found, _successors(memory, last.step, last.shared))
                 counts = fact_groups.counts(memory, now) if limit < 0 else {}
                 groups = [(need, len(keys)) for need, keys in found]
-                facts = KeyedRows(fact_groups.joined(found), self.read_facts, draw, fact_groups.headings(groups))
+                moved = fact_groups.changed_since(found, true)
+                kept, titles = bool(moved), fact_groups.headings(groups, moved)
+                facts = KeyedRows(fact_groups.joined(found), self.read_facts, draw, titles)
             same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
             if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
                 timeline, entries, kinds = last.timeline.anew(), last.entries, last.kinds
@@ -303,7 +306,7 @@ class Engine:
                 days_of = [(first, day, "") for first, day in days]
                 timeline, entries = KeyedRows(keys, self.read_entries, self._draw_entry, days_of), len(keys)
                 kinds = memory.timeline.counts() if limit < 0 else {}
-            return Lists(facts, groups, timeline, counts, kinds, entries, limit < 0, view, step, shared, journal)
+            return Lists(facts, groups, timeline, counts, kinds, entries, limit < 0, view, step, shared, journal, kept)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Load the order of those of the other lists that are named."""

@@ -121,7 +121,7 @@ class TestMarks:
             await person.press("space", "space", "1")
             assert "1 marked" in person.title
             await person.press("f")
-            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.toasts == ["Forgot F#2, u to undo"]
 
 
 class TestBulk:
@@ -215,7 +215,7 @@ class TestBulk:
         async with opened(story.folder) as person:
             await person.search("cache kind:decision,fact")
             await person.press("enter", "ctrl+a", "f")
-            assert person.toasts[-1].startswith("Forgot ") and "decision" in person.toasts[-1]
+            assert person.toasts[-1].startswith("Forgot ") and "D#3" in person.toasts[-1]
 
 
 class TestTasks:
@@ -507,7 +507,7 @@ class TestConfiguration:
             await person.press("f")
             assert len(person.rows) == 10, "the old key does nothing"
             await person.press("X")
-            assert len(person.rows) == 9 and person.toasts == ["Forgot 1 fact, u to undo"]
+            assert len(person.rows) == 9 and person.toasts == ["Forgot F#2, u to undo"]
             assert ("forget", "X", BY_ID["record.forget"].help, "key:record.forget") in entries(person.app.remapped)
             await person.press("question_mark")
             assert any(line.split()[:2] == ["X", "Hide"] for line in _help(person))
@@ -552,7 +552,7 @@ class TestOtherMemories:
             assert " ".join(person.rows[0].split()) == "▸• The shop closes at eight now" and len(person.rows) == 1
             assert person.record is not None
             await person.press("f")
-            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.toasts == ["Forgot F#2, u to undo"]
             await person.press("O")
             assert person.sees("billing-api")
             await person.pilot.press("enter")
@@ -678,7 +678,7 @@ class TestTheSameEverywhere:
 
         async with opened(story.folder) as person:
             await choose(*"forget")
-            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.toasts == ["Forgot F#2, u to undo"]
             await choose("colon", *"stats")
             assert person.main.query_one(Line).value == "stats "
             await person.press("enter")

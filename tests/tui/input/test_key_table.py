@@ -67,7 +67,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
     remap(memory__undo="z", list__hidden="X", record__add="A")
     async with opened(story.folder) as person:
         await person.press("f")
-        assert person.toasts == ["Forgot 1 fact, z to undo"]
+        assert person.toasts == ["Forgot F#2, z to undo"]
         await person.press("j")  # the keys, in the place of the message
         assert "z undo" in person.lines[-1] and "A add" in person.lines[-1] and "u undo" not in person.lines[-1]
         assert person.sees("hidden: X")
@@ -94,7 +94,7 @@ async def test_a_clash_is_said_at_the_start_and_the_first_has_the_key(story: Sto
     async with opened(story.folder) as person:
         assert person.toasts == ["c would be record.forget and record.correct; record.forget keeps it."]
         await person.press("c")
-        assert "Forgot 1 fact, u to undo" in person.toasts
+        assert "Forgot F#2, u to undo" in person.toasts
         assert " correct " not in person.lines[-1]
 
 

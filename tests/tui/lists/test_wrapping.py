@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.lists.fact_groups import headings, joined, parted, settled
+from tui.lists.fact_groups import changed_since, headings, joined, parted, settled
 from tui.lists.wrapping import row, wrapped
 
 LONG = "Eight threads, two hundred numbers, no gap: tests/test_numbering.py"
@@ -90,3 +90,11 @@ def test_a_change_moves_nothing(
     sizes = [(need, len(keys)) for need, keys in found]
     assert [(need, list(keys)) for need, keys in parted(joined(found), sizes)] == list(expected.items())
     assert [first for first, _, _ in headings(sizes)][:1] == [0]
+
+
+def test_a_fact_that_keeps_its_place_is_not_counted_under_the_state_it_had() -> None:
+    true = groups(stale=[1, 3], fresh=[9, 2])
+    shown = settled(groups(stale=[1, 2, 3], fresh=[9]), true, {})
+    titles = headings([(need, len(keys)) for need, keys in shown], changed_since(shown, true))
+    assert [(first, title) for first, title, _ in titles] == [(0, "Stale 2 + 1 changed"), (3, "Fresh 2")]
+    assert changed_since(true, true) == {}

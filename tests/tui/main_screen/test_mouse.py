@@ -270,7 +270,7 @@ async def test_one_click_on_a_key_in_the_help_does_it(story: Story) -> None:
         await mouse.click("Hide facts or decisions")
         assert isinstance(person.app.screen, HelpScreen), "its text only selects"
         await mouse.click("  f     ", dx=2)
-        await mouse.sees("Forgot 1 fact")
+        await mouse.sees("Forgot F#")
         await mouse.click("? help")
         await mouse.click("esc closes")
         assert person.app.screen is person.main

@@ -299,22 +299,23 @@ class TestWhatTheyHold:
             person.app.clear_notifications()
             person.main.checkpoints.offer(checkpoint)
             await person.settle()
-            assert not any("broke off" in toast for toast in person.toasts)
+            assert not person.sees("session broke off")
             await person.press("escape")
-            await person.until(lambda: any("broke off" in toast for toast in person.toasts))
+            await person.until(lambda: person.sees("session broke off"))
 
     async def test_a_session_that_broke_off_is_offered_with_one_key(self, story: Story) -> None:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
             memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
         async with opened(story.folder, NARROW) as person:
-            offer = "A session broke off: ¿Y el céntimo de Faro?  (C shows where it stood)"
-            await person.until(lambda: offer in person.toasts)
+            await person.until(lambda: person.sees("session broke off: C reads it"))
+            assert not person.toasts, "it would cover the keys at first sight"
             await person.press("C")
             await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
             assert not person.toasts, "it would cover what is read"
+            await person.until(lambda: not person.sees("session broke off"))
         async with opened(story.folder, NARROW) as person:
             await person.settle()
-            assert not any("broke off" in toast for toast in person.toasts)
+            assert not person.sees("session broke off")
 
     async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checkpoints, "TICK", 1)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from store import Fact, GlobalFact
     from tui.input.argument_parser import ParsedArguments
 
+BACK = "Undo brings it back."
 EVERYWHERE = ", in every project. To undo it: memoranda undo --global"
 
 
@@ -172,18 +173,21 @@ def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
     return kinds.pop(), [int(citation.target) for citation in citations]
 
 
+def _named(kind: str, ids: list[int]) -> str:
+    """Return the citation of one record, or how many there are."""
+    return cite(kind, ids[0]) if len(ids) == 1 else count(len(ids), "global fact" if kind == "global" else kind)
+
+
 def forget(session: Session, given: "ParsedArguments") -> Outcome:
     kind, ids = _of_one_kind(given, "forgotten")
     if kind == "decision":
         session.memory.decisions.forget(ids)
-        return Outcome(
-            f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: [_decision(session, i) for i in ids]
-        )
+        return Outcome(f"Forgot {_named(kind, ids)}. {BACK}", lambda: [_decision(session, i) for i in ids])
     if kind == "global":
         session.memory.globals.forget(ids)
-        return Outcome(f"Forgot {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
+        return Outcome(f"Forgot {_named(kind, ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.forget(ids)
-    return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: _json(session, ids))
+    return Outcome(f"Forgot {_named(kind, ids)}. {BACK}", lambda: _json(session, ids))
 
 
 def pin(session: Session, given: "ParsedArguments") -> Outcome:

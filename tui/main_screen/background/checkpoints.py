@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
 
 AGAIN = 4  # seconds until the offer is tried again
+RECOVER = "change('history.recover')"
 TICK = 60  # polls between two checks for a due checkpoint
 
 
@@ -22,18 +23,23 @@ class CheckpointController:
 
     def __init__(self, host: Host) -> None:
         self.host = host
+        self._offered: Checkpoint | None = None  # where a session broke off, until it was read
 
     def start(self) -> None:
         self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
         self.host.in_background(self._import, "bring", "import conversations that grew")
 
     def poll(self, count: int) -> None:
+        if self._offered is not None:
+            self._see_if_read(self._offered)
         if count % TICK == 0:
             self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
             self.host.in_background(self._import, "bring", "import conversations that grew")
 
     def pieces(self) -> Sequence[Piece]:
-        return ()
+        if self._offered is None:
+            return ()
+        return [(f"session broke off: {named('checkpoint.recover')} reads it ", "$text-warning", RECOVER)]
 
     def leave(self) -> bool:
         return False
@@ -49,12 +55,19 @@ class CheckpointController:
             self.host.later(self.offer, found)
 
     def offer(self, found: Checkpoint) -> None:
-        """Offer to resume an interrupted session; not in a past view, since the offer is about now."""
+        """Offer, beside the search, to resume an interrupted session; a message would cover the keys at first sight.
+        Not in a past view, since the offer is about now."""
         if self.host.view.past is not None:
             self.host.after(AGAIN, lambda: self.offer(found))
             return
-        about = f": {found.summary}" if found.summary else ""
-        self.host.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=8)
+        self._offered = found
+        self.host.draw_top()
+
+    def _see_if_read(self, offered: Checkpoint) -> None:
+        engine = self.host.engine
+        if engine is None or not any(one.recovered_at is None for one in engine.screen.checkpoints.many([offered.id])):
+            self._offered = None
+            self.host.draw_top()
 
     def _import(self) -> None:
         engine = self.host.engine

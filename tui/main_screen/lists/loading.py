@@ -58,6 +58,7 @@ class ListsController:
         self._read: Lists | None = None  # loaded, not shown yet
         self._stale = False  # whether to reload once more
         self._held = False  # whether another program prevents a checkpoint of the WAL
+        self._sorts = False  # whether the next load puts every fact under its state
         self._aged = False  # whether ages may have changed since the last load
         self._seen = 0  # the file's data version that the lists show
         self._looked = 0  # the newest step of history at the last poll
@@ -117,16 +118,22 @@ class ListsController:
             self.host.memory_changed()
             self.reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
-            view, aged = self.host.view, self._aged
-            self.host.in_background(lambda: self._read_lists(view, aged), "lists", "read the lists")
-            self._aged = False
+            view, aged, sorts = self.host.view, self._aged, self._sorts
+            self.host.in_background(lambda: self._read_lists(view, aged, sorts), "lists", "read the lists")
+            self._aged = self._sorts = False
             self.read_side()
 
-    def _read_lists(self, view: View, aged: bool) -> None:
+    def sort_again(self) -> None:
+        """Put the facts that changed under the state they have now, if one is not."""
+        if self.shown is not None and self.shown.kept:
+            self._sorts = True
+            self.reload()
+
+    def _read_lists(self, view: View, aged: bool, sorts: bool) -> None:
         assert self.engine is not None
         start = monotonic()
         try:
-            lists = self.engine.lists(view, last=self.shown, aged=aged)
+            lists = self.engine.lists(view, last=self.shown, aged=aged, sorted_again=sorts)
         except MemorandaError as error:
             self.host.later(self._failed, error)
             return
