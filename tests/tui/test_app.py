@@ -140,6 +140,19 @@ class TestFacts:
             await person.press("g")
             assert person.preview[1].startswith("Releases are cut")
 
+    async def test_a_confirmed_fact_stays_and_stands_under_its_new_state_when_the_list_is_opened_again(
+        self, story: Story
+    ) -> None:
+        async with opened(story.folder, WIDE) as person:
+            first = person.rows[0]
+            await person.press("y")
+            await person.until(lambda: person.sees("Stale 1 + 1 changed"))
+            assert len(person.rows) == 10 and person.rows[0].split()[1:3] == first.split()[1:3]
+            await person.press("2")
+            await person.press("1")
+            await person.until(lambda: not person.sees("changed") and person.sees("Stale 1", "Fresh 5"))
+            assert person.rows[0].split()[1:3] != first.split()[1:3]
+
     async def test_forgetting_is_immediate_and_one_key_undoes_it(self, story: Story) -> None:
         fact = story.facts["fridays"]
         async with opened(story.folder) as person:
