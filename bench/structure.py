@@ -3,7 +3,8 @@
     python -m bench.structure [--runs 21]
 
 Repeated code is two runs of ten or more equal lines of code, ignoring blank lines, comments and imports. Guesses are of
-readers who saw the names of packages and modules only (bench/cases/guesses.json)."""
+readers who saw the names of packages and modules only (bench/cases/guesses.json). Lines of code leave out blank lines,
+comments and docstrings."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from bench.store import heading, installed, quantile
 
 ROOT = Path(__file__).parents[1]
 GUESSES = ROOT / "bench" / "cases" / "guesses.json"
+AGENT, AGENT_LINES = ("llm", "learning", "librarian"), 4_000  # packages of store, and most lines of code of all of them
 TWIN_LINES = 10
 MODULE_LINES, PACKAGE_MODULES, README_LINES = 450, 12, 200
 
@@ -49,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"  beyond {MODULE_LINES}                {sum(count > MODULE_LINES for count in lines)}")
     print(f"packages                    {len(packages)}")
     print(f"  of more than {PACKAGE_MODULES} modules   {len(large)}: {', '.join(large)}")
+    agent = {name: sum(map(lines_of_code, (ROOT / "store" / name).rglob("*.py"))) for name in AGENT}
+    listed = ", ".join(f"{name} {count}" for name, count in agent.items())
+    print(f"lines of code, the agent    {sum(agent.values())} (aim {AGENT_LINES}): {listed}")
     print(f"import circles              {len(circles())}")
     twins = list(repeated(code))
     print(f"twins of {TWIN_LINES} lines or more   {len(twins)}")
@@ -128,6 +133,19 @@ def _code(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(source.splitlines(), 1):
         if (text := line.strip()) and not text.startswith("#") and number not in imports:
             yield number, text
+
+
+def lines_of_code(path: Path) -> int:
+    """Return the number of a module's lines but blank ones, comments and docstrings."""
+    source = path.read_text(encoding="utf-8")
+    told = set[int]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+            ast.get_docstring(node) is not None
+        ):
+            told.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate(source.splitlines(), 1)
+    return sum(bool(text := line.strip()) and not text.startswith("#") and at not in told for at, line in lines)
 
 
 def _docstrings(path: Path) -> Iterator[int]:
