@@ -168,7 +168,7 @@ FOR_THE_APPLICATION = {
             MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
         """,
         "store.llm.call_log": "CALL_DAYS=DAYS LoggedCall model_calls=recent",
-        "store.llm.model_stats": "ModelStats model_stats",
+        "store.llm.usage_stats": "ModelStats model_stats",
         "store.llm.probe": "ProbeResult probe_model=probe",
         "store.llm.server_info": "InstalledModel=Installed",
         "store.llm.status": "ModelStatus model_status",

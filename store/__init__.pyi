@@ -425,10 +425,6 @@ from store.llm.model_selection import (
     named_chat,
     why_none as why_no_model,
 )
-from store.llm.model_stats import (
-    ModelStats,
-    model_stats,
-)
 from store.llm.probe import (
     ProbeResult,
     probe as probe_model,
@@ -439,6 +435,10 @@ from store.llm.server_info import (
 from store.llm.status import (
     ModelStatus,
     model_status,
+)
+from store.llm.usage_stats import (
+    ModelStats,
+    model_stats,
 )
 from store.memory import (
     Memory,

@@ -5,7 +5,7 @@ one, rules are used.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -131,33 +131,58 @@ def why_disabled(config: "Config") -> SelectionStep | None:
 
 
 def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[SelectionStep]]:
-    """Return (the first model of ORDER that the server has, empty if there is none; the steps to it)."""
+    """Return (the first model of ORDER that the server has, empty if there is none; a step for each of ORDER)."""
+    taken, steps = "", list[SelectionStep]()
+    for who, name, reason, after in _tried(config, installed):
+        steps.append(SelectionStep(who, bool(name), reason, after) if not taken else _not_needed(who))
+        taken = taken or name
+    if taken:
+        return taken, [*steps, _not_needed("rules")]
+    reason = "Ollama has no model that can answer" if installed else "Ollama has no model"
+    reason = f"{reason}; answers come from the records."
+    return "", [*steps, SelectionStep("rules", True, reason, f"ollama pull {USUAL}")]
+
+
+def untried(config: "Config", rules: SelectionStep, otherwise: str) -> list[SelectionStep]:
+    """Return a step for each of ORDER where no model is chosen: `rules` says why, `otherwise` is told of the others."""
+    names = named(config)
+    reasons = {who: f"{name}. {otherwise}" if name else "Not set." for who, name in names.items()}
+    return [*(SelectionStep(who, False, reasons.get(who, otherwise)) for who in ORDER[:-1]), rules]
+
+
+def _not_needed(who: str) -> SelectionStep:
+    return SelectionStep(who, False, "Not needed.")
+
+
+def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple[str, str, str, str]]:
+    """Yield (one of ORDER but the last; the model that it names and the server has, else an empty text; why; what to
+    do)."""
     from store.llm.server_info import cloud
 
-    steps = list[SelectionStep]()
     for who, wanted in named(config).items():
-        if not wanted:
-            continue
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
-        if one is not None and not one.remote:
-            return one.name, [*steps, SelectionStep(who, True, f"{one.name}, named by {who}.")]
-        if one is not None or cloud(wanted):
-            steps.append(SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there."))
+        if not wanted:
+            yield who, "", "Not set.", ""
+        elif cloud(wanted) or (one is not None and one.remote):
+            yield who, "", f"{wanted} runs on other machines, and no text is sent there.", ""
+        elif one is not None:
+            yield who, one.name, f"{one.name}, named by {who}.", ""
         else:
-            steps.append(SelectionStep(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
-    candidates = [one.name for one in installed if one.can_chat]
-    ours = [name for name in candidates if name.startswith(FAMILY)]
-    if ours:
-        name = USUAL if USUAL in ours else ours[0]
-        return name, [*steps, SelectionStep(FAMILY, True, f"{name}, the first {FAMILY} that Ollama has.")]
-    steps.append(SelectionStep(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
-    if candidates:
-        return candidates[0], [*steps, SelectionStep("any", True, f"{candidates[0]}, the first model that Ollama has.")]
-    reason = "Ollama has no model that can answer" if installed else "Ollama has no model"
-    return "", [
-        *steps,
-        SelectionStep("rules", True, f"{reason}; answers come from the records.", f"ollama pull {USUAL}"),
-    ]
+            yield who, "", f"Ollama has no model {wanted}.", f"ollama pull {wanted}"
+    able = [one.name for one in installed if one.can_chat]
+    ours = [name for name in able if name.startswith(FAMILY)]
+    name = USUAL if USUAL in ours else next(iter(ours), "")
+    if name:
+        yield FAMILY, name, f"{name}, the first {FAMILY} that Ollama has.", ""
+    else:
+        yield FAMILY, "", f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"
+    name = next(iter(able), "")
+    yield (
+        "any",
+        name,
+        f"{name}, the first model that Ollama has." if name else "Ollama has no model that can answer.",
+        "",
+    )
 
 
 def named(config: "Config") -> dict[str, str]:

@@ -14,7 +14,7 @@ from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
 from store.llm.chat import figure
 from store.llm.clients import server_errors
-from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, break_off
+from store.llm.clients.deadline_transport import Call, break_off
 
 LOOK_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
 LARGEST = 4 << 20  # bytes of a reply
@@ -109,7 +109,7 @@ def _installed(entry: dict[str, Any]) -> Installed:
 
 def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     """Return the JSON object that the server replies, within so many seconds. Raise ModelFailed."""
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead, RemoteDisconnected
+    from http.client import HTTPConnection, HTTPSConnection
 
     parts = addresses.split(address)
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
@@ -137,16 +137,8 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     call.begin(seconds)
     try:
         found = json.loads(call.beside(talk, abort))
-    except Cancelled:
-        raise server_errors.stopped() from None
-    except (DeadlineExceeded, TimeoutError):
-        raise server_errors.timed_out(f"Ollama at {addresses.short(address)}") from None
-    except (RemoteDisconnected, IncompleteRead, ConnectionResetError, BrokenPipeError):
-        raise server_errors.truncated(address) from None
-    except OSError:
-        raise server_errors.server_unreachable(address) from None
-    except (HTTPException, ValueError, RecursionError):
-        raise server_errors.unexpected_reply(address) from None
+    except Exception as error:
+        raise server_errors.failure(error, address) from None
     if not isinstance(found, dict):
         raise server_errors.unexpected_reply(address)
     return found

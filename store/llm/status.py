@@ -1,12 +1,13 @@
 """Status of the model: the server, its models, which model is selected and why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.base.errors import ModelFailed
 from store.base.feature_flags import without
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, server_info
-from store.llm.model_selection import ORDER, SWITCH, SelectionStep, choose, named, why_disabled
+from store.llm.model_selection import SWITCH, SelectionStep, choose, untried, why_disabled
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class ModelStatus:
 
     model: str
     mode: str
-    steps: tuple[SelectionStep, ...]
+    steps: Sequence[SelectionStep]
     look: server_info.ServerInfo
 
     @property
@@ -48,31 +49,14 @@ def model_status(config: Config, seconds: float = server_info.LOOK_SECONDS) -> M
     where, mode = endpoint.of(config), str(config["agent.mode"])
     nobody = why_disabled(config)
     if without(SWITCH) and nobody is not None:
-        return ModelStatus("", mode, _whole([nobody], config, "Not checked."), server_info.ServerInfo(where))
+        return ModelStatus("", mode, untried(config, nobody, "Not checked."), server_info.ServerInfo(where))
     look = server_info.look(where, seconds)
     if nobody is not None:
-        return ModelStatus("", mode, _whole([nobody], config, "No model is used."), look)
+        return ModelStatus("", mode, untried(config, nobody, "No model is used."), look)
     if look.trouble is not None:
         reason = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
-        return ModelStatus("", mode, _whole([reason], config, "The list of models could not be read."), look)
+        return ModelStatus("", mode, untried(config, reason, "The list of models could not be read."), look)
     name, steps = choose(config, look.models)
     if name:
         circuit_breaker.of(where).note_reachable()
-    return ModelStatus(name, mode, _whole(steps, config, "Ollama has no model that can answer."), look)
-
-
-def _whole(found: list[SelectionStep], config: Config, otherwise: str) -> tuple[SelectionStep, ...]:
-    """Return a step for each of ORDER, also for those that were not reached; `otherwise` is the reason for these."""
-    by_name = {step.who: step for step in found}
-    wanted = named(config)
-    steps: list[SelectionStep] = []
-    for who in ORDER:
-        if who in by_name:
-            steps.append(by_name[who])
-        elif any(step.taken for step in steps):
-            steps.append(SelectionStep(who, False, "Not needed."))
-        elif not wanted.get(who, "-"):
-            steps.append(SelectionStep(who, False, "Not set."))
-        else:
-            steps.append(SelectionStep(who, False, f"{wanted[who]}. {otherwise}" if who in wanted else otherwise))
-    return tuple(steps)
+    return ModelStatus(name, mode, steps, look)

@@ -7,12 +7,25 @@ from store.database.database import Database
 from store.database.values import Verbatim
 from store.llm import call_log
 
-COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
+LEASE = "model"  # held by the process that runs the model over queued turns
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStats:
+    """The use of the model in a memory, for the top line: `seconds` of the last answer (None before the first),
+    `queued` turns, how often the model was `asked`, how often rules were used in its place (`by_rule`), and whether any
+    process is `working` with it now."""
+
+    seconds: float | None = None
+    queued: int = 0
+    asked: int = 0
+    by_rule: int = 0
+    working: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class TaskUsage:
-    """One task, or all together: how often it was `asked`, how many answers were `valid`, how often a rule was used
+    """One task: how often it was `asked`, how many answers were `valid`, how often a rule was used
     instead (`fell_back`); `seconds` of the last call and `total_seconds` of all; the `kind` of the last failure, empty
     where the last answer was good; the `model` of the last call, and its time `at`."""
 
@@ -60,28 +73,20 @@ def fell_back(database: Database, task: str) -> None:
 
 def by_task(database: Database) -> list[TaskUsage]:
     """Return the use of every task that was asked, by name."""
-    return [_use(row) for row in database.rows(f"SELECT {COLUMNS} FROM model_use ORDER BY task")]
-
-
-def total(database: Database) -> TaskUsage | None:
-    """Return the sum of all tasks, with the last call of any; None before the first."""
-    every = by_task(database)
-    if not every:
-        return None
-    last = max(every, key=lambda one: one.at)
-    return TaskUsage(
-        "all",
-        sum(one.asked for one in every),
-        sum(one.valid for one in every),
-        sum(one.fell_back for one in every),
-        last.seconds,
-        sum(one.total_seconds for one in every),
-        last.kind,
-        last.model,
-        last.at,
+    rows = database.rows(
+        "SELECT task, asked, valid, fell_back, last_ms / 1000.0, total_ms / 1000.0, kind, model, at FROM model_use"
+        " ORDER BY task"
     )
+    return [TaskUsage(*row) for row in rows]
 
 
-def _use(row: tuple[str, int, int, int, int, int, str, str, str]) -> TaskUsage:
-    task, asked, valid, fell, last_ms, total_ms, kind, model, at = row
-    return TaskUsage(task, asked, valid, fell, last_ms / 1000, total_ms / 1000, kind, model, at)
+def model_stats(database: Database, now: str) -> ModelStats:
+    """Return the numbers as they are now; counts a few hundred rows at most."""
+    queued: int = database.value(
+        "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
+    )
+    working = database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (LEASE, now)) is not None
+    every = by_task(database)
+    asked, fell_back = sum(one.asked for one in every), sum(one.fell_back for one in every)
+    seconds = max(every, key=lambda one: one.at).seconds if asked else None
+    return ModelStats(seconds, queued, max(asked, fell_back), fell_back, working)

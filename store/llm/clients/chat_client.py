@@ -15,7 +15,7 @@ from store.llm import circuit_breaker
 from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, WORD_ONLY, Message
 from store.llm.clients import server_errors
-from store.llm.clients.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
+from store.llm.clients.deadline_transport import Call
 
 BACKOFF = (0.2, 0.6)  # seconds before each retry
 AGAIN = ("busy", "cut", "broken")  # kinds of failure that are retried, as they may be temporary
@@ -132,31 +132,7 @@ class ChatClient(ABC):
 
     def _failure(self, error: Exception) -> ModelFailed:
         """Return the failure for an error, in a sentence without the server's words. Raise an unknown error."""
-        import httpx
-
-        match error:
-            case ModelFailed():
-                return error
-            case Cancelled():
-                return server_errors.stopped()
-            case DeadlineExceeded():
-                return server_errors.timed_out(self.name or "Ollama")
-            case ConnectionError() | httpx.ConnectError() | httpx.ConnectTimeout():
-                return server_errors.server_unreachable(self._address)
-            case httpx.NetworkError() | httpx.RemoteProtocolError() | httpx.TimeoutException():
-                return server_errors.truncated(self._address)
-            case (
-                ValueError()
-                | TypeError()
-                | AttributeError()
-                | KeyError()
-                | RecursionError()
-                | ResponseTooLarge()
-                | httpx.HTTPError()
-                | httpx.InvalidURL()
-            ):
-                return server_errors.unexpected_reply(self._address)
-        raise error
+        return server_errors.failure(error, self._address, self.name or "Ollama")
 
 
 def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:

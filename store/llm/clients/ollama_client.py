@@ -119,11 +119,8 @@ class OllamaChat(ChatClient):
     def _failure(self, error: Exception) -> ModelFailed:
         import ollama
 
-        match error:
-            case ollama.ResponseError():
-                return self._refusal(error.status_code, error.error)
-            case ollama.RequestError():
-                return server_errors.unexpected_reply(self._address)
+        if isinstance(error, ollama.ResponseError):
+            return self._refusal(error.status_code, error.error)
         return super()._failure(error)
 
     def _refusal(self, status: int, text: str) -> ModelFailed:

@@ -1,6 +1,8 @@
 """Errors of a model server in our own words: each a ModelFailed with the cause and the next step, without the server's
 text."""
 
+from collections.abc import Callable
+
 from store.base.errors import ModelFailed
 from store.llm.endpoint import short
 
@@ -17,7 +19,7 @@ def timed_out(who: str) -> ModelFailed:
     return ModelFailed("slow", f"{who} did not answer in time.", LOOK)
 
 
-def stopped() -> ModelFailed:
+def stopped(address: str = "") -> ModelFailed:
     return ModelFailed("stopped", "The question was cancelled.")
 
 
@@ -58,3 +60,27 @@ def status(address: str, number: int, text: str = "", name: str = "") -> ModelFa
     if 300 <= number < 500:
         return ModelFailed("refused", f"{short(address)} refused the request (status {number}).", LOOK)
     return ModelFailed("broken", f"{where} reported an internal error (status {number}).", LOOK)
+
+
+_FAILURES: dict[Callable[[str], ModelFailed], str] = {
+    stopped: "Cancelled",
+    timed_out: "DeadlineExceeded TimeoutError",
+    server_unreachable: "ConnectError ConnectTimeout ConnectionError OSError",
+    truncated: "NetworkError RemoteProtocolError TimeoutException RemoteDisconnected IncompleteRead"
+    " ConnectionResetError BrokenPipeError",
+    unexpected_reply: "ValueError TypeError AttributeError KeyError RecursionError ResponseTooLarge HTTPError"
+    " InvalidURL HTTPException RequestError",
+}
+_BY_NAME = {name: failure for failure, names in _FAILURES.items() for name in names.split()}
+"""Name of an exception, of ours, Python's, httpx's or Ollama's client, → the error for it; by name, as the clients are
+imported late."""
+
+
+def failure(error: Exception, address: str, who: str = "") -> ModelFailed:
+    """Return the failure for an error of a client, in our words; `who` was asked. Raise an unknown error."""
+    if isinstance(error, ModelFailed):
+        return error
+    found = next((_BY_NAME[one.__name__] for one in type(error).__mro__ if one.__name__ in _BY_NAME), None)
+    if found is None:
+        raise error
+    return found(who or f"Ollama at {short(address)}" if found is timed_out else address)

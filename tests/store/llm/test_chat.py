@@ -302,10 +302,13 @@ def test_the_order_in_which_a_model_is_found(
     monkeypatch.setenv("MEMORANDA_MODEL", variable)
     listed = [look.Installed(name, remote=look.cloud(name)) for name in installed]
     found, steps = model_selection.choose(configured(agent_model=setting), listed)
-    assert found == name and steps[-1].who == who and steps[-1].taken
-    assert not any(step.taken for step in steps[:-1]), "and every other is told, with what would mend it"
-    for step in steps[:-1]:
-        assert step.next.startswith("ollama pull") or "other machines" in step.reason
+    assert found == name and [step.who for step in steps] == list(model_selection.ORDER)
+    (place,) = [place for place, step in enumerate(steps) if step.taken]
+    assert steps[place].who == who
+    for step in steps[:place]:  # every other is told, with what would mend it
+        mended = step.next.startswith("ollama pull") or "other machines" in step.reason
+        assert mended or step.reason in ("Not set.", "Ollama has no model that can answer.")
+    assert all(step.reason == "Not needed." for step in steps[place + 1 :])
 
 
 def test_the_servers_list_decides_and_a_switch_turns_it_off(

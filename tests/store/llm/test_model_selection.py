@@ -21,10 +21,10 @@ from store.health.finding import NOTE, OK
 from store.llm import circuit_breaker
 from store.llm.endpoint import short, whole
 from store.llm.model_pull import ModelPuller, PullResult, RateMeter
-from store.llm.model_selection import USUAL, why_none
+from store.llm.model_selection import ORDER, USUAL, why_none
 from store.llm.probe import probe
 from store.llm.server_info import look
-from store.llm.status import ORDER, model_status
+from store.llm.status import model_status
 from store.memory import Memory
 
 WHOLE = sum(total for _, total in LAYERS)

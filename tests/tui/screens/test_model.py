@@ -15,9 +15,9 @@ from store.database.lease import Lease
 from store.database.values import Verbatim
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
-from store.llm.model_stats import ModelStats
 from store.llm.server_info import ServerInfo
 from store.llm.status import ModelStatus
+from store.llm.usage_stats import ModelStats
 from store.memory import Memory
 from tui.main_screen.background import model_status
 from tui.screens.model import ModelScreen
