@@ -756,7 +756,8 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     assert [one.change.get("decision") for one in memory.inbox.waiting()] == [None], "rules propose it as a fact"
     model_pass.run(memory)
     (asked,) = memory.inbox.waiting()
-    assert asked.change["decision"] == {"chosen": "SQLite", "alternatives": ["Postgres"], "rationale": ""}
+    told = asked.change["decision"]
+    assert (told["chosen"], told["alternatives"], told["rationale"]) == ("SQLite", ["Postgres"], "")
     assert asked.text == said.rstrip(".") and (asked.evidence[0].citation, asked.evidence[0].quote) == (
         f"T#{turn}",
         said,
