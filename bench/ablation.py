@@ -62,7 +62,6 @@ LIBRARIAN: dict[str, tuple[str, Any]] = {
     "names": ("store.librarian.librarian.names", lambda question: []),
     "names that no record has": ("store.librarian.librarian.unheard", lambda search, asked, matches: False),
     "words that only choose": ("store.librarian.librarian.subject", lambda question, acts=frozenset(): question),
-    "records that outdo others": ("store.librarian.quoting.outdoes", lambda one, other: False),
     "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
 }
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.base.citations import find
 from store.base.models import Commit, Decision
 from store.inbox.decision_conflicts import same_form, turned_down
 from store.librarian import words as templates
@@ -22,7 +21,6 @@ from store.text.vocabulary import stop_words
 
 if TYPE_CHECKING:
     from store.search.results import Answer as Found
-    from store.search.results import Hit
 
 EXPLAINS = 8  # least words below the subject of a commit that may give its reason
 BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
@@ -33,23 +31,15 @@ ALIKE = (
 
 def quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
     """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
-    none that scores much less than the best of these, and none that another outdoes."""
+    and none that scores much less than the best of these."""
     hits = {hit.citation: hit for hit in found.hits}
     known = [hits[source.citation] for source in matches if source.citation in hits]
     exact = [hit for hit in known if hit.level == EXACT]
     known = exact or known
     least = ALIKE * max((hit.score for hit in known), default=0.0)
-    kept = {hit.citation for hit in known if hit.score >= least and not any(outdoes(one, hit) for one in known)}
+    kept = {hit.citation for hit in known if hit.score >= least}
     quoted = [source for source in matches if source.citation in kept] or list(matches)
     return quoted[:SHOWN], bool(exact)
-
-
-def outdoes(one: "Hit", other: "Hit") -> bool:
-    """Return whether a record shares a word with the question and is as near to it in meaning as another that shares
-    none, which it does not cite."""
-    if "text" in other.why or "text" not in one.why or one.why.get("meaning", 0.0) < other.why.get("meaning", 0.0):
-        return False
-    return all(str(citation) != other.citation for _, _, citation in find(body(one.record)))
 
 
 def subject(question: str, acts: frozenset[str] = frozenset()) -> str:
@@ -72,7 +62,7 @@ def does(source: Source, asked: set[str]) -> bool:
 
 def turns_down(source: Source, question: str) -> bool:
     """Return whether a record is the decision, with its reason, against what a question asks why it is not so: one of
-    the options that were not taken has all words of the question."""
+    the options that were not taken has a word of the question, and that or the title the others."""
     record = source.record
     if not isinstance(record, Decision) or not record.rationale:
         return False
@@ -82,8 +72,9 @@ def turns_down(source: Source, question: str) -> bool:
     if not asked.negations and dropped.isdisjoint(asked.words):
         return False
     hollow = dropped | stop_words("search") | vocabulary.words("records", "choice") | templates.asking()
-    hollow |= {word for phrase in templates.phrases("why") for word in phrase}
-    thing = [word for word in asked.words if word not in hollow]
+    hollow |= {word for name in ("why", "took") for phrase in templates.phrases(name) for word in phrase}
+    title = taken_apart(record.title).words
+    thing = [word for word in asked.words if word not in hollow and not any(same_form(word, one) for one in title)]
     options = [taken_apart(option).words for option in turned_down(record)]
     return bool(thing) and any(all(any(same_form(word, one) for one in option) for word in thing) for option in options)
 

@@ -61,7 +61,16 @@ NEAR = ("No record says just that", "Ningún registro dice justo eso")
 
 @pytest.mark.parametrize(
     "question",
-    ["why not Mongo?", "why don't we use MongoDB?", "¿por qué no usamos Mongo?", "¿por qué descartamos MongoDB?"],
+    [
+        "why not Mongo?",
+        "why don't we use MongoDB?",
+        "¿por qué no usamos Mongo?",
+        "¿por qué descartamos MongoDB?",
+        "why didn't we go with MongoDB?",
+        "why did we not settle on Mongo for the sessions?",
+        "¿por qué no fuimos con MongoDB?",
+        "¿por qué no optamos por Mongo?",
+    ],
 )
 def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, question: str) -> None:
     told.decisions.decide(
