@@ -43,8 +43,8 @@ class Answer:
     """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records considered, in order,
     `odds` a model's log odds for each. `by` is the model that ordered them, empty where rules did, and `note` says why
     they did. `filter` is the search-bar filter of a question about the data. `nothing`: no record answers; `near` then
-    names the nearest. `asked` is the parsed question, `topic` the one that a following question may refer to, `ground`
-    the citations that it may refer to."""
+    names the nearest. `exact`: False where rules quote records that are only the nearest. `asked` is the parsed
+    question, `topic` the one that a following question may refer to, `ground` the citations that it may refer to."""
 
     asked: ParsedQuestion
     parts: tuple[CitedSentence, ...]
@@ -60,6 +60,7 @@ class Answer:
     nothing: bool = False
     cancelled: bool = False
     near: CitedSentence | None = None
+    exact: bool = True
 
     @property
     def question(self) -> str:

@@ -191,7 +191,7 @@ class Librarian:
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
                 return replace(self._none(asked, near=matches[:NEAREST]), note=why)
-            return _answer(asked, headed(asked, parts, matches, exact), matches, note=why)
+            return _answer(asked, headed(asked, parts, matches, exact), matches, note=why, exact=exact)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -333,7 +333,8 @@ def _answer(
     odds: tuple[tuple[str, float], ...] = (),
     filter: str = "",
     note: str = "",
+    exact: bool = True,
 ) -> Answer:
     citations = tuple(dict.fromkeys(citation for one in parts for citation in one.citations))
     looked = tuple(source.citation for source in matches)
-    return Answer(asked, tuple(parts), citations, looked, by, 0.0, odds, filter, note=note)
+    return Answer(asked, tuple(parts), citations, looked, by, 0.0, odds, filter, note=note, exact=exact)

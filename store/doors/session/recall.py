@@ -2,12 +2,14 @@
 
 By words alone the threshold is a share of the information (the words' rarity) of the prompt, or of the record itself,
 that both have; a word that no record holds counts too. By meaning both count, or meaning alone for a long prompt. The
-thresholds are from the half of the questions that `python -m bench.recall` may be tuned with.
+thresholds are from the half of the questions that `python -m bench.recall` may be tuned with. A prompt that is a
+question is put to the Librarian too, by words alone: what answers it comes first.
 """
 
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 from store.base.record_keys import ROW, pack, unpack
 from store.database.database import Database
@@ -18,9 +20,10 @@ from store.personal.global_facts import SCOPE as GLOBAL
 from store.search.query.filters import Filters
 from store.search.query.query_parser import parse
 from store.search.signals.fts import FullTextIndex, QueryTerms
-from store.text import folding
+from store.text import folding, vocabulary
 
 KINDS = ("fact", "decision", "task", "summary")
+ANSWERING = ("decision", "fact", "global")  # kinds that a pack may hold of an answer, the first before the others
 POOL = 24  # records that are looked at
 MOST = 6  # relevant records that are returned
 FLOOR = 0.42  # by words, share of the prompt's information
@@ -40,7 +43,28 @@ Share = tuple[int, list[str], float, float]
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
     """Return the keys of the records relevant to a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
-    return merged(by_meaning(memory, text) if meaning else {}, by_words(memory, text), most)
+    found = merged(by_meaning(memory, text) if meaning else {}, by_words(memory, text), most)
+    return {**answering(memory, text), **found}
+
+
+def answering(memory: Memory, text: str) -> dict[int, str]:
+    """Return the keys of the decisions from which the Librarian answers `words_of` a prompt, then of the facts, each
+    with why; none where the prompt is no question, or only near to something. By words alone, and by filters. The
+    Librarian is imported for questions only, as that is a third of a hook's time."""
+    if not _is_question(text):
+        return {}
+    from store.base import citations
+    from store.librarian.librarian import Librarian
+    from store.librarian.names import names
+
+    answer = Librarian(memory, partial(memory.search, meaning=False)).ask(text)
+    if answer.nothing or not answer.exact:
+        return {}
+    alone = len(answer.asked.about) == 1 and not names(text)  # one common word may be in any fact
+    kinds = ANSWERING[:1] if alone else ANSWERING
+    cited = [one for one in map(citations.parse, answer.citations) if one.kind in kinds]
+    cited.sort(key=lambda one: kinds.index(one.kind))
+    return {pack(one.kind, one.target): "ask answers from it" for one in cited if isinstance(one.target, int)}
 
 
 def merged(by_meaning: dict[int, str], by_words: dict[int, str], most: int = MOST) -> dict[int, str]:
@@ -117,6 +141,12 @@ def _shares(database: Database, text: str, keys: Collection[int] | None, scope: 
         own = index.stems(title or body)
         covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
         yield key, shared, sum(weights[word] for word in shared) / whole, covered
+
+
+def _is_question(text: str) -> bool:
+    """Return whether a prompt is a question: by its mark, or by its first word."""
+    first = folding.normalize(text.partition(" ")[0]).strip("'\",.")
+    return "¿" in text or text.rstrip(" !.…)\"'").endswith("?") or first in vocabulary.words("questions", "begin")
 
 
 def _kin(word: str, others: Iterable[str]) -> bool:

@@ -1,15 +1,24 @@
 """What is put into an agent's context: bounded, cited, aged, fenced, and only what may be."""
 
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
 import pytest
 from conftest import Clock
+from support import stories
 
-from store.base import record_keys, token_count
+from store.base import citations, record_keys, token_count
+from store.base.clock import utc_now
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.conversations.turns import NewTurn
-from store.doors.session import calls, injections, pack
+from store.doors.session import calls, injections, pack, recall
 from store.doors.session.pack import keep, prompt_pack, start_pack
+from store.doors.trust import unconfirmed
 from store.librarian.librarian import Librarian
 from store.memory import Memory
+from tui.demo import build
 
 CLAUDE, CODEX = "mcp:claude-code", "mcp:codex-mcp-client"
 
@@ -202,6 +211,67 @@ def test_what_answers_a_question_is_in_its_pack(memory: Memory, question: str, m
     assert cited in Librarian(memory).ask(question).citations
     made = prompt_pack(memory, "claude-code", "s", question, meaning=meaning)
     assert cited in made.citations and "A#1" not in made.citations
+
+
+CASES = Path(__file__).parents[4] / "bench" / "cases" / "librarian.jsonl"
+TOLD = (
+    "why do we use SQLite?", "¿por qué usamos SQLite?", "por qué no usamos PostgreSQL", "why not DuckDB?",
+    "when did we decide to use SQLite, not PostgreSQL?", "what did we choose for the cache in memory?",
+    "why is the cache in memory?", "¿qué decidimos sobre las facturas en PDF/A?", "what is D#1?",
+    "how many decisions are there?",
+    "what was the last decision?", "what was decided this week?", "which commit made store: schema v1?",
+)  # fmt: skip
+SILENT = (
+    "thanks, that works", "run the linter and fix what it says", "why does this test time out on my machine?",
+    "explain this regular expression", "what is the weather like?", "hola, ¿seguimos?", "open a new file",
+    "who won the league?",
+    "how do I undo a rebase?", "what is the capital of Peru?", "can you rename the variable?", "¿qué hora es?",
+    "why is the sky blue?", "where do penguins live?", "when does the train to Lyon leave?",
+    "¿quién pintó las Meninas?",
+    "how many moons has Jupiter?", "which editor should I buy?", "write a haiku about autumn", "bump the version",
+)  # fmt: skip
+
+
+def not_in_pack(memory: Memory, questions: Iterable[str]) -> tuple[int, list[str]]:
+    """How many questions `ask` answers from a decision that may be sent; those that lack one of these in the pack."""
+    answered, lacking = 0, []
+    for question in questions:
+        answer = Librarian(memory).ask(question)
+        numbers = [one for one in map(citations.parse, answer.citations) if one.kind == "decision"]
+        may = {
+            one.citation
+            for one in memory.decisions.many([int(one.target) for one in numbers])
+            if one.status == "active" and not unconfirmed(one)
+        }
+        if may and answer.exact and not answer.nothing:
+            answered += 1
+            made = prompt_pack(memory, "claude-code", "", question)
+            lacking += [] if may <= set(made.citations) else [f"{question} {may} {made.citations}"]
+    return answered, lacking
+
+
+def test_a_question_that_is_answered_from_a_decision_has_it_in_its_pack(tmp_path: Path) -> None:
+    """In the demo's memory, with the questions of the benchmarks, and in a project told in two languages; and
+    it adds nothing to prompts about nothing that is recorded."""
+    cases = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+    with Memory(build(os.fspath(tmp_path / "demo"), utc_now()), "cli") as memory:
+        answered, lacking = not_in_pack(memory, [case["ask"] for case in cases if case["on"]])
+        assert answered >= 6 and not lacking
+        silent = [case["ask"] for case in cases if not case["on"]] + list(SILENT)
+        more = [text for text in silent if recall.answering(memory, text)]
+        assert not more
+    with stories.copy(tmp_path / "billing-api").open() as memory:
+        answered, lacking = not_in_pack(memory, TOLD)
+        assert answered >= 8 and not lacking
+        sent = [text for text in SILENT if prompt_pack(memory, "claude-code", "", text).text]
+        assert len(sent) <= len(SILENT) / 20
+
+
+def test_what_is_only_near_a_question_is_not_sent_as_its_answer(memory: Memory) -> None:
+    memory.decisions.decide("Cache of the sessions", "Redis 7", rationale="eviction by LRU")
+    assert recall.answering(memory, "why the cache of the sessions?")
+    assert recall.answering(memory, "who cleans the cache on Sundays?") == {}
+    assert recall.answering(memory, "put the cache of the sessions elsewhere") == {}, "no question"
 
 
 @pytest.mark.parametrize("meaning", [False, True])
