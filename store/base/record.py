@@ -5,16 +5,22 @@ here are the same for all classes. `replace`, `asdict` and `fields` work on them
 `__post_init__` and no inheritance of fields.
 """
 
-__all__ = ["record"]
+__all__ = ["changed", "record"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
+    from dataclasses import replace as changed
 else:
 
     def record(*, frozen, slots):
         """Return a decorator. Both arguments are True; type checkers read them as those of `dataclass`."""
         return _made
+
+    def changed(one, **fields):
+        """Return a copy of a record with other values in these fields: `replace`, without its import."""
+        made = type(one)
+        return made(**{**{name: getattr(one, name) for name in made.__match_args__}, **fields})
 
 
 class _Fields:

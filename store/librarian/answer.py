@@ -1,9 +1,9 @@
 """The Librarian's answer: sentences made of quotes, each with its record, field and position."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from store.base.record import record
 from store.librarian.question import ParsedQuestion
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CitedSentence(NamedTuple):
     hostile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Answer:
     """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records considered, in order,
     `odds` a model's log odds for each. `by` is the model that ordered them, empty where rules did, and `note` says why

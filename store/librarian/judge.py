@@ -6,12 +6,11 @@ A small model is bad at choosing among records, and at a plain yes or no. Its lo
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from store.base import token_count
 from store.base.errors import ModelFailed
+from store.base.record import record
 from store.librarian import words as vocabulary
 from store.text.fence import harmless
 
@@ -30,7 +29,7 @@ PLACE = 1.0  # log odds added for the first place of the search; a half of it fo
 PREDICT = 20  # tokens of an answer that is the number of a sentence
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Form:
     sentence: int
 
@@ -52,7 +51,7 @@ class Readable(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Judgement:
     """The citations in order, with the log odds of those that were judged; `answers`: whether any of them answers.
     `trouble` is why not all were judged."""
@@ -97,6 +96,8 @@ def rank(
 
 
 def _mark(name: str, odds: dict[str, float]) -> float:
+    from statistics import median
+
     others = [value for other, value in odds.items() if other != name]
     return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
 
@@ -107,10 +108,10 @@ def messages(question: str, language: str, source: Readable) -> "list[Message]":
     texts = vocabulary.table(language)["judge"]
     form = texts["form"]
     found: list[Message] = [("system", texts["who"])]
-    for record, asked, answer in texts["examples"]:
-        found += [("user", form.format(record, asked)), ("assistant", answer)]
-    text = token_count.cut(" ".join(harmless(source.text).split()), READ)
-    return [*found, ("user", form.format(text, harmless(question)))]
+    for text, asked, answer in texts["examples"]:
+        found += [("user", form.format(text, asked)), ("assistant", answer)]
+    read = token_count.cut(" ".join(harmless(source.text).split()), READ)
+    return [*found, ("user", form.format(read, harmless(question)))]
 
 
 def sentence(

@@ -7,12 +7,12 @@ the order is the search's.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record
+from store.base.record import changed
 from store.context.acceptance import accepted
 from store.librarian import judge
 from store.librarian import words as templates
@@ -94,7 +94,7 @@ class Librarian:
         for sentence in answer.parts:
             each(sentence.text)
         leans = bool(last) and (asked.follows or answer.nothing)
-        return replace(
+        return changed(
             answer,
             seconds=time.monotonic() - begin,
             topic=last.topic if last and leans else asked,
@@ -108,7 +108,7 @@ class Librarian:
         """Return the records that pass a filter, or their number."""
         wanted = asked.data or DataFilter()
         if wanted.compares:
-            return replace(self._none(asked), parts=(said(asked, "not_compared"),))
+            return changed(self._none(asked), parts=(said(asked, "not_compared"),))
         query = asked.typed or wanted.text
         if wanted.authors:
             return self._ranked(asked, wanted)
@@ -124,7 +124,7 @@ class Librarian:
             number = max(found.total, len(matches))
         if not matches:
             none = self._none(asked, query)
-            return replace(none, parts=(none_counted(asked, query),), nothing=False) if wanted.counts else none
+            return changed(none, parts=(none_counted(asked, query),), nothing=False) if wanted.counts else none
         if wanted.counts:
             parts = counted(asked, matches, number, self._memory.now)
         else:
@@ -135,7 +135,7 @@ class Librarian:
 
     def _ranked(self, asked: ParsedQuestion, wanted: DataFilter) -> Answer:
         """Return the authors of commits by their number."""
-        query = replace(wanted, kinds=("commit",)).text
+        query = changed(wanted, kinds=("commit",)).text
         by = authors(self._memory.database, wanted.since, wanted.before)
         if not by:
             return self._none(asked, query)
@@ -190,7 +190,7 @@ class Librarian:
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
-                return replace(self._none(asked, near=matches[:NEAREST]), note=why)
+                return changed(self._none(asked, near=matches[:NEAREST]), note=why)
             return _answer(asked, headed(asked, parts, matches, exact), matches, note=why, exact=exact)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
@@ -214,7 +214,7 @@ class Librarian:
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
-            return replace(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
+            return changed(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
         told = headed(asked, compose(asked, order[:SHOWN], memory.now), order, True)
         answer = _answer(asked, told, order, by=chat.name, odds=odds, note=note)
         if not note and not asked.follows and not cancelled():
@@ -283,7 +283,7 @@ class Librarian:
             return source
         start, end = places[number]
         first, last = span(text[start:end], (), LONG)
-        return replace(source, span=(field, start + first, start + last))
+        return changed(source, span=(field, start + first, start + last))
 
     def _readable(self, matches: Sequence[Source]) -> list[Source]:
         """Return the sources that a model may read: without facts that a person has not accepted or keeps out of

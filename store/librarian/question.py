@@ -6,10 +6,10 @@ citation, or a question word. Any other question is searched for.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 
 from store.base.citations import Citation, find
+from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import words as vocabulary
 from store.search.query.query_parser import filters
@@ -26,7 +26,7 @@ AGENTS = "agents"
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DataFilter:
     """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
     `newest` or the `oldest`; `authors`: it asks which authors made the `most` or the `fewest` commits, or their
@@ -66,7 +66,7 @@ class DataFilter:
         return " ".join([*parts, *(f"linked:{one}" for one in self.linked)])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ParsedQuestion:
     """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
     it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
@@ -108,10 +108,10 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
         if goes_on and before is not None and before.data is not None:
             data = _over(before.data, data)
         if (data.narrows or (data.kinds and before is None)) and aspect != WHY:
-            return replace(asked, data=data)
+            return changed(asked, data=data)
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
-    return replace(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms))
+    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms))
 
 
 def decides(terms: Sequence[str]) -> bool:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
 from store.base.citations import cite
@@ -18,6 +17,7 @@ from store.base.models import (
     Turn,
     head_of,
 )
+from store.base.record import record
 from store.base.vocabulary import PERSON
 from store.database.database import Database
 from store.search.lookup import kind_of
@@ -42,7 +42,7 @@ class Retriever(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Link:
     """One end of a link between a commit and a decision: the citation at the other end, its title, and for a decision
     its origin."""
@@ -53,7 +53,7 @@ class Link:
     origin: str = PERSON
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Source:
     """A record for an answer, and its links. `hostile`: it looks like an instruction to an agent. `span`: the (field,
     start, end) that a model chose."""
@@ -72,9 +72,9 @@ class Source:
 def sources(database: Database, records: Iterable[Record]) -> list[Source]:
     """Return records as sources, in their order, each once."""
     found: dict[str, Source] = {}
-    for record in records:
-        if record.citation not in found:
-            found[record.citation] = _source(database, record)
+    for one in records:
+        if one.citation not in found:
+            found[one.citation] = _source(database, one)
     return list(found.values())
 
 
@@ -119,7 +119,7 @@ def moment(record: Record) -> str:
 
 def _source(database: Database, record: Record) -> Source:
     whole = record.own if isinstance(record, GlobalFact) else record
-    texts = [str(getattr(whole, one.name)) for one in fields(whole)]
+    texts = [str(getattr(whole, name)) for name in type(whole).__match_args__]
     return Source(record.citation, record, tuple(_links(database, record)), instructs("\n".join(texts)))
 
 

@@ -1,8 +1,7 @@
 """Use of the model by task: how often it was asked, its answers were valid, and a rule was used in its place.
 Operational data; a few rows."""
 
-from dataclasses import dataclass
-
+from store.base.record import record
 from store.database.database import Database
 from store.database.values import Verbatim
 from store.llm import call_log
@@ -23,7 +22,7 @@ class ModelStats:
     working: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TaskUsage:
     """One task: how often it was `asked`, how many answers were `valid`, how often a rule was used
     instead (`fell_back`); `seconds` of the last call and `total_seconds` of all; the `kind` of the last failure, empty
