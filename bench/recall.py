@@ -86,7 +86,7 @@ def _row(memory: Memory, cases: list[dict[str, Any]], meaning: bool, show: bool)
         held += found
         answer = librarian.ask(case["ask"])
         cited = [one for one in answer.citations if one.startswith(("D#", "F#"))]
-        if cited and not (answer.nothing or answer.note or answer.filter):  # a note: these are only the nearest
+        if cited and answer.exact and not (answer.nothing or answer.filter):
             asked += 1
             there = bool(set(cited) & set(made.citations))
             as_ask += there
