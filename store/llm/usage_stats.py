@@ -9,7 +9,7 @@ from store.llm import call_log
 LEASE = "model"  # held by the process that runs the model over queued turns
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModelStats:
     """The use of the model in a memory, for the top line: `seconds` of the last answer (None before the first),
     `queued` turns, how often the model was `asked`, how often rules were used in its place (`by_rule`), and whether any

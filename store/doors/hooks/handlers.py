@@ -220,13 +220,12 @@ def _recall(memory: Memory, event: HookEvent, text: str, asked: "RecallRequest |
     if not memory.config["agents.recall"]:
         return None
     from store.doors.session import recall_socket
-    from store.doors.session.recall import answering, by_words, merged
+    from store.doors.session.recall import by_words, merged
 
     try:
-        words = recall_socket.words_of(text)
-        found, answers = by_words(memory, words), answering(memory, words)  # while the server searches
+        found = by_words(memory, recall_socket.words_of(text))  # while the server searches
         by_meaning = asked.answer(asked.until - time.perf_counter()) if asked is not None else None
-        found = {**answers, **merged(by_meaning or {}, found)}
+        found = merged(by_meaning or {}, found)
         if not found:
             return None  # what makes a pack takes longer to import than this look
         from store.doors.session import pack

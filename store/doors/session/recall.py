@@ -24,6 +24,7 @@ from store.text import folding, vocabulary
 
 KINDS = ("fact", "decision", "task", "summary")
 ANSWERING = ("decision", "fact", "global")  # kinds that a pack may hold of an answer, the first before the others
+LARGE = 30_000  # passages up to which a question is also put to the Librarian
 POOL = 24  # records that are looked at
 MOST = 6  # relevant records that are returned
 FLOOR = 0.42  # by words, share of the prompt's information
@@ -43,15 +44,16 @@ Share = tuple[int, list[str], float, float]
 def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
     """Return the keys of the records relevant to a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
-    found = merged(by_meaning(memory, text) if meaning else {}, by_words(memory, text), most)
-    return {**answering(memory, text), **found}
+    first = by_meaning(memory, text) if meaning else answering(memory, text)
+    return merged(first, by_words(memory, text), most)
 
 
 def answering(memory: Memory, text: str) -> dict[int, str]:
     """Return the keys of the decisions from which the Librarian answers `words_of` a prompt, then of the facts, each
-    with why; none where the prompt is no question, or only near to something. By words alone, and by filters. The
-    Librarian is imported for questions only, as that is a third of a hook's time."""
-    if not _is_question(text):
+    with why; none where the prompt is no question, or only near to something. By words alone, and by filters. For a
+    server, not for a hook, of whose time the import of the Librarian would be a third; and not in a memory beyond
+    LARGE, where its searches take longer than a hook waits."""
+    if not _is_question(text) or FullTextIndex(memory.database).total() > LARGE:
         return {}
     from store.base import citations
     from store.librarian.librarian import Librarian
@@ -67,16 +69,16 @@ def answering(memory: Memory, text: str) -> dict[int, str]:
     return {pack(one.kind, one.target): "ask answers from it" for one in cited if isinstance(one.target, int)}
 
 
-def merged(by_meaning: dict[int, str], by_words: dict[int, str], most: int = MOST) -> dict[int, str]:
-    """Return what was found by meaning, then what was found by words alone, `most` of it."""
-    return dict(
-        list({**by_meaning, **{key: why for key, why in by_words.items() if key not in by_meaning}}.items())[:most]
-    )
+def merged(first: dict[int, str], by_words: dict[int, str], most: int = MOST) -> dict[int, str]:
+    """Return what was found by meaning or answers a question, then what was found by words alone, `most` of it."""
+    both = first | {key: why for key, why in by_words.items() if key not in first}
+    return dict(list(both.items())[:most])
 
 
 def by_meaning(memory: Memory, text: str) -> dict[int, str]:
-    """Return the keys of the records relevant to `words_of` a prompt, each with why: by the search, where meaning and
-    words together are enough; a long prompt shares few of its words with anything, and is judged by meaning alone."""
+    """Return the keys of the records relevant to `words_of` a prompt, each with why: what answers it, and what the
+    search finds, where meaning and words together are enough; a long prompt shares few of its words with anything, and
+    is judged by meaning alone."""
     hits = {hit.key: hit.similarity or 0.0 for hit in memory.search(text, POOL, kinds=KINDS).hits}
     shares = {key: of_prompt for key, _, of_prompt, _ in _all_shares(memory, text, hits)}
     long = len(text.split()) > SHORT
@@ -86,7 +88,8 @@ def by_meaning(memory: Memory, text: str) -> dict[int, str]:
         if score >= 0:
             found.append((score, key, f"{near:.2f} near the prompt in meaning"))
     found.sort(key=lambda one: -one[0])
-    return {key: why for _, key, why in found}
+    first = answering(memory, text)
+    return first | {key: why for _, key, why in found if key not in first}
 
 
 def by_words(memory: Memory, text: str) -> dict[int, str]:
