@@ -373,8 +373,8 @@ class Talk(BaseHTTPRequestHandler):
         step = {"status": f"pulling {model.sha256[:12]}", "digest": f"sha256:{model.sha256}", "total": model.bytes}
         done = model.bytes if name in shelf.installed else shelf.pulled.get(name, 0)
         while True:
+            shelf.pulled[name] = done  # before it is told: the client may leave as soon as it hears it
             tell({**step, "completed": done})
-            shelf.pulled[name] = done
             if done >= model.bytes:
                 break
             if self.gone():

@@ -101,9 +101,8 @@ class MainScreen(ResponsiveScreen[None]):
         self.take_split = partial(take_split, self)
         self.later, self.in_background = self.threads.later, self.threads.in_background
         self.after = self.set_timer
-        self.reload = self.lists.reload
+        self.reload, self.sort_again = self.lists.reload, self.lists.sort_again
         self.read_side = self.lists.read_side
-        self.sort_again = self.lists.sort_again
         self.refresh_records = self.lists.refresh_records
         self.hide_facts = self.lists.hide_facts
         self.hide_proposals = self.lists.hide_proposals

@@ -552,7 +552,7 @@ class TestOtherMemories:
             assert " ".join(person.rows[0].split()) == "▸• The shop closes at eight now" and len(person.rows) == 1
             assert person.record is not None
             await person.press("f")
-            assert person.toasts == ["Forgot F#2, u to undo"]
+            assert person.toasts == ["Forgot F#1, u to undo"]
             await person.press("O")
             assert person.sees("billing-api")
             await person.pilot.press("enter")

@@ -64,7 +64,7 @@ def test_it_is_changed_from_a_project_and_undone_from_any(do: Do) -> None:
         (("untag", "G#2", "language"), "Removed language from 1 global fact"),
         (("mute", "G#2"), "Muted 1 global fact"),
         (("unmute", "G#2"), "Unmuted 1 global fact"),
-        (("forget", "G#2"), "Forgot G#2, in every project"),
+        (("forget", "G#2"), "Forgot G#2"),
     ):
         assert do(*words, project="bakery") == f"{said}, {undo}"
     assert "No facts here" in do("facts")
