@@ -75,11 +75,12 @@ class TopBarController:
         return self.host.form == "-huge"
 
     def _under_way(self) -> list[Piece]:
-        """Return the status of background work."""
+        """Return the status of background work, two cells between any two parts."""
         pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
         if self._status:
             pieces.append((f"{self._status} ", "$text-warning", "leave"))
-        return [*pieces, *self.host.background_pieces()]
+        pieces += self.host.background_pieces()
+        return [one for piece in pieces for one in ((" ", ""), piece)][1:]
 
     def draw(self) -> None:
         bar = self.host.bar("top")
