@@ -285,15 +285,7 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
 
 
 def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None:
-    ana, bob = join("Ana"), join("Bob")
-    number = ana.remember(FIRST)
-    ana.sync(), bob.sync()
-    bob.decide("accept")
-    bob.sync()
-    bob.memory.history.undo()
-    bob.sync()
-    assert bob.facts() == [] and bob.waiting() == [("add", FIRST)]
-    bob.decide("accept")
+    ana, bob, number = _accepted_again(join)
     bob.sync()
     number = ana.memory.facts.correct(number, SECOND)
     ana.sync(), bob.sync()
@@ -304,6 +296,14 @@ def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None
 
 
 def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: Join) -> None:
+    ana, bob, number = _accepted_again(join)
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.sync(), bob.sync()
+    assert bob.facts() == [] and left(bob, "swordfish") == []
+
+
+def _accepted_again(join: Join) -> tuple[Person, Person, int]:
+    """Return Ana, Bob, and the number of Ana's fact, which Bob accepted, undid, and accepted again."""
     ana, bob = join("Ana"), join("Bob")
     number = ana.remember(FIRST)
     ana.sync(), bob.sync()
@@ -311,7 +311,6 @@ def test_a_purge_reaches_what_was_accepted_again_since_the_last_exchange(join: J
     bob.sync()
     bob.memory.history.undo()
     bob.sync()
+    assert bob.facts() == [] and bob.waiting() == [("add", FIRST)]
     bob.decide("accept")
-    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
-    ana.sync(), bob.sync()
-    assert bob.facts() == [] and left(bob, "swordfish") == []
+    return ana, bob, number
