@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from store import ModelStats, model_calls, model_stats
 from tui.panes.host import Host
-from tui.screens.model_status_text import forms
+from tui.screens.model.status_text import forms
 
 if TYPE_CHECKING:
     from store import Location
@@ -77,7 +77,7 @@ class ModelStatusController:
 
     def action_model(self, pull: str = "", trying: str | None = None) -> None:
         """Show the model's screen."""
-        from tui.screens.model import ModelScreen
+        from tui.screens.model.screen import ModelScreen
 
         engine = self.host.engine
         calls = model_calls(engine.present.database, engine.now) if engine is not None else ()

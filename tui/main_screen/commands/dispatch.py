@@ -92,7 +92,7 @@ class CommandController:
 
     def action_team(self) -> None:
         """Show who shares with this memory, and what."""
-        from tui.screens.team import TeamScreen
+        from tui.screens.team.screen import TeamScreen
 
         if self.host.engine is not None:
             screen = TeamScreen(self.host.location, self.host.clock, self.host.engine.team)
@@ -100,7 +100,7 @@ class CommandController:
 
     def action_replica(self, query: str = "", team: str = "") -> None:
         """Show what teams shared, in the database of `team.replica`."""
-        from tui.screens.replica import ReplicaScreen
+        from tui.screens.team.replica import ReplicaScreen
 
         self.host.app.push_screen(ReplicaScreen(self.host.location, self.host.clock, query, team))
 

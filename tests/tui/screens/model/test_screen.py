@@ -20,8 +20,8 @@ from store.llm.status import ModelStatus
 from store.llm.usage_stats import ModelStats
 from store.memory import Memory
 from tui.main_screen.background import model_status
-from tui.screens.model import ModelScreen
-from tui.screens.model_status_text import forms, short
+from tui.screens.model.screen import ModelScreen
+from tui.screens.model.status_text import forms, short
 from tui.theme.pieces import width
 from tui.workers.model_worker import ModelWorker
 

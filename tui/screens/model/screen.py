@@ -22,7 +22,7 @@ from tui.lists.model_rows import ModelRow, ModelRows, rows, start
 from tui.lists.view_state import WIDE
 from tui.render.field_diff import Line
 from tui.screens.list_screen import ListScreen
-from tui.screens.model_status_text import short
+from tui.screens.model.status_text import short
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece
 from tui.widgets.bars import Split

@@ -12,7 +12,7 @@ from support.stories import Story, copy
 from support.team import join, remote
 
 from store.team.postgres.reader import ReplicaReader
-from tui.screens.replica import ReplicaScreen
+from tui.screens.team.replica import ReplicaScreen
 
 __all__ = ["address", "filled", "join", "remote", "server", "shared", "utc"]
 ALL = (TEAM, "*")
