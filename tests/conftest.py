@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from support.ours import renamed
+from support.parts import APART, pytest_sessionfinish
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
@@ -27,6 +28,8 @@ sys.dont_write_bytecode = False
 # a machine under load is no defect: no property fails because its examples take long
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+__all__ = ["pytest_sessionfinish"]
 
 ROOT = Path(__file__).parents[1]
 LINES = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
@@ -64,8 +67,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("whole")
         if str(item.path.relative_to(ROOT)) in SLOW:
             item.add_marker("slow")
-    apart = ("browser", "clients", "faults", "inspector", "install", "live", "power", "wheels", "whole")
-    left = [mark for mark in apart if mark not in config.getoption("markexpr")]
+    left = [mark for mark in APART if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
     if out:
         config.hook.pytest_deselected(items=out)
