@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
-from store.base.models import Fact, GlobalFact, Proposal, Record
+from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
 from store.base.record import changed
 from store.context.acceptance import accepted
+from store.inbox.decision_conflicts import same_form
 from store.librarian import judge
 from store.librarian import words as templates
 from store.librarian.answer import Answer, CitedSentence
@@ -33,13 +34,14 @@ from store.librarian.compose import (
 )
 from store.librarian.judge import Readable
 from store.librarian.names import ahead, holding, names, unheard
-from store.librarian.question import WHY, DataFilter, ParsedQuestion, read
+from store.librarian.question import HAPPENED, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason, turns_down
-from store.librarian.sources import Retriever, Source, authors, sources
+from store.librarian.sources import Retriever, Source, authors, moment, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.personal.beside import beside
 from store.search import lookup
+from store.search.pipeline import body
 from store.search.results import EXACT, NOTHING
 from store.text.clauses import spans
 from store.text.similarity.question_similarity import words
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 TASK = "answer"  # name in the statistics of use
 ALL = 500  # most records of a list that are read and sorted
 LONG = 260  # characters of a field from which a model chooses the sentence
+MANY = 100  # exact results of one search from which there may be more
+REPEATED = 6  # most searches for the newest or the oldest
+STATED = ("fact", "decision")
 SENTENCES = 12  # most sentences that it chooses among
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 NONE_ANSWERS = "By these odds none of the records answers."
@@ -90,7 +95,7 @@ class Librarian:
         elif asked.follows and not asked.about:
             answer = self._direct(asked, last.ground if last else ())
         else:
-            answer = self._found(asked, chat, last, why, first, cancelled, waiting)
+            answer = self._dated(asked) or self._found(asked, chat, last, why, first, cancelled, waiting)
         for sentence in answer.parts:
             each(sentence.text)
         leans = bool(last) and (asked.follows or answer.nothing)
@@ -132,6 +137,43 @@ class Librarian:
             if number > LISTED:
                 parts.append(left_out(asked, matches[:LISTED], number))
         return _answer(asked, parts, matches, filter=query)
+
+    def _dated(self, asked: ParsedQuestion) -> Answer | None:
+        """Return the newest or the oldest records about something, those that say it in their first line before others,
+        and what happened before what was said; None where no record has all its words, or a fact or decision itself
+        says which was the last or the first."""
+        acts, wanted = templates.named("acts"), asked.dated
+        about = subject(" ".join(word for word in wanted.words if (word,) not in acts)) if wanted else ""
+        if wanted is None or not about:
+            return None
+        any_change = templates.phrases("any_change")
+        said = {acts[(word,)] for word in wanted.words if (word,) in acts and (word,) not in any_change}
+        wanted = changed(wanted, words=tuple(about.split()), kinds=wanted.kinds or (*HAPPENED, "turn"))
+        found = self._dated_by(wanted)
+        named = {(*phrase, wanted.words[0]) for phrase in templates.phrases(wanted.first)}
+        if any(contains(words(body(one.record)), named) for one in found if one.kind in STATED):
+            return None
+        happened = [one for one in found if one.kind not in ("fact", "turn")] or found
+        done = [one for one in happened if not said or does(one, said)] or happened
+        titled = [one for one in done if _all_in(wanted.words, words(head_of(body(one.record))))] or done
+        parts = compose(asked, titled[:SHOWN], self._memory.now)
+        return _answer(asked, parts, titled, filter=wanted.text) if found else None
+
+    def _dated_by(self, wanted: DataFilter) -> list[Source]:
+        """Return the exact results of a filter, the newest or the oldest first. A search returns a limited number of
+        them, so it is repeated for the time beyond, where there may be more."""
+        found: list[Source] = []
+        for _ in range(REPEATED):
+            hits = self._search(wanted.text, ALL, meaning=False).hits
+            exact = [hit.record for hit in hits if hit.level == EXACT]
+            found = in_order(sources(self._memory.database, [*exact, *(one.record for one in found)]))
+            if wanted.first == "newest":
+                found = found[::-1]
+            if len(exact) < MANY:
+                break
+            edge = moment(found[0].record)
+            wanted = changed(wanted, since=edge) if wanted.first == "newest" else changed(wanted, before=edge)
+        return found
 
     def _ranked(self, asked: ParsedQuestion, wanted: DataFilter) -> Answer:
         """Return the authors of commits by their number."""
@@ -322,6 +364,11 @@ class Librarian:
         usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
         if not answer:
             usage_stats.fell_back(database, TASK)
+
+
+def _all_in(wanted: Sequence[str], said: Sequence[str]) -> bool:
+    """Return whether words occur among others, in any form."""
+    return all(any(same_form(word, one) for one in said) for word in wanted)
 
 
 def _answer(

@@ -5,7 +5,7 @@ citation, or a question word. Any other question is searched for.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from store.base.citations import Citation, find
@@ -30,7 +30,8 @@ _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 class DataFilter:
     """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
     `newest` or the `oldest`; `authors`: it asks which authors made the `most` or the `fewest` commits, or their
-    `number`; `compares`: it asks for another comparison, or for numbers by file or time."""
+    `number`; `compares`: it asks for another comparison, or for numbers by file or time; `words`: what the newest or
+    the oldest is about."""
 
     kinds: tuple[str, ...] = ()
     state: str = ""
@@ -42,6 +43,7 @@ class DataFilter:
     first: str = ""
     authors: str = ""
     compares: bool = False
+    words: tuple[str, ...] = ()
 
     @property
     def narrows(self) -> bool:
@@ -63,7 +65,7 @@ class DataFilter:
         parts += [f"is:{state}"] if state else []
         parts += [f"{name}:{_day(at)}" for name, at in (("since", self.since), ("before", self.before)) if at]
         parts += [f"by:{self.author}"] if self.author else []
-        return " ".join([*parts, *(f"linked:{one}" for one in self.linked)])
+        return " ".join([*parts, *(f"linked:{one}" for one in self.linked), *self.words])
 
 
 @record(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class ParsedQuestion:
     """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
     it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
     `nouns`, the kinds of record that it names; `decides`: it asks for a decision; `follows`: it refers to the
-    previous exchange."""
+    previous exchange; `dated`: the filter if it asks for the newest or the oldest record about something."""
 
     text: str
     language: str
@@ -83,6 +85,7 @@ class ParsedQuestion:
     follows: bool = False
     nouns: tuple[str, ...] = ()
     decides: bool = False
+    dated: DataFilter | None = None
 
     @property
     def kind(self) -> str:
@@ -111,7 +114,18 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
             return changed(asked, data=data)
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
-    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms))
+    dated = changed(data, words=tuple(rest)) if rest and data.first and not leans and _dates(terms, aspect) else None
+    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms), dated=dated)
+
+
+def _dates(terms: Sequence[str], aspect: str) -> bool:
+    """Return whether a question with a word for the newest or the oldest asks when that was, or which it is: only
+    question words come before."""
+    if aspect == WHEN:
+        return True
+    phrases = (*vocabulary.phrases("newest"), *vocabulary.phrases("oldest"))
+    at = min(at for phrase in phrases for at in range(len(terms)) if tuple(terms[at : at + len(phrase)]) == phrase)
+    return aspect != WHY and at > 0 and all(word in vocabulary.asking() for word in terms[:at])
 
 
 def decides(terms: Sequence[str]) -> bool:
@@ -204,7 +218,7 @@ def _data(
     return DataFilter(kinds, state, since, until, author, linked, bool(counts), first, ranks, compares), rest
 
 
-def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[str] | None:
+def _take(terms: Sequence[str], phrases: "Iterable[tuple[str, ...]]") -> list[str] | None:
     """Return the words without the first of these phrases that occurs in them; None where none does."""
     for phrase in phrases:
         for at in range(len(terms) - len(phrase) + 1):
@@ -215,7 +229,12 @@ def _take(terms: Sequence[str], phrases: "Sequence[tuple[str, ...]]") -> list[st
 
 def has(terms: Sequence[str], name: str) -> bool:
     """Return whether words contain a phrase of that name."""
-    return _take(terms, vocabulary.phrases(name)) is not None
+    return contains(terms, vocabulary.phrases(name))
+
+
+def contains(terms: Sequence[str], phrases: "Iterable[tuple[str, ...]]") -> bool:
+    """Return whether words contain one of these phrases."""
+    return _take(terms, phrases) is not None
 
 
 def _about(terms: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,90 @@
+"""Questions for the last or the first of something: the words are searched for, and the date decides."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Clock
+
+from store.librarian.librarian import Librarian
+from store.librarian.question import read
+from store.memory import Memory
+
+# as in the history of a public web framework, the oldest first
+COMMITS = (
+    ("Add a changelog for the first beta", "Armin"),
+    ("Preparing for release", "Armin"),
+    ("Started work on blueprint based template loading", "Armin"),
+    ("release version 1.0", "David"),
+    ("Fix typo in the docs", "Grey"),
+    ("Bump Werkzeug to 2.3.7", "pgjones"),
+    ("Merge blueprints after the last release", "David"),
+    ("release version 1.1", "David"),
+    ("fix typo", "David"),
+    ("remove Werkzeug host tests", "David"),
+    ("Split the app and its blueprints\n\nNothing of the changelog or of a release is touched.", "pgjones"),
+    ("pre-commit: add codespell", "Christian"),
+)
+
+
+@pytest.fixture
+def history(memory: Memory, clock: Clock) -> Memory:
+    """A commit a month, numbered from 1."""
+    clock.advance(days=-400)
+    for number, (message, author) in enumerate(COMMITS, 1):
+        memory.commits.log(f"{number:x}" * 40, message=message, author=author)
+        clock.advance(days=30)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("when was the last release?", "C#8888888"),
+        ("when was the first release?", "C#2222222"),
+        ("¿cuándo fue la última release?", "C#8888888"),
+        ("who made the last release?", "C#8888888"),
+        ("when did we last fix a typo?", "C#9999999"),
+        ("when was werkzeug last bumped?", "C#6666666"),
+        ("when was the last time we touched blueprints?", "C#bbbbbbb"),
+        ("what was the first commit about blueprints?", "C#3333333"),
+        ("when did we first mention blueprints?", "C#3333333"),
+        ("¿cuándo se tocó el changelog por última vez?", "C#1111111"),
+        ("¿cuál fue el último cambio de pre-commit?", "C#ccccccc"),
+    ],
+)
+def test_the_date_decides_which_was_the_last_or_the_first(history: Memory, question: str, first: str) -> None:
+    answer = Librarian(history).ask(question)
+    assert answer.citations[0] == first and answer.exact
+    assert {hit.citation for hit in history.search(answer.filter).hits} >= set(answer.citations)
+
+
+def test_more_than_one_search_returns_are_compared(memory: Memory, clock: Clock) -> None:
+    clock.advance(days=-500)
+    for number in range(260):
+        memory.commits.log(f"{number + 1:040x}", message=f"release {number} of the parser", author="Ana")
+        clock.advance(days=1)
+    assert memory.commits.log("f" * 40, message="A release of the parser that nobody asked for", author="Ana")
+    assert Librarian(memory).ask("when was the last release of the parser?").citations[0] == "C#fffffff"
+    assert Librarian(memory).ask("when was the first release of the parser?").citations[0] == f"C#{1:040x}"[:9]
+
+
+def test_what_a_person_stated_comes_before_dates(history: Memory) -> None:
+    history.facts.remember("The last release was 1.2, made by hand")
+    assert Librarian(history).ask("when was the last release?").citations[0] == "F#1"
+
+
+def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
+    history.turns.add("talk", [("user", "the release waits for Grey", "")])
+    assert Librarian(history).ask("when was the last release?").citations[0] == "C#8888888"
+    history.turns.add("talk", [("user", "the audit of the deps begins", "")])
+    assert Librarian(history).ask("when was the last audit?").citations[0] == "T#2"
+
+
+@pytest.mark.parametrize("question", ["why was the last release delayed?", "which tests ran after the last release?"])
+def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) -> None:
+    assert read(question, history.database, history.now).dated is None
+
+
+def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
+    answer = Librarian(history).ask("when was the last migration of the warehouse?")
+    assert answer.nothing or not answer.exact
