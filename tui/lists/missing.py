@@ -18,12 +18,13 @@ COUNTS = {
     "facts": "SELECT count(*) FROM (SELECT 1 FROM facts WHERE status = 'active' LIMIT 2)",
     "gone": "SELECT count(*) FROM facts WHERE status != 'active'",
     "waiting": "SELECT count(*) FROM proposals WHERE state = 'waiting'",
-    "commits": "SELECT count(*) FROM (SELECT 1 FROM commits LIMIT 1)",
+    "commits": "SELECT count(*) FROM commits",
     "steps": "SELECT count(*) FROM (SELECT 1 FROM history LIMIT 1)",
     "done": "SELECT count(*) FROM tasks WHERE status = 'done'",
     "agents": "SELECT count(*) FROM (SELECT 1 FROM agent_sessions LIMIT 1)",
     "turns": "SELECT count(*) FROM (SELECT 1 FROM turns LIMIT 1)",
 }
+READ = "Commits read from git: {commits}. {pane.timeline} shows them, {librarian.ask} answers questions about them."
 CONNECT = "No agent is connected yet: :connect NAME lets one remember here. :connect lists them."
 # pane → (whether it is so, the sentence), of which those that are so are shown
 TABLE: Mapping[str, Sequence[tuple[Callable[[Counts], int | bool], str]]] = {
@@ -62,6 +63,9 @@ TABLE: Mapping[str, Sequence[tuple[Callable[[Counts], int | bool], str]]] = {
 def missing(memory: Memory, pane: str) -> list[Line]:
     """Return what an empty list teaches; nothing for a list that says it all itself. Takes a few counts."""
     counts = {name: memory.database.value(query) for name, query in COUNTS.items()} if pane in TABLE else {}
+    read: list[Line] = []
+    if pane == FACTS and counts["commits"]:
+        read = [[(with_keys(READ.replace("{commits}", f"{counts['commits']:,}")), "")], []]
     lines: list[Line] = []
     for holds, sentence in TABLE.get(pane, ()):
         if holds(counts):
@@ -69,4 +73,4 @@ def missing(memory: Memory, pane: str) -> list[Line]:
                 number = counts[name]
                 sentence = sentence.replace(f"{{{name}}}", f"{number:,} {'is' if number == 1 else 'are'}")
             lines += [[("· ", "label"), (with_keys(sentence), "")], []]
-    return [[("What is missing", "heading")], [], *lines] if lines else []
+    return [*read, [("What is missing", "heading")], [], *lines] if lines else []

@@ -41,6 +41,20 @@ async def test_a_fresh_memory_teaches_what_brings_each_list_its_first_record(fre
         assert "What is missing" not in taught(person) and person.preview[1] == "The team is five"
 
 
+async def test_commits_that_were_read_can_be_seen_and_asked_before_there_is_a_fact(tmp_path: Path) -> None:
+    folder = tmp_path / "read"
+    folder.mkdir()
+    with Memory.open(location(folder).path, "cli") as memory:
+        for number in range(12):
+            memory.commits.log(f"{number:040x}", message=f"Change {number}", author="Ana")
+    async with opened(folder, NARROW) as person:
+        assert taught(person).startswith(
+            "Commits read from git: 12. 2 shows them, A answers questions about them. What is missing ·"
+        )
+        await person.press("2")
+        assert "Change 11" in taught(person)
+
+
 async def test_a_filter_that_hides_all_is_not_taught_as_something_missing(tmp_path: Path) -> None:
     async with opened(copy(tmp_path / "billing-api").folder) as person:
         await person.command("facts nobody said this")
