@@ -277,7 +277,7 @@ class SearchController:
             told.append((f"  {answer.left_out:,} hidden{how}", "$dim"))
         self._told = [*told, (f"  {shown} " if shown else " ", "$dim")]
         self.filters.found(answer)
-        self.draw_title()
+        self.host.draw_titles()
 
     def draw_title(self) -> None:
         """Draw the line over the hits."""

@@ -214,7 +214,7 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
     tripped = circuit_breaker.of(server.address)
     tripped.record_failure(ModelFailed("absent", "Nothing answers."))
     assert tripped.why_open()
-    model_status(configured())
+    model_status(configured(), seconds=30)
     assert not tripped.why_open()
 
 
