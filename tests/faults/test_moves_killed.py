@@ -79,7 +79,7 @@ def _sound(memory: Memory) -> None:
     corpus.check(memory.database)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("act", ACTS)
 def test_killed_before_any_write(act: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, kept = tmp_path / "told", tmp_path / "kept"

@@ -279,7 +279,7 @@ with Memory.open(path) as memory:
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("stage", STAGES)
 def test_killed_in_each_stage(tmp_path: Path, stage: str):
     """Old or new, never a blend; and after what was committed the next command finishes it, in the backups that hold

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import tomlkit
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import repositories
@@ -435,7 +436,9 @@ TREES = st.recursive(
 
 
 @settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(50),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 @given(st.dictionaries(WORDS, TREES, max_size=4), st.sampled_from(("theme", "keys.x.y", "keys.record.forget")))
 def test_a_change_touches_one_value_only(place: Location, tree: dict[str, object], name: str) -> None:

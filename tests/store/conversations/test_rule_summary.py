@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,7 +115,7 @@ def fields(one: object) -> Iterator[str]:
 
 
 @given(talks())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(40))
 def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str, list[str]]]) -> None:
     one = by_rule(turns(*((role, written(said)) for role, said in talk)))
     whole = {flat(sentence) for _, said in talk for sentence in said}
@@ -148,7 +149,7 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map(" ".join))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
     """However its marks of quotation, lists and code are left open."""
     for one in fields(by_rule(turns(("user", text)))):
@@ -156,7 +157,7 @@ def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
 
 
 @given(talks())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(40))
 def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk: list[tuple[str, list[str]]]) -> None:
     for sentence in by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
         plain = sentence.lower()
@@ -169,7 +170,7 @@ def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk:
 
 
 @given(talks())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(40))
 def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]]) -> None:
     """It was said between the turn of the topic and the next one of that person; and where the topic asks, it is the
     first thing that was answered, to the only question of the turn."""
@@ -191,7 +192,7 @@ def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]])
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     """It ends where its sentence does, and nothing that turns it round stands in what was cut off before it."""
     whole = {flat(sentence) for sentence in said}
@@ -242,7 +243,7 @@ def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: st
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(20))
 def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
     """Each as it is, none left out because another holds its words: `no usamos X` holds `usamos X`."""
     told = summed_up(facts)

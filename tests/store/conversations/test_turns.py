@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.embedding_models import nano
@@ -96,7 +97,7 @@ LENGTHS = st.lists(st.integers(1, 3_000), min_size=1, max_size=12)
 
 
 @given(LENGTHS, st.lists(st.none() | st.integers(0, 4_000), min_size=12, max_size=12), st.floats(0, 1))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(20))
 def test_the_window_never_holds_more_than_its_tokens(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], counted: list[int | None], continuity: float
 ) -> None:
@@ -188,7 +189,7 @@ WORDS = st.text(max_size=400)
 
 
 @given(WORDS, st.lists(WORDS, max_size=9), WORDS, st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 def test_a_summary_is_never_longer_than_its_slot(
     topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from conftest import examples
 
 from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
 from store.base.location import Location
@@ -25,7 +26,7 @@ from store.exchange.backups import backup
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[3]
-RACES = 100
+RACES = examples(25)
 PROCESSES = 6
 INVISIBLE_TABLES = ("sqlite_sequence", "sqlite_stat1")  # SQLite's own
 
@@ -346,7 +347,7 @@ for line in sys.stdin:
 
 
 def test_six_processes_open_a_new_file_at_once(tmp_path):
-    """A hundred times: each of the six gets in, each one's fact is there, and the file was made once."""
+    """Many times: each of the six gets in, each one's fact is there, and the file was made once."""
     pool = [
         subprocess.Popen(
             [sys.executable, "-c", OPENER, str(number)],

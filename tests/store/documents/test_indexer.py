@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.stories import Clock
@@ -99,7 +100,7 @@ texts = st.lists(
 @given(texts, st.sampled_from(["\n", "\r\n"]), st.booleans())
 @example(["```", "x" * 1599, ""], "\n", True)
 @example(["lorem ipsum. " * 10, "  ", "```", "0000", *("lorem ipsum. " * n for n in (20, 46, 46))], "\n", False)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_chunks_are_the_lines_they_say(lines: list[str], end: str, last: bool) -> None:
     """Every line that is not blank is in one; its text is the file's own lines; none is larger than it may be."""
     lines = [line.removesuffix("\r") for line in lines]
@@ -254,7 +255,9 @@ edits = st.lists(
 
 @given(st.lists(edits, min_size=1, max_size=4))
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(7),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_scans_one_after_another_are_one_from_nothing(tmp_path_factory: pytest.TempPathFactory, rounds: list) -> None:
     """Whatever was written, changed and removed in between, the index is what a new memory would have."""
@@ -483,7 +486,9 @@ steps = st.sampled_from(
 
 @given(st.lists(steps, min_size=1, max_size=6), st.booleans(), st.integers(1, 3))
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_no_path_leads_out_of_the_roots(outside: Memory, way: list[str], absolute: bool, first: int) -> None:
     """Whatever an agent asks for, it gets lines of a document or a sentence, and never a byte of another file."""

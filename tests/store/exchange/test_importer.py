@@ -32,7 +32,7 @@ from store.search import corpus
 
 SECRET = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"  # put together here, so that no scanner finds it
 SHA = "a1b2c3d4" * 5
-STORES = int(os.environ.get("MEMORANDA_STORES", "40"))  # that the round trip is tried on; 2,000 for a whole proof
+STORES = int(os.environ.get("MEMORANDA_STORES", "20"))  # that the round trip is tried on; 2,000 for a whole proof
 
 
 def document(memory: Memory) -> bytes:

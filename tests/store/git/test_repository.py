@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git
@@ -305,7 +306,7 @@ forged = st.sampled_from(
 messages = st.lists(st.lists(text | forged, max_size=4).map("".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(messages)
 def test_any_message_comes_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, written: list[str]) -> None:
     path = tmp_path_factory.mktemp("messages")

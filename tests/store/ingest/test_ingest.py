@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.secrets import word
@@ -429,7 +430,7 @@ LINES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["user",
 
 
 @given(LINES, st.lists(st.integers(0, 2_000), max_size=4), st.integers(1, 7))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(8))
 def test_however_a_file_grows_it_gives_what_it_holds_once(
     lines: list[tuple[str, str, str]], cuts: list[int], batch: int
 ) -> None:

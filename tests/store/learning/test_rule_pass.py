@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from conftest import NOON, Clock
+from conftest import NOON, Clock, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -202,7 +202,7 @@ def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     assert known_facts.alike("The nightly build runs on Jenkins", []) is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1)),
     st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1),

@@ -2,6 +2,7 @@
 
 import apsw
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,9 @@ ages = st.one_of(around_a_boundary, st.integers(-400 * DAY_MS, 400 * DAY_MS))
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     now=st.integers(to_ms("1990-01-01T00:00:00.000Z"), to_ms("2090-01-01T00:00:00.000Z")),

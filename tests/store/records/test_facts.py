@@ -1,6 +1,7 @@
 """Facts: remembered once, confirmed, corrected, pinned, forgotten; and listed in the order a person asks for."""
 
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -421,7 +422,9 @@ def test_many_keeps_the_order_asked_and_leaves_out_what_is_not_there(memory: Mem
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(6),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.lists(

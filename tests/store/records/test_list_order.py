@@ -4,6 +4,7 @@ import json
 
 import apsw
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,9 @@ from store.records.facts import SORTS
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(numbers=st.lists(st.integers(0, 99) | st.integers(-(2**63), 2**63 - 1), max_size=30), limit=st.integers(-1, 31))
 def test_keys_are_the_column_in_the_query_s_order(

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import apsw
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -465,7 +466,9 @@ sentences = st.lists(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(sentences, st.integers(1, 40))
 def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list[tuple[str, str]], times: int) -> None:
@@ -537,7 +540,9 @@ anything = st.one_of(
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(anything)
 def test_any_text_is_answered(memory: Memory, query: str) -> None:
@@ -607,7 +612,9 @@ def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) 
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(6),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.integers(0, 10**6), max_size=25))
 def test_a_rebuild_gives_what_was_there(memory: Memory, live, plan: list[int]) -> None:

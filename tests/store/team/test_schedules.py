@@ -56,7 +56,7 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
                 purged += [one.text for one in plan.going if one.table == "facts"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("round", range(ROUNDS))
 def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: int) -> None:
     seed = random.SystemRandom().getrandbits(30)
@@ -95,7 +95,7 @@ with Memory.open(sys.argv[1]) as memory, Team(memory) as team:
 """
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("round", range(6))
 def test_an_exchange_that_is_killed_goes_on_at_the_next(join: Join, tmp_path: Path, round: int) -> None:
     dice = random.Random()

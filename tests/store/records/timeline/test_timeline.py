@@ -1,6 +1,7 @@
 """The timeline: everything that happened, as one stream."""
 
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +91,9 @@ def test_an_empty_memory_has_an_empty_timeline(memory: Memory) -> None:
 
 
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(7),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.tuples(st.sampled_from(["decision", "commit", "event"]), st.integers(0, 5)), max_size=15))
 def test_the_merge_is_a_sort(memory: Memory, clock, happened: list[tuple[str, int]]) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
@@ -106,7 +107,7 @@ def test_only_the_list_that_a_write_concerns_is_read_again(engine: Engine, story
     assert (true == orders(first)) is (expected == (True, True))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=st.lists(st.integers(0, 2**16), min_size=1, max_size=12), hidden=st.booleans())
 def test_however_one_lives_the_kept_order_is_the_true_one(
     tmp_path_factory: pytest.TempPathFactory,
@@ -241,7 +242,7 @@ def test_a_key_is_found_wherever_it_is_looked_for_first(keys: list[int], key: in
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid", "America/Santiago", "Asia/Kolkata"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(13), deadline=None)
 @given(hours=st.lists(st.integers(0, 24 * 400), max_size=40), chunk=st.integers(1, 9))
 def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[int], chunk: int) -> None:
     """As if each moment's own day were asked for; whatever the zone, where clocks change, and where a chunk ends."""
