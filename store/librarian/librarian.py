@@ -35,7 +35,16 @@ from store.librarian.compose import (
 from store.librarian.judge import Readable
 from store.librarian.names import ahead, holding, names, unheard
 from store.librarian.question import HAPPENED, WHY, DataFilter, ParsedQuestion, contains, read
-from store.librarian.quoting import decisive, does, headed, quotable, subject, tells_no_reason, turns_down
+from store.librarian.quoting import (
+    decisive,
+    does,
+    headed,
+    quotable,
+    subject,
+    tells_no_reason,
+    turns_down,
+    without_nouns,
+)
 from store.librarian.sources import Retriever, Source, authors, moment, sources
 from store.llm import usage_stats
 from store.memory import Memory
@@ -211,7 +220,7 @@ class Librarian:
         if chat is not None and (known := self._known(chat, asked)):
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
-        matches, found = self._searched(about, asked.nouns)
+        matches, found = self._searched(about, asked)
         quoted, exact = quotable(matches, found)
         if not exact:
             wanted = names(about)
@@ -264,13 +273,19 @@ class Librarian:
             memory.answers.keep(asked.text, answer.text, shown, seq=newest, by=chat.name)
         return answer
 
-    def _searched(self, about: str, kinds: Sequence[str]) -> "tuple[list[Source], Found]":
+    def _searched(self, about: str, asked: ParsedQuestion) -> "tuple[list[Source], Found]":
         """Return (the best search results, or the nearest where there are none; the search's answer): of the kinds that
-        the question names, if any of these match, else of all kinds."""
-        query = subject(about.replace(":", " "))
-        found = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED) if kinds else None
+        the question names, if any of these match, else of all kinds; where none has all its words, those of the time
+        that it names which have all the others."""
+        query, found = subject(about.replace(":", " ")), None
+        if asked.nouns:
+            named = f"kind:{','.join(asked.nouns)}"
+            found = self._search(f"{named} {without_nouns(query)}", judge.LOOKED)
         if found is None or not found.hits:
             found = self._search(query, judge.LOOKED)
+        if not found.exact and asked.within:
+            then = self._search(asked.within.text, judge.LOOKED, meaning=False)
+            found = then if then.exact else found
         hits = (found.hits or found.nearest)[: judge.LOOKED]
         return sources(self._memory.database, [hit.record for hit in hits]), found
 
@@ -291,8 +306,10 @@ class Librarian:
         if not rest:
             return None
         found = self._search(rest, judge.LOOKED, meaning=False)
-        exact = {hit.citation for hit in found.hits if hit.level == EXACT}
-        done = [one for one in matches if one.citation in exact and does(one, asked)]
+        exact = {hit.citation: hit.record for hit in found.hits if hit.level == EXACT}
+        others = {name: one for name, one in exact.items() if all(name != match.citation for match in matches)}
+        known = [one for one in matches if one.citation in exact]
+        done = [one for one in (*known, *sources(self._memory.database, others.values())) if does(one, asked)]
         reasons = [one for one in done if aspect == WHY and not tells_no_reason(one)]
         return next(iter(reasons or done), None)
 

@@ -73,7 +73,8 @@ class ParsedQuestion:
     """A parsed question: its `language`, what it asks of a record (`aspect`), its content words (`about`), the records
     it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
     `nouns`, the kinds of record that it names; `decides`: it asks for a decision; `follows`: it refers to the
-    previous exchange; `dated`: the filter if it asks for the newest or the oldest record about something."""
+    previous exchange; `dated`: the filter if it asks for the newest or the oldest record about something, `within` if
+    it asks about something in a time."""
 
     text: str
     language: str
@@ -86,6 +87,7 @@ class ParsedQuestion:
     nouns: tuple[str, ...] = ()
     decides: bool = False
     dated: DataFilter | None = None
+    within: DataFilter | None = None
 
     @property
     def kind(self) -> str:
@@ -115,7 +117,10 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
     dated = changed(data, words=tuple(rest)) if rest and data.first and not leans and _dates(terms, aspect) else None
-    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms), dated=dated)
+    thing = tuple(word for word in rest if (word,) not in vocabulary.named("acts"))
+    within = DataFilter(data.kinds, since=data.since, before=data.before, words=thing or tuple(rest))
+    timed = within if rest and (data.since or data.before) and not dated else None
+    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms), dated=dated, within=timed)
 
 
 def _dates(terms: Sequence[str], aspect: str) -> bool:

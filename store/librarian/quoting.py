@@ -52,6 +52,18 @@ def subject(question: str, acts: frozenset[str] = frozenset()) -> str:
     return " ".join(kept if rest else () if acts else terms)
 
 
+def without_nouns(query: str) -> str:
+    """Return a query without what only says that records of a kind are to be shown (show me commits about), unless
+    nothing else is left."""
+    nouns = {part for one in templates.LANGUAGES for names in templates.table(one)["names"].values() for part in names}
+    shows = {word for phrase in templates.phrases("shows") for word in phrase}
+    terms = query.split()
+    while terms and words(terms[0]) and shows.issuperset(words(terms[0])):
+        terms = terms[1:]
+    kept = [term for term in terms if not words(term) or not nouns.issuperset(words(term))]
+    return " ".join(kept if words(" ".join(kept)) else query.split())
+
+
 def does(source: Source, asked: set[str]) -> bool:
     """Return whether a record says that what is asked was done; a commit that says of nothing what was done with it is
     taken for the one that brought it."""

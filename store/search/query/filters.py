@@ -33,7 +33,10 @@ _WORK = {
     "progress": (("task", "status = 'in_progress'"), ("iteration", "status = 'active'")),
     "done": (("task", "status = 'done'"), ("iteration", "status = 'completed'")),
     "abandoned": (("iteration", "status = 'abandoned'"),),
-    "reverted": (("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),),
+    "reverted": (
+        ("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),
+        ("commit", "message GLOB 'Revert \"*'"),  # as git writes it
+    ),
 }
 # kind of the cited record → kind of the linked records → SQL for their ids
 _LINKED = {

@@ -28,7 +28,7 @@ COMMITS = (
 
 @pytest.fixture
 def history(memory: Memory, clock: Clock) -> Memory:
-    """A commit a month, numbered from 1."""
+    """A commit every 30 days from 17 October 2025 on, numbered from 1."""
     clock.advance(days=-400)
     for number, (message, author) in enumerate(COMMITS, 1):
         memory.commits.log(f"{number:x}" * 40, message=message, author=author)
@@ -88,3 +88,44 @@ def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) 
 def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
     answer = Librarian(history).ask("when was the last migration of the warehouse?")
     assert answer.nothing or not answer.exact
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("which releases were there in May 2026?", "C#8888888"),
+        ("how many releases were there in January 2026?", "C#4444444"),
+        ("what did we change in the blueprints in April 2026?", "C#7777777"),
+        ("¿qué se hizo con la release en mayo de 2026?", "C#8888888"),
+    ],
+)
+def test_a_time_in_a_question_is_where_its_other_words_are_looked_for(
+    history: Memory, question: str, first: str
+) -> None:
+    answer = Librarian(history).ask(question)
+    assert answer.citations[0] == first and answer.exact
+
+
+def test_a_time_that_a_record_names_itself_comes_first(history: Memory) -> None:
+    history.facts.remember("The budget for the release of March 2026 was 900 euros")
+    assert Librarian(history).ask("what was the budget for the release of March 2026?").citations[0] == "F#1"
+
+
+def test_what_is_asked_to_be_shown_need_not_name_its_kind(history: Memory) -> None:
+    for question in (
+        "show me the commits about codespell",
+        "list all commits on codespell",
+        "mostrame los commits de codespell",
+    ):
+        answer = Librarian(history).ask(question)
+        assert answer.citations == ("C#ccccccc",) and answer.exact
+
+
+def test_what_git_reverted_was_reverted(history: Memory) -> None:
+    assert Librarian(history).ask("what was reverted?").nothing
+    history.commits.log(
+        "d" * 40, message='Revert "pre-commit: add codespell"\n\nThis reverts commit ccccccc.', author="Ana"
+    )
+    history.commits.log("e" * 40, message="Reverting the docs is not needed", author="Ana")
+    answer = Librarian(history).ask("what was reverted?")
+    assert answer.citations == ("C#ddddddd",) and answer.filter == "is:reverted"
