@@ -124,6 +124,7 @@ FOR_THE_APPLICATION = {
         "store.search.pipeline": "record_body=body",
         "store.search.query.query_parser": "query_filters=filters",
         "store.search.snippets": "SnippetMarker=Marker",
+        "store.search.waiting": "search_for_person=search",
         "store.search.signals.spelling": "spellings",
         "store.text.similarity.contradiction": "AGAINST SAME",
         "store.text.prompt_injection": "suspicious",

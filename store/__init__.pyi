@@ -556,6 +556,9 @@ from store.search.signals.spelling import (
 from store.search.snippets import (
     Marker as SnippetMarker,
 )
+from store.search.waiting import (
+    search as search_for_person,
+)
 from store.services import (
     adoption,
     auto_ingest,
@@ -1010,6 +1013,7 @@ __all__ = [
     "scan_machine",
     "scan_secrets",
     "scrub_secrets",
+    "search_for_person",
     "serve_mcp",
     "session_flush",
     "shared_identity",

@@ -54,10 +54,12 @@ class Answer:
     """The result of a search: `hits`, best first; `total`, the number of matches, of which `exact` are exact;
     `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
     `milliseconds` taken; `notes` on parts of the query that could not be used; `words` searched for. Where nothing is
-    near the query, `hits` is empty and `nearest` holds the few records that come closest."""
+    near the query, `hits` is empty and `nearest` holds the few records that come closest. A person's search has in
+    `waiting` what it finds in the inbox, of `waits` proposals (see `store.search.waiting`)."""
 
     __slots__ = (
-        *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "signals", "total", "words"),
+        *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "signals", "total", "waiting"),
+        *("waits", "words"),
     )
 
     def __init__(
@@ -82,6 +84,8 @@ class Answer:
         self.words = words
         self.nearest = nearest or []
         self.exact = exact
+        self.waiting: list[Hit] = []
+        self.waits = 0
         self.provider = provider  # who computed the query's vector, "" where no model ran
 
     @property

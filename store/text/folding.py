@@ -5,9 +5,7 @@ from unicodedata import normalize as _form
 
 def fold(text: str) -> str:
     """Remove capitals and accents without changing the length; make curly apostrophes straight."""
-    if text.isascii():
-        return text.lower()
-    return "".join(_bare(char) for char in text)
+    return text.lower() if text.isascii() else text.translate(_BARE)
 
 
 def normalize(text: str, keep: str = "") -> str:
@@ -22,9 +20,16 @@ def normalize(text: str, keep: str = "") -> str:
     return " ".join(text.split())
 
 
-def _bare(char: str) -> str:
-    found = _form("NFD", char.lower())[:1]
-    return {"’": "'", "‘": "'"}.get(found, found or char)
+class _Bare(dict[int, str]):
+    """Code point of a character → the letter without capitals and accents, noted when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        found = _form("NFD", chr(code).lower())[:1]
+        self[code] = bare = {"’": "'", "‘": "'"}.get(found, found)
+        return bare
+
+
+_BARE = _Bare()
 
 
 def _stripped(char: str) -> str:

@@ -6,17 +6,19 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Decision, Fact, GlobalFact, Hit, Record, ago
+from store import Decision, Fact, GlobalFact, Hit, Proposal, Record, ago
 from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.details.proposal_detail import WARNING, flagged
+from tui.render.line_parts import writer
 from tui.render.summary_line import moment
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 MOST = 3  # lines of a hit
-TITLED = ("decision", "commit", "summary", "event")  # kinds whose text begins with a title
+TITLED = ("decision", "commit", "summary", "event", "proposal")  # kinds whose text begins with a title
 DATA = " {"  # how the data of an event begin, after its type and phase
 WORDS = str.maketrans({"_": " ", '"': None, "{": None, "}": None})  # of an event's text and data, as people write
 
@@ -72,6 +74,10 @@ class HitRows:
             glyph, style = FACT_BADGES[badge][0], badge_style(badge)
             word, loud = FACT_BADGES[badge][1], badge == "stale"
             word = f"global · {word}" if shared else word
+        elif isinstance(record, Proposal):
+            warned = flagged(record)
+            glyph, style = (WARNING, "warning") if warned else (KIND_GLYPHS["proposal"], "glyph-proposed")
+            word, loud = f"{record.kind} by {visible(writer(record.origin))}", False
         else:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
             word, loud = "", False

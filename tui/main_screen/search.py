@@ -227,7 +227,9 @@ class SearchController:
         shown, rows = self._list, self._rows
         if held and stay and rows is not None:
             count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
-            visible_hits = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
+            waiting = {hit.key for hit in answer.waiting}
+            seen = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
+            visible_hits = [hit for hit in seen if hit.key not in waiting]
             keys = {hit.key for hit in visible_hits}
             return grouped(answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
         groups = grouped(answer)
@@ -258,7 +260,8 @@ class SearchController:
         """Return the first line of the list where no record contains what was asked."""
         from tui.render.levels import none_exact
 
-        return none_exact(self._bar.query_text, answer) if answer.hits or answer.nearest else ""
+        some = answer.hits or answer.nearest or answer.waiting
+        return none_exact(self._bar.query_text, answer) if some else ""
 
     def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
         """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""

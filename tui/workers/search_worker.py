@@ -85,11 +85,14 @@ class SearchWorker(Worker):
     def _search(
         self, connection: _Connection, query: str, limit: int, meaning: bool, wanted: Callable[[], bool]
     ) -> Answer | None:
+        from store import search_for_person
+
         with connection.busy:  # an interrupted one takes a moment to end
             if not wanted():
                 return None
             try:
-                return self._open(connection).search(query, limit=limit, meaning=meaning)
+                memory = self._open(connection)
+                return search_for_person(memory.search, memory.database, query, limit, meaning)
             except apsw.InterruptError:
                 return None
 

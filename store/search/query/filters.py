@@ -50,7 +50,7 @@ _LINKED = {
         " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
     },
 }
-_AGENTS = "agents"  # as an author: any agent
+AGENTS = "agents"  # as an author: any agent
 # statuses of records no longer in force; the only other status in the corpus is `active`
 GONE = ("superseded", "contradicted", "forgotten")
 
@@ -69,6 +69,8 @@ class Filters:
         self.dated = bool(asked.since or asked.before)
         self.code = asked.code
         self.kinds: frozenset[int] | None = None
+        if asked.inbox:
+            self._of_kinds(())
         for kinds in asked.kinds:
             self._only(NUMBERS[kind] for kind in kinds)
             self.clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in kinds)})")
@@ -94,10 +96,10 @@ class Filters:
             self._add(f"({' OR '.join(parts)})", **{name: iteration})
         for place, author in enumerate(asked.authors):
             database.connection.create_scalar_function("holds", _holds, 2, deterministic=True)
-            database.connection.create_scalar_function("by_agent", _by_agent, 1, deterministic=True)
+            database.connection.create_scalar_function("by_agent", by_agent, 1, deterministic=True)
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name = f"author{place}"
-            if author.casefold() == _AGENTS:
+            if author.casefold() == AGENTS:
                 self._add(f"by_agent(CAST(CASE c.id % 16 {cases} END AS BLOB))")
                 continue
             self._add(f"holds(CAST(CASE c.id % 16 {cases} END AS BLOB), :{name})", **{name: author.casefold()})
@@ -181,7 +183,7 @@ def _holds(*values: "SQLiteValue") -> bool:
     return str(part) in text_of(text).casefold()
 
 
-def _by_agent(*values: "SQLiteValue") -> bool:
+def by_agent(*values: "SQLiteValue") -> bool:
     """Return whether an origin is an agent's."""
     origin = text_of(values[0])
     return origin in ("agent", "hook") or origin.startswith("mcp:")

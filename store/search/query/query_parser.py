@@ -16,6 +16,7 @@ STATUS_ALIASES = {"replaced": "superseded"}
 WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
 RESTS = EVIDENCE_STATES[1:]  # of what records rest on
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)
+WAITING_ALONE = "What waits in the inbox is shown to a person alone, who accepts it or not."
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
@@ -39,12 +40,13 @@ class Query:
     empty when not given. All of several kinds, domains, tags, authors, iterations (ids) and ageing states must hold;
     `now` is the time that ages are measured at. `text` is the query without its filters; `related` cites the record
     whose related records are wanted; `phrases` are the quoted phrases, which must occur word for word (but see
-    `quotes_in_part`); `code` asks for code only; `notes` says in plain words which parts could not be used."""
+    `quotes_in_part`); `code` asks for code only, `inbox` for what waits there; `notes` says in plain words which
+    parts could not be used."""
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
         *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words"),
-        *("rests", "work"),
+        *("inbox", "rests", "work"),
     )
 
     def __init__(self, now: str) -> None:
@@ -56,6 +58,7 @@ class Query:
         self.words: list[str] = []
         self.phrases: list[str] = []
         self.code = False
+        self.inbox = False
         self.text = ""
         self.typing = False
         self.kinds: list[tuple[str, ...]] = []
@@ -121,10 +124,13 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
         if not also_is(query, value.lower()):
             query.notes.append(f"is: takes {', '.join(IS)}")
     elif name == "in":
-        if words == ("code",):
+        if words == ("inbox",):
+            query.inbox = True
+            query.notes.append(WAITING_ALONE)
+        elif words == ("code",):
             query.code = True
         else:
-            query.notes.append("in: takes code")
+            query.notes.append("in: takes code, inbox")
     elif name == "tag":
         query.tags.append(value)
     elif name in ("author", "by"):

@@ -75,7 +75,7 @@ def test_code_is_looked_for_alone_where_that_is_asked(memory: Memory) -> None:
     say(memory, "account rotation is due", CODE)
     assert {hit.citation for hit in memory.search("account").hits} == {"T#1", "T#2"}
     assert {hit.citation for hit in memory.search("account in:code").hits} == {"T#2"}
-    assert memory.search("account in:speech").notes == ["in: takes code"]
+    assert memory.search("account in:speech").notes == ["in: takes code, inbox"]
 
 
 def test_a_word_that_stands_nowhere_finds_the_longer_ones_that_begin_with_it(memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 import os
 
-from store import GlobalFact, InvalidInput, local_time, typed_moment
+from store import GlobalFact, InvalidInput, Proposal, local_time, typed_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import search_for_person
     from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
+    from tui.render.line_parts import writer
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
 
@@ -22,10 +24,10 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("There is nothing to search for.", 'Give words or a filter: memoranda search "is:pinned"')
     cites = session.memory.config["citations"]
     iteration = number(given.iteration, "iteration") if given.iteration else 0
-    answer = session.memory.search(
-        " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
-    )
-    said = levels.none_exact(" ".join(given.query), answer)
+    query, memory = " ".join(given.query), session.memory
+    answer = search_for_person(memory.search, memory.database, query, given.limit, not given.keywords, iteration)
+    waits, answer.waiting = answer.waits, []  # agents run this too: how many, and what they say only where asked for
+    said = levels.none_exact(query, answer)
     lines = [visible(said)] if said else []
     for heading, hits in levels.grouped(answer):
         lines += [heading] if heading else []
@@ -34,6 +36,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
                 lines.append("")
             cited = "" if cites == "off" else f"{hit.citation:<9}  "
             cited += "global: " if isinstance(hit.record, GlobalFact) else ""
+            cited += f"{visible(writer(hit.record.origin))}: " if isinstance(hit.record, Proposal) else ""
             lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
             if cites == "on":
                 lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
@@ -45,6 +48,12 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
     if answer.left_out:
         lines.append(f"{count(answer.left_out, 'record')} hidden (forgotten or replaced): is:replaced is:forgotten")
+    if waits:
+        import shlex
+
+        lines.append(
+            f"{count(waits, 'proposal')} in the inbox: memoranda search {shlex.join(['in:inbox', *given.query])}"
+        )
     tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
     return Outcome(
         lines=[*lines, *tail],
@@ -53,6 +62,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             "verdict": answer.verdict,
             "exact": answer.exact,
             "left_out": answer.left_out,
+            "waiting": waits,
             "provider": answer.provider,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),

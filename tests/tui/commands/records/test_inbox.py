@@ -5,7 +5,8 @@ from types import SimpleNamespace
 from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
-from tui.commands import Session
+from tui.commands import Outcome, Session
+from tui.commands.records.browse import search
 from tui.commands.records.inbox import list_proposals
 
 
@@ -16,3 +17,21 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     session = Session(memory.location, memory, "", lambda question: False)
     given = SimpleNamespace(state="", origin=None, limit=50)
     assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
+
+
+def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -> None:
+    """Agents run `search` too: they are told no words of what nobody accepted."""
+    memory.inbox.propose("add", {"fact": "Ledger of Ana"}, origin="team:Ana (abcdefgh2345)")
+    session = Session(memory.location, memory, "", lambda question: False)
+
+    def searched(*query: str) -> Outcome:
+        given = SimpleNamespace(query=query, limit=20, iteration="", explain=False, keywords=True)
+        return search(session, given)  # type: ignore[arg-type]
+
+    found = searched("ledger", "is it")
+    assert not any("Ana" in line for line in found.lines)
+    assert "1 proposal in the inbox: memoranda search in:inbox ledger 'is it'" in found.lines
+    assert found.data is not None and found.data()["waiting"] == 1 and found.data()["hits"] == []  # type: ignore[index]
+    waiting = searched("in:inbox", "ledger")
+    assert "◇ P#1        Ana: «Ledger» of Ana" in waiting.lines
+    assert waiting.data is not None and [one["kind"] for one in waiting.data()["hits"]] == ["proposal"]  # type: ignore[index]

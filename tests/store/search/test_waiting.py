@@ -1,0 +1,117 @@
+"""What waits in the inbox is found by a person who searches, apart from what is known, and by nobody else."""
+
+from __future__ import annotations
+
+import pytest
+from support.team import Join, join, remote
+
+from store.inbox.proposal_basis import ProposalQuestion
+from store.memory import Memory
+from store.search.query.query_parser import WAITING_ALONE
+from store.search.results import EXACT, NEAR, Answer
+from store.search.waiting import search
+from store.text.folding import fold
+
+__all__ = ["join", "remote"]
+
+
+def propose(memory: Memory, text: str, origin: str = "agent", **change: object) -> int:
+    with memory.database.write(origin, "propose") as write:
+        asked = ProposalQuestion("add", {"fact": text, "domain": "work", **change}, None, (), origin, "heard")
+        return memory.inbox.ask(write, asked)[0]
+
+
+def asked(memory: Memory, query: str, limit: int = 20) -> Answer:
+    return search(memory.search, memory.database, query, limit, meaning=False)
+
+
+def waiting(memory: Memory, query: str) -> list[str]:
+    return [hit.citation for hit in asked(memory, query).waiting]
+
+
+@pytest.fixture
+def filled(memory: Memory) -> Memory:
+    memory.facts.remember("The ledger rounds half up", domain="work")
+    propose(memory, "Deploy policies of the ledger are in the handbook", tags=["ops"])
+    propose(memory, "La decisión del café la tomó Íñigo", "import:notes", domain="general")
+    propose(memory, "Ledger for invoices", "team:Ana", decision={"chosen": "A single table", "rationale": "go slowly"})
+    propose(memory, "請求書の締め切りは金曜日です", "team:Ana")
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("ledger", ["P#3", "P#1"]),
+        ("ledgers handbook", ["P#1", "P#3"]),  # all words first, then half of them
+        ("policy", ["P#1"]),
+        ("hand", ["P#1"]),  # which is being typed
+        ("edger", []),
+        ("DECISION inigo", ["P#2"]),
+        ("single table", ["P#3"]),  # what is chosen, not the title alone
+        ("go", ["P#3"]),
+        ("締め切り", ["P#4"]),
+        ('"deploy policies"', ["P#1"]),
+        ('"policies deploy"', []),
+        ("ledger by:ana", ["P#3"]),
+        ("ledger by:agents", ["P#1"]),
+        ("by:ana", ["P#4", "P#3"]),
+        ("kind:decision", ["P#3"]),
+        ("tag:OPS", ["P#1"]),
+        ("domain:general", ["P#2"]),
+        ("since:1d by:ana", ["P#4", "P#3"]),
+        ("before:1d", []),
+        ("ledger is:pinned", []),
+        ("ledger kind:task", []),
+        ("F#1", []),
+        ("", []),
+    ],
+)
+def test_what_waits_is_found_beside_what_is_known(filled: Memory, query: str, found: list[str]) -> None:
+    assert waiting(filled, query) == found
+    answer = asked(filled, f"in:inbox {query}")
+    if found:
+        assert [hit.citation for hit in answer.hits] == found and not answer.waiting and answer.total == len(found)
+    assert WAITING_ALONE not in answer.notes
+
+
+def test_a_hit_says_who_proposed_it_and_which_words_it_has(filled: Memory) -> None:
+    first, second = asked(filled, "ledger handbook").waiting
+    assert (first.level, second.level) == (EXACT, NEAR) and first.kind == "proposal"
+    assert [first.snippet[start:end] for start, end in first.marks] == ["ledger", "handbook"]
+    assert asked(filled, "in:inbox").total == 4
+    assert asked(filled, "in:inbox is:pinned").notes == [
+        "in:inbox goes with kind:fact, kind:decision, domain:, tag:, by:, since:, before:"
+    ]
+
+
+def test_what_was_decided_or_proposed_meanwhile_is_known_at_once(filled: Memory) -> None:
+    assert waiting(filled, "ledger") == ["P#3", "P#1"]
+    filled.inbox.accept(1)
+    assert waiting(filled, "ledger") == ["P#3"]
+    propose(filled, "The ledger has no holidays")
+    assert waiting(filled, "ledger") == ["P#5", "P#3"]
+    answer = asked(filled, "ledger", limit=1)
+    assert [hit.citation for hit in answer.waiting] == ["P#5"] and answer.waits == 2
+
+
+def test_no_other_search_finds_it(filled: Memory) -> None:
+    plain = filled.search("in:inbox ledger", meaning=False)
+    assert not plain.hits and not plain.waiting and plain.notes == [WAITING_ALONE]
+    assert not filled.search.kinds("in:inbox ledger")
+    found = filled.search("ledger single table handbook", meaning=False)
+    assert {hit.kind for hit in found.hits} == {"fact"} and not found.waiting
+
+
+def test_what_a_teammate_shared_is_found_before_it_is_accepted(join: Join) -> None:
+    """With who shared it, in no answer to an agent."""
+    ana, bob = join("ana"), join("bob")
+    ana.remember("Invoices leave on the fifth")
+    ana.sync()
+    bob.sync()
+    (hit,) = search(bob.memory.search, bob.memory.database, "invoices").waiting
+    assert getattr(hit.record, "origin", "").startswith("team:ana (")
+    assert not bob.memory.search("invoices").hits
+    bob.decide("accept")
+    answer = search(bob.memory.search, bob.memory.database, "invoices")
+    assert [found.kind for found in answer.hits] == ["fact"] and not answer.waiting
