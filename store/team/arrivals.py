@@ -76,6 +76,15 @@ def _as_taken(memory: Memory, held: Held) -> dict[str, Any]:
     return {name: value for name, value in found.fields.items() if name not in WORDS} if found is not None else {}
 
 
+def _purged_by(record: SharedRecord, held: Held, values: dict[str, object]) -> str:
+    """Return the writer who purged the change that is held of these fields; empty where nobody did."""
+    there = {
+        one for name in values for several in (record.heads(name), record.replaced.get(name, ())) for one in several
+    }
+    gone = {author_of(one) for name in values for one in held.base.get(name, ()) if one not in there}
+    return min(gone & record.questions["purge"].keys(), default="")
+
+
 class Arrivals:
     """The records of a team that changed, brought to the person of one memory. `writer` is their own."""
 
@@ -105,6 +114,8 @@ class Arrivals:
         own = record.author == self._writer
         if held is None and self._writer in record.endorsed and not own:
             held = self._taken(record)
+        if not record.purged and record.questions["purge"] and self._unsaid(record, offer):
+            offer = None
         if record.purged:
             self._purged(record, held, offer, own)
         elif record.status == "unknown":
@@ -149,8 +160,8 @@ class Arrivals:
             kind = "correct" if record.kind == "fact" else "decide"
             self._ask(record, kind, held, author_of(next(iter(theirs.values()))), values)
             return True
-        if own and record.questions["forget"]:
-            return self._forgotten(record, held, sorted(record.questions["forget"])[0])
+        if own and (asked := {**record.questions["purge"], **record.questions["forget"]}):
+            return self._forgotten(record, held, min(asked))
         return False
 
     def _unseen(self, record: SharedRecord, held: Held, name: str) -> list[str]:
@@ -204,8 +215,13 @@ class Arrivals:
         else:
             change = {}
             reason = f"{self._name(writer)} wants {record.id} forgotten."
+            if held is not None and record.author == self._writer and writer not in record.questions["forget"]:
+                here = cite(record.kind, held.number)
+                reason = f"{self._name(writer)} purged {record.id}, and asks you to: purge {here}."
         if values:
             reason = f"{self._name(writer)} changed {record.id}."
+            if held is not None and (who := _purged_by(record, held, values)):
+                reason = f"{self._name(who)} purged their change of {record.id}, which holds here: so it was before."
             if record.conflicts().keys() & values.keys():
                 reason += " You changed it too: what you choose here holds for both."
         if kind == "decide" and held is not None:
@@ -267,6 +283,20 @@ class Arrivals:
         if held is not None and not own:
             self._team.drop_held(held.id)
         self._found.erased += len(self._found.purged) > known
+
+    def _unsaid(self, record: SharedRecord, offer: Offer | None) -> bool:
+        """Note what waits here, or was rejected, of changes that a teammate purged since; return whether the `offer`
+        is among it. What was accepted is the person's own."""
+        gone: set[int] = set()
+        for writer in record.questions["purge"].keys() - {self._writer}:
+            if not record.changed_by(writer):
+                sql = f"SELECT id FROM {_ABOUT} AND instr(origin, ?) AND state <> 'accepted'"
+                gone.update(number for (number,) in self._memory.database.rows(sql, (record.id, writer)))
+        self._found.purged += [("proposal", number) for number in sorted(gone)]
+        if offer is None or offer.proposal not in gone:
+            return False
+        self._team.drop_offer(offer.id)
+        return True
 
     def _before(self, number: int, made: set[int]) -> list[tuple[str, int]]:
         """Return the facts that one superseded, back to the first that was made of a shared record; none without it."""

@@ -121,10 +121,7 @@ class Collector:
         own = record.author == self.writer
         found = local(self.memory, record.kind, one.number)
         if found is None:
-            if own:
-                self._note("purge", one.id)
-            else:
-                self.team.drop_held(one.id)
+            self._note("purge", one.id)  # of another's record a question to its author
             return
         if found.number != one.number:
             one.number = found.number

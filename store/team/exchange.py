@@ -35,7 +35,8 @@ PUSHED, REPLACED = "pushed", "replaced"
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
-THEIRS = "shared by {}: until they purge it their stream keeps it, on {} and here, and yours what you made of it"
+THEIRS = "shared by {}: until they purge it, for which they are asked, their stream keeps it, on {} and here"
+CHANGED = "; your change of it leaves your stream with `team sync`, and stays with those who accepted it"
 
 
 @dataclass(slots=True)
@@ -177,8 +178,9 @@ class Team:
         for one in plan.going:
             if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
                 author = author_of(id)
-                where = THEIRS.format(names.get(author, author), self.remote)
-                what = REACH.format(self.remote) if author == self.writer else where
+                theirs = THEIRS.format(names.get(author, author), self.remote)
+                theirs += CHANGED if self._file.record(id).changed_by(self.writer) else ""
+                what = REACH.format(self.remote) if author == self.writer else theirs
                 places.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
         return places
 
@@ -298,7 +300,8 @@ class Team:
             operations += Collector(self._memory, self._file, writer, seq, self._memory.now).collect(choice)
             self._file.put(SEEN, newest)
             self._file.put(STEP, self._step("ORDER BY seq DESC LIMIT 1"))
-        erased = {one.id for one in operations if one.op == "purge"}
+        purged = {one.id for one in operations if one.op == "purge"}
+        erased = {id for id in purged if author_of(id) == writer or self._file.record(id).changed_by(writer)}
         if erased:
             self._rewrite(writer, state, operations, erased, merge)
         elif operations:
@@ -310,7 +313,8 @@ class Team:
     def _rewrite(
         self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: StreamMerge
     ) -> None:
-        """Replace one's own stream by one without the words of purged records, and remove the old one here."""
+        """Replace one's own stream by one without the words of purged records, one's own and what one changed of
+        others', and remove the old one here."""
         kept = []
         for old in merge.read(writer, state.head) if state.head else ():
             gone = old.id in erased and old.op != "purge"

@@ -200,13 +200,13 @@ class StreamMerge:
         """Take a stream that its writer replaced after a purge; raise Refused for any other that does not go on."""
         new = list(self._verified(state.writer, head))
         lines = [one for segment, _ in new for one in segment.operations]
-        erased = {one.id for one in lines if one.op == "purge" and one.own}
+        erased = {one.id for one in lines if one.op == "purge"}
         old = self.read(state.writer, state.head)
         if len(lines) < len(old) or not new[0][0].rewrites:
             raise Refused("it was replaced by another stream")
         for before, after in zip(old, lines, strict=False):
             if before.line() != after.line() and not (
-                after.op in GONE and after.id == before.id and after.id in erased
+                after.op in (GONE if after.own else GONE[:1]) and after.id == before.id and after.id in erased
             ):
                 raise Refused("it was rewritten")
         state.head = head

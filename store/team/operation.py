@@ -88,7 +88,7 @@ def parsed(line: bytes, writer: str) -> Operation:
     record = RECORD.match(id)
     if not record or not isinstance(fields, dict) or not isinstance(base, dict):
         raise Refused(f"Operation {seq} of {writer} is about no record.")
-    if op in ("add", "restore", "gone") and record[3] != writer:
+    if op in ("add", "restore") and record[3] != writer:
         raise Refused(f"Operation {seq} of {writer} speaks for another writer's {id}.")
     kind = KINDS[record[1]]
     for name, value in fields.items():

@@ -89,6 +89,11 @@ class SharedRecord:
         own = [one for one in self.heads(name) if one.endswith(f"@{self.author}")]
         return held[(own or list(self.heads(name)))[0]] if held else None
 
+    def changed_by(self, writer: str) -> bool:
+        """Return whether a writer ever set one of its fields."""
+        known = (one for several in (*self.values.values(), *self.replaced.values()) for one in several)
+        return any(author_of(one) == writer for one in known)
+
     def fields(self) -> dict[str, Any]:
         """Return the shown value of each field that has one."""
         return {name: value for name in FIELDS[self.kind] if (value := self.value(name)) is not None}

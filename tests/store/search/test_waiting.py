@@ -10,7 +10,6 @@ from store.memory import Memory
 from store.search.query.query_parser import WAITING_ALONE
 from store.search.results import EXACT, NEAR, Answer
 from store.search.waiting import search
-from store.text.folding import fold
 
 __all__ = ["join", "remote"]
 

@@ -107,7 +107,6 @@ def line(**parts: object) -> bytes:
         (line(op="exec"), "no known kind"),
         (line(id="../../etc"), "about no record"),
         (line(id="F1@aaaaaaaaaaaa", fields=FACT), "speaks for another"),
-        (line(op="gone", id="F1@aaaaaaaaaaaa"), "speaks for another"),
         (line(op="restore", id="F1@aaaaaaaaaaaa"), "speaks for another"),
         (line(fields={**FACT, "tags": ["a"] * 101}), "does not have"),
         (line(fields={"fact": "x", "pinned": "1"}), "does not have"),
@@ -162,6 +161,23 @@ def test_only_a_writers_own_purge_lets_a_stream_be_rewritten(join: Join, mallory
     mallory.push(split(MALLORY, [again, asked], "", "0" * 64))
     assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
     assert bob.view() == before
+
+
+def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(join: Join, mallory: Mallory) -> None:
+    """What the record's author said of it stays, and so does the record."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.sync()
+    id = f"F1@{ref(ana).rpartition('/')[2]}"
+    said = Operation(MALLORY, 1, MOMENT, "change", id, {"fact": "Releases need no review"})
+    asked = Operation(MALLORY, 2, MOMENT, "purge", id)
+    mallory.push(split(MALLORY, [said], ""))
+    bob.sync()
+    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), asked], "", "0" * 64))
+    assert bob.sync().warnings == [] and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
+    assert "no review" not in bob.view() and '"purged":true' not in bob.view()
+    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", "F9@aaaaaaaaaaaa"), asked], "", "0" * 64))
+    assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one]
 
 
 def test_a_forged_purge_or_forget_of_anothers_record_is_a_question(join: Join, mallory: Mallory) -> None:

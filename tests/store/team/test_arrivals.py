@@ -3,6 +3,7 @@ reaches every text that it ever had there."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,19 @@ from support.team import WORK, Join, Person
 from store.inbox.inbox import InboxChoice
 from store.purge.proof import files_of
 from store.team.arrivals import Arrivals
-from store.team.exchange import Team, with_shared
+from store.team.exchange import Team, erase_shared, with_shared
 
 FIRST, SECOND, THIRD = (
     "The safe opens with swordfish",
     "The safe opens with marlin today",
     "The safe opens with haddock",
 )
+
+
+def git(person: Person, *arguments: str) -> str:
+    """Return what git says of the remote."""
+    done = subprocess.run(["git", "-C", person.remote, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def left(person: Person, *words: str) -> list[tuple[str, str]]:
@@ -282,6 +289,86 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
+
+
+@pytest.mark.parametrize("answer", ["", "reject", "accept"])
+def test_a_purge_of_ones_change_of_anothers_record_needs_nobody(join: Join, answer: str) -> None:
+    """It leaves one's own stream, the remote, and wherever it waits or was rejected; who accepted it keeps it, and is
+    asked to go back. The author is asked to purge theirs."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    ana.remember(FIRST)
+    ana.sync(), bob.sync(), cleo.sync()
+    (copy,) = bob.decide("accept")
+    cleo.decide("accept")
+    assert copy is not None
+    newer = bob.memory.facts.correct(copy, SECOND)
+    bob.sync(), cleo.sync()
+    if answer:
+        cleo.decide(answer)
+        cleo.sync()
+    plan = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)]))
+    assert "your change of it leaves your stream" in plan.places[-1].what
+    bob.memory.purge.run(bob.memory.purge.plan([("fact", newer)]))
+    erase_shared(bob.memory)
+    assert left(bob, "marlin") == []
+    assert bob.sync().warnings == []
+    assert "swordfish" in git(bob, "log", "--all", "-p") and "marlin" not in git(bob, "log", "--all", "-p")
+    assert cleo.sync().warnings == [] and ana.sync().warnings == []
+    assert ana.facts() == [FIRST] and left(ana, "marlin") == []
+    assert [kind for kind, _ in ana.waiting()] == ["forget"]
+    assert "purged" in ana.memory.inbox.waiting()[0].reason
+    if answer == "accept":
+        (asked,) = cleo.memory.inbox.waiting()
+        assert cleo.facts() == [SECOND] and (asked.kind, asked.text) == ("correct", FIRST)
+        assert asked.reason.startswith("Bob (") and "purged their change" in asked.reason
+        cleo.decide("accept")
+    else:
+        assert left(cleo, "marlin") == [] and cleo.waiting() == []
+    cleo.sync(), ana.sync(), bob.sync(), ana.sync(), cleo.sync()
+    dora = join("Dora")
+    assert dora.sync().warnings == [] and dora.waiting() == [("add", FIRST)]
+    assert ana.view() == bob.view() == cleo.view() == dora.view() and cleo.facts() == [FIRST]
+
+
+def test_an_author_who_accepted_a_change_that_was_purged_keeps_the_record(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    assert copy is not None
+    newer = bob.memory.facts.correct(copy, SECOND)
+    bob.sync(), ana.sync()
+    ana.decide("accept")
+    ana.sync()
+    bob.memory.purge.run(bob.memory.purge.plan([("fact", newer)]))
+    bob.sync()
+    assert ana.sync().warnings == [] and ana.facts() == [SECOND]
+    (asked,) = ana.memory.inbox.waiting()
+    assert (asked.kind, asked.text) == ("correct", FIRST) and "purged their change" in asked.reason
+    ana.decide("reject")
+    ana.sync(), bob.sync()
+    assert ana.facts() == [SECOND] and '"purged":true' not in ana.view() and ana.view() == bob.view()
+
+
+def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> None:
+    """Its author is told, and asked."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    with Team(bob.memory) as team:
+        stream = f"refs/memoranda/{team.writer}"
+    before = git(bob, "rev-parse", stream)
+    assert copy is not None
+    bob.memory.purge.run(bob.memory.purge.plan([("fact", copy)]))
+    bob.sync()
+    git(bob, "merge-base", "--is-ancestor", before, stream)
+    ana.sync()
+    (asked,) = ana.memory.inbox.waiting()
+    assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1.")
+    bob.sync()
+    assert bob.waiting() == [] and bob.facts() == []
 
 
 def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None:

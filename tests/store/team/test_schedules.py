@@ -51,9 +51,10 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
         chosen = memory.facts.get(dice.choice(active))
         plan = memory.purge.plan([("fact", chosen.id)])
         with Team(memory) as team:
-            if not any(author_of(place.citation) != team.writer for place in team.shared(plan)):
-                memory.purge.run(plan)
-                purged += [one.text for one in plan.going if one.table == "facts"]
+            own = all(author_of(place.citation) == team.writer for place in team.shared(plan))
+        memory.purge.run(plan)
+        if own:  # of another's the author is asked, and who accepted a change keeps it
+            purged += [one.text for one in plan.going if one.table == "facts"]
 
 
 @pytest.mark.sampled(5)
