@@ -1,6 +1,5 @@
 """Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from store.team.collect import Collector, Local, ShareChoice, chosen, fold
 from store.team.commits import link_named
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
+from store.team.remote_address import addresses
 from store.team.repository import INCOMING, StreamRepository
 from store.team.stream import split
 from store.team.team_file import Held, StreamState, TeamFile, exists
@@ -84,7 +84,7 @@ class Team:
         if name and (len(name) > NAME_CHARACTERS or not name.isprintable()):
             raise InvalidInput(f"A name has at most {NAME_CHARACTERS} characters on one line.")
         if remote:
-            self._address(remote)
+            addresses(self._memory.location.project, remote)
         with self._file:
             self._file.put(CHOICE, choice.text())
             self._file.put(SEEN, "")
@@ -190,14 +190,14 @@ class Team:
         """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
         stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, or is half done."""
         self._memory.database.refuse_unwritable()
-        address = self._address(self.remote)
+        address, target = addresses(self._memory.location.project, self.remote)
         done = Exchanged()
         with self._file:
             self._file.put(TRIED, self._memory.now)
             self._file.keep()
-            self._streams.create()
-            writer = self._file.writer
             wait("Fetching")
+            self._streams.create(address)
+            writer = self._file.writer
             self._streams.fetch(address)
             there = self._streams.heads(INCOMING).get(writer, "")
             merge = StreamMerge(self._file, self._streams, self._memory.now)
@@ -217,7 +217,7 @@ class Team:
                 wait("Sharing")
                 self._write(writer, choice, merge)
                 self._file.keep()
-                done.sent = self._push(writer, address, there)
+                done.sent = self._push(writer, target, there)
             if bring:
                 wait("Comparing")
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
@@ -409,17 +409,6 @@ class Team:
                 "SELECT 1 FROM facts WHERE id = json_extract(?, '$[0]')", (place.key,)
             )
         return (table := TABLES.get(place.table)) is not None and table.becomes not in (RECORD, INPUT)
-
-    def _address(self, remote: str) -> str:
-        """Return the address of a remote of the project, or the path or address itself. Raise InvalidInput."""
-        project = self._memory.location.project
-        if project is not None and (found := printed(project, "remote", "get-url", "--", remote)):
-            return found
-        if "://" in remote or os.path.isabs(remote) or ("@" in remote and ":" in remote):
-            return remote
-        raise InvalidInput(
-            f"There is no remote {remote} here.", "Add one with `git remote add`, or name another: share --remote NAME."
-        )
 
 
 def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:

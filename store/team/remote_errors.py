@@ -48,6 +48,11 @@ _KNOWN = (
         "Nothing was lost; what is new is sent when it answers again.",
     ),
     (
+        ("mismatched algorithms", "hash algorithm"),
+        "The remote's repository names its objects by another hash than the streams here",
+        "Share through a remote like the one before: share --remote NAME.",
+    ),
+    (
         ("does not appear to be a git repository", "epository not found", "' not found", "No such file or directory"),
         "There is no git repository at the remote's address, or none that you may read",
         "See the address with `git remote -v`, or name another: share --remote NAME.",

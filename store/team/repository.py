@@ -23,6 +23,7 @@ VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
 SECONDS = 600  # for a fetch or a push
 SILENT_SECONDS = 60  # until a remote that sends nothing is given up
 MOST_WRITERS = 2_000
+SHA256 = 64  # digits of an object's name, where a repository does not use SHA-1
 _SETTINGS = (
     *("core.hooksPath=" + os.devnull, "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
     *("transfer.fsckObjects=true", "fetch.recurseSubmodules=false", "core.quotePath=false"),
@@ -53,10 +54,13 @@ class StreamRepository:
     def exists(self) -> bool:
         return os.path.isfile(os.path.join(self.path, "HEAD"))
 
-    def create(self) -> None:
-        """Make the repository if it is missing. Raise GitError."""
+    def create(self, address: str = "") -> None:
+        """Make the repository if it is missing, with object names like those of the remote at `address`, if given.
+        Raise GitError."""
         if not self.exists():
-            self._git("init", "--quiet", "--bare", "--template=", self.path, inside=False)
+            head = self._git("ls-remote", "--", address, "HEAD", inside=False) if address else b""
+            named = ["--object-format=sha256"] if len(head.partition(b"\t")[0]) == SHA256 else []
+            self._git("init", "--quiet", "--bare", "--template=", *named, self.path, inside=False)
             os.chmod(self.path, 0o700)
 
     def heads(self, where: str = VERIFIED) -> dict[str, str]:

@@ -86,6 +86,7 @@ def test_a_fetch_that_is_cut_anywhere_loses_nothing(join: Join, cable: Wire) -> 
         move(person, address(cable.port))
         with Team(person.memory) as team:
             team.choose(ShareChoice())  # nothing is sent: what goes over the wire is the fetch
+        repository.StreamRepository(str(person.folder)).create()  # nor is the kind of the remote asked for
     cleo.sync()
     whole = cable.received
     for part in CUTS:

@@ -177,7 +177,7 @@ def exchanged_lines(team: "Team", done: "Exchanged") -> list[str]:
     if done.arrived.believed:
         lines.append(f"{count(done.arrived.believed, 'record')} of writers whom you believe were taken at once.")
     if done.arrived.erased:
-        lines.append(f"{count(done.arrived.erased, 'record')} purged by their author were erased here.")
+        lines.append(f"Erased here, since their authors purged them: {count(done.arrived.erased, 'record')}.")
     if done.linked:
         lines.append(f"{count(done.linked, 'commit')} linked to decisions that they name.")
     return [*lines, *(visible(one) for one in (*done.arrived.notes, *done.warnings))]
