@@ -80,7 +80,9 @@ API = {
 FOR_THE_APPLICATION = {
     "the memory, where it is, whose it is": {
         "store.base.installation": "installation_trouble=trouble",
-        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER checkout_root here location=",
+        "store.base.location": """
+            MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER checkout_root here is_personal location= personal_path
+        """,
         "store.trust.ownership": "ownership=",
     },
     "errors": {

@@ -47,7 +47,9 @@ from store.base.location import (
     Location,
     checkout_root,
     here,
+    is_personal,
     locate,
+    personal_path,
 )
 from store.base.models import (
     Change,
@@ -942,6 +944,7 @@ __all__ = [
     "ingest_file",
     "injections",
     "installation_trouble",
+    "is_personal",
     "kept_lines",
     "kind_of",
     "known_setting",
@@ -980,6 +983,7 @@ __all__ = [
     "parse_moment",
     "parse_query",
     "pending_purge",
+    "personal_path",
     "plan_guard_restore",
     "plan_guest_correction",
     "plan_guest_deletion",

@@ -27,7 +27,7 @@ from store.records import proposals
 from store.records.fact_rows import checked, same
 
 # the keys of `change` besides the text, "fact"
-CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision", "created")
+CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision", "created", "scope")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
 IMPORTED = "import:"  # begins the origin of what was read from other tools and documents

@@ -9,6 +9,7 @@ from typing import Any
 
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.location import is_personal
 from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES, FILE
 from store.database.database import Transaction
@@ -121,7 +122,7 @@ class Accepting:
         old: dict[str, Any] = {
             "domain": "general",
             "confidence": "medium",
-            "scope": "project",
+            "scope": "global" if change.get("scope") == "global" and is_personal(write.database.path) else "project",
             "session": "",
             "importance": 0.5,
         }

@@ -9,12 +9,13 @@ from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
+from store.base.location import is_personal
 from store.base.vocabulary import DOMAINS
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.team.collect import NEVER, ORIGIN, ShareChoice, local
-from store.team.operation import FIELDS, LISTS, author_of, kind_of
+from store.team.operation import FIELDS, GLOBAL, LISTS, author_of, kind_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
 from store.team.view import SharedRecord
 from store.text.prompt_injection import suspicious
@@ -205,6 +206,8 @@ class Arrivals:
                 "tags": fields.get("tags", []),
                 "created": min(str(fields.get("created", "")) or self._memory.now, self._memory.now),
             }
+            if fields.get("scope") and is_personal(self._memory.database.path):
+                change["scope"] = GLOBAL
             if record.kind == "decision":
                 rest = ("chosen", "alternatives", "rationale", "context", "impact")
                 change["decision"] = {name: fields[name] for name in rest if fields.get(name)}
@@ -259,7 +262,9 @@ class Arrivals:
                 self._team.put_offer(Offer(offer.id, number, offer.fields, offer.base))
                 if fresh:
                     new.append(number)
-                    self._found.believed += believed
+                    if believed:
+                        self._found.believed += 1
+                        continue
                     added = question.kind == "add" and not question.evidence
                     counts = self._found.new if added else self._found.changed
                     counts[writer] = counts.get(writer, 0) + 1
@@ -323,4 +328,6 @@ class Arrivals:
 
     def _believes(self, writer: str, kind: str, change: dict[str, object]) -> bool:
         believed = ShareChoice.of(self._streams.get(writer, StreamState(writer)).believed)
-        return believed.decisions if kind == "decision" else change.get("domain") in believed.domains
+        if kind == "decision":
+            return believed.decisions
+        return change.get("domain") in believed.domains and (believed.everywhere or "scope" not in change)

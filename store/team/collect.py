@@ -12,7 +12,7 @@ from typing import Any
 from store.base.vocabulary import DOMAINS, PERSON
 from store.memory import Memory
 from store.redaction import MARKER
-from store.team.operation import KINDS, LISTS, LONGEST_TEXT, Operation, kind_of
+from store.team.operation import GLOBAL, KINDS, LISTS, LONGEST_TEXT, Operation, kind_of
 from store.team.team_file import Held, TeamFile
 from store.team.view import SharedRecord
 
@@ -20,7 +20,7 @@ NEVER = ("personal", "self_correction")
 SHAREABLE = tuple(domain for domain in DOMAINS if domain not in NEVER)
 ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
 LETTERS = {kind: letter for letter, kind in KINDS.items()}
-_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, last_confirmed_at, status FROM facts"
+_FACTS = "SELECT id, fact, domain, confidence, tags, created_at, scope, last_confirmed_at, status FROM facts"
 _DECISIONS = (
     "SELECT id, title, chosen, context, alternatives, rationale, impact, decided_at,"
     " coalesce(confirmed_at, decided_at), status FROM decisions"
@@ -29,22 +29,26 @@ _DECISIONS = (
 
 @dataclass(frozen=True, slots=True)
 class ShareChoice:
-    """What a person wants to share: facts of these `domains`, and `decisions`."""
+    """What a person wants to share: facts of these `domains`, and `decisions`; with `everywhere` facts of scope global
+    too, which only a person's own memory has."""
 
     domains: tuple[str, ...] = ()
     decisions: bool = False
+    everywhere: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.domains or self.decisions)
 
     def text(self) -> str:
         """Return it as it is stored: `work projects decisions`."""
-        return " ".join((*self.domains, *(("+decisions",) if self.decisions else ())))
+        more = (*(("+decisions",) if self.decisions else ()), *((f"+{GLOBAL}",) if self.everywhere else ()))
+        return " ".join((*self.domains, *more))
 
     @classmethod
     def of(cls, text: str) -> "ShareChoice":
         words = text.split()
-        return cls(tuple(word for word in words if word in SHAREABLE), "+decisions" in words)
+        domains = tuple(word for word in words if word in SHAREABLE)
+        return cls(domains, "+decisions" in words, f"+{GLOBAL}" in words)
 
 
 @dataclass(slots=True)
@@ -68,7 +72,8 @@ def chosen(memory: Memory, choice: ShareChoice) -> Iterator[Local]:
     if choice.domains:
         domains = [domain for domain in choice.domains if domain in SHAREABLE]
         marks = ", ".join("?" * len(domains))
-        where = f"status = 'active' AND scope = 'project' AND domain IN ({marks}) AND origin NOT LIKE '{ORIGIN}%'"
+        scopes = f"('project', '{GLOBAL}')" if choice.everywhere else "('project')"
+        where = f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{ORIGIN}%'"
         for row in memory.database.rows(f"{_FACTS} WHERE {where} ORDER BY id", domains):
             if (found := _fact(row)).clean:
                 yield found
@@ -189,8 +194,10 @@ def fold(team: TeamFile, operation: Operation) -> None:
 
 
 def _fact(row: Any) -> Local:
-    number, fact, domain, confidence, tags, created, confirmed, status = row
+    number, fact, domain, confidence, tags, created, scope, confirmed, status = row
     fields = {"fact": fact, "domain": domain, "confidence": confidence, "tags": json.loads(tags), "created": created}
+    if scope == GLOBAL:
+        fields["scope"] = scope
     return Local("fact", number, fields, confirmed, status)
 
 

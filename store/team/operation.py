@@ -16,10 +16,11 @@ OPERATIONS = ("add", "change", "confirm", "accept", "forget", "restore", "purge"
 KINDS = {"F": "fact", "D": "decision"}
 # kind → its shared fields, its own words first
 FIELDS = {
-    "fact": ("fact", "domain", "confidence", "tags", "created"),
+    "fact": ("fact", "domain", "confidence", "tags", "created", "scope"),
     "decision": ("title", "chosen", "context", "alternatives", "rationale", "impact", "created"),
 }
 LISTS = ("tags", "alternatives")
+GLOBAL = "global"  # the scope of a fact that holds in every project; any other is of its project, and not said
 WRITER = re.compile(r"[a-z2-7]{12}\Z")
 RECORD = re.compile(r"([FD])([1-9]\d{0,11})@([a-z2-7]{12})\Z")
 REFERENCE = re.compile(r"[1-9]\d{0,11}@[a-z2-7]{12}\Z")
@@ -136,6 +137,8 @@ def _moment(text: str) -> bool:
 def _valid(name: str, value: Any) -> bool:
     if name == "created":
         return isinstance(value, str) and _moment(value)
+    if name == "scope":
+        return bool(value == GLOBAL)
     if name in LISTS:
         return (
             isinstance(value, list)

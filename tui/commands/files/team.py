@@ -8,11 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Exchanged, ShareChoice, Team
+    from store import Exchanged, Memory, ShareChoice, Team
     from store import SharedLocal as Local
     from tui.input.argument_parser import ParsedArguments
 
-OFF, DECISIONS = "off", "decisions"
+OFF, DECISIONS, GLOBAL = "off", "decisions", "global"
 SHOWN = 50  # records of a preview
 # what of a decision leaves this machine besides its title and what was chosen
 PARTS = (("instead of", "alternatives"), ("because", "rationale"), ("context", "context"), ("impact", "impact"))
@@ -23,11 +23,13 @@ REACH = (
 
 
 def share(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Team
+    from dataclasses import replace
+
+    from store import Team, is_personal, personal_path
 
     with Team(session.memory) as team:
         if not given.what and not given.name and not given.remote:
-            return _shared(team)
+            return _shared(session.memory, team)
         if OFF in given.what:
             if len(given.what) > 1:
                 raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
@@ -35,9 +37,17 @@ def share(session: Session, given: "ParsedArguments") -> Outcome:
             said = "Nothing new is shared from now on. What was shared stays with those who have it."
             return Outcome(said, lambda: {"share": []})
         choice = choice_of(given.what) if given.what else team.choice
+        if choice.everywhere and not is_personal(session.memory.database.path):
+            raise InvalidInput(
+                "Global facts lie in your personal memory, not in this one.",
+                f"Share them from there: memoranda --db {personal_path()} share preferences global --remote ADDRESS",
+            )
         new = team.preview(choice)
         remote = given.remote or team.remote
         lines = preview_lines(new)
+        if is_personal(session.memory.database.path) and not choice.everywhere:
+            rest = len(team.preview(replace(choice, everywhere=True))) - len(new)
+            lines += [f"{count(rest, 'global fact')} not among them: add the word {GLOBAL}."] if rest else []
         if given.dry_run:
             return Outcome(
                 f"Would share {count(len(new), 'record')} through {remote}.", lambda: _data(choice, new), lines
@@ -126,12 +136,13 @@ def choice_of(words: "Sequence[str]") -> "ShareChoice":
     from store import ShareChoice
 
     for word in words:
-        if word not in (*SHAREABLE_DOMAINS, DECISIONS):
-            raise InvalidInput(
-                f"{word} is nothing that can be shared.", f"Choose among: {' '.join((*SHAREABLE_DOMAINS, DECISIONS))}."
-            )
+        if word not in (*SHAREABLE_DOMAINS, DECISIONS, GLOBAL):
+            every = " ".join((*SHAREABLE_DOMAINS, DECISIONS, GLOBAL))
+            raise InvalidInput(f"{word} is nothing that can be shared.", f"Choose among: {every}.")
+    if set(words) == {GLOBAL}:
+        raise InvalidInput("Global facts of which domains?", f"As in: share preferences {GLOBAL}")
     # `decisions` is a domain of facts as well as the kind of record: both are meant
-    return ShareChoice(tuple(dict.fromkeys(words)), DECISIONS in words)
+    return ShareChoice(tuple(dict.fromkeys(one for one in words if one != GLOBAL)), DECISIONS in words, GLOBAL in words)
 
 
 def preview_lines(new: "Sequence[Local]") -> list[str]:
@@ -144,6 +155,7 @@ def preview_lines(new: "Sequence[Local]") -> list[str]:
         here, kind = f"{cite(one.kind, one.number):<6}", str(one.fields.get("domain", "decision"))
         if one.kind == "fact":
             tags = "".join(f" #{tag}" for tag in one.fields["tags"])
+            kind += f" {one.fields['scope']}" if "scope" in one.fields else ""
             lines.append(f"{here}  {kind:<11}  {visible(one.fields['fact'] + tags)}")
             continue
         lines.append(f"{here}  {kind:<11}  {visible(one.fields['title'] + ': ' + one.fields['chosen'])}")
@@ -197,11 +209,15 @@ def exchanged_data(done: "Exchanged") -> dict[str, object]:
     }
 
 
-def _shared(team: "Team") -> Outcome:
+def _shared(memory: "Memory", team: "Team") -> Outcome:
+    from store import is_personal
+
     choice = team.choice
     new = team.preview(choice)
     if not choice:
         every = f"{' '.join(SHAREABLE_DOMAINS)}; {DECISIONS} are these facts and the decisions"
+        if is_personal(memory.database.path):
+            every += f"; {GLOBAL}: of these domains what holds in every project too"
         said = f"Nothing is shared. Choose what is, and see it first: memoranda share work {DECISIONS}"
         return Outcome(said, lambda: _data(choice, []), [f"What can be: {every}."])
     waiting = f"{count(len(new), 'record')} waiting to be sent" if new else "all of it was sent"

@@ -109,7 +109,7 @@ FILE_COMMANDS = (
         "share",
         "Share facts of some domains, and decisions, through a git remote; seen first, and off until you do",
         "files.team.share",
-        Argument("what", "any", "DOMAIN|decisions|off", "what is shared from now on; off: nothing new is"),
+        Argument("what", "any", "DOMAIN|decisions|global|off", "what is shared from now on; off: nothing new is"),
         Argument("name", "value", "NAME", "what the others see (your name in git)", ""),
         Argument("remote", "value", "REMOTE", "a remote of this project, or an address (origin)", ""),
         DRY_RUN,
@@ -131,7 +131,7 @@ FILE_COMMANDS = (
         Argument(
             "what",
             "any",
-            "DOMAIN|decisions",
+            "DOMAIN|decisions|global",
             "of believe: what is believed; without one all of it is asked about again",
         ),
     ),

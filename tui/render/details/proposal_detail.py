@@ -66,7 +66,7 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     if waiting:
         lines += _beside(memory, proposal, about, now)
     lines += _evidence(proposal, memory.inbox.doubts(proposal) if waiting else [])
-    fields = [str(proposal.change[name]) for name in ("domain", "confidence") if name in proposal.change]
+    fields = [str(proposal.change[name]) for name in ("domain", "confidence", "scope") if name in proposal.change]
     fields += [f"#{tag}" for tag in proposal.change.get("tags", ())]
     lines.append([])
     if fields:

@@ -116,10 +116,28 @@ def test_a_purge_says_whom_it_cannot_reach_and_leaves_nothing_here(two: tuple[Ch
     assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
 
 
+def test_global_facts_are_shared_where_they_lie(two: tuple[Checkout, Checkout]) -> None:
+    ana, _ = two
+    ana.do("remember", "Answers are short", "--domain", "preferences", "--scope", "global")
+    origin = str(ana.folder.parent / "origin.git")
+    ana.folder = ana.folder.parent / "home of Ana Pérez"
+    ana.do("remember", "The lamp is warm", "--domain", "preferences")
+    assert "holds in every project too" in ana.do("share").out
+    seen = ana.do("share", "preferences", "--remote", origin, "--dry-run").out
+    assert "1 global fact not among them: add the word global." in seen and "Answers" not in seen
+    assert (
+        "preferences global  Answers are short"
+        in ana.do("share", "preferences", "global", "--remote", origin, "--yes").out
+    )
+    assert "Shared through" in (said := ana.do("share").out) and "preferences global; all of it was sent" in said
+
+
 def test_what_cannot_be_done_is_said(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
     ana, _ = two
     for words, why in (
         (("share", "personal", "--yes"), "nothing that can be shared"),
+        (("share", "global", "--yes"), "Global facts of which domains?"),
+        (("share", "work", "global", "--yes"), "Global facts lie in your personal memory"),
         (("share", "off", "work"), "Sharing is off, or it is of something"),
         (("share", "work", "--remote", "upstream", "--yes"), "no remote upstream"),
         (("team", "believe"), "Whom?"),
