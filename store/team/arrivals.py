@@ -14,7 +14,7 @@ from store.base.vocabulary import DOMAINS
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
-from store.team.collect import NEVER, ORIGIN, ShareChoice, local
+from store.team.collect import NEVER, ORIGIN, Local, ShareChoice, local
 from store.team.operation import FIELDS, GLOBAL, LISTS, author_of, kind_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
 from store.team.view import SharedRecord
@@ -68,6 +68,21 @@ def settle(memory: Memory, team: TeamFile) -> None:
             held.base.update(offer.base)
             team.put_held(held)
         team.drop_offer(offer.id)
+
+
+def take_up(memory: Memory, team: TeamFile, writer: str) -> None:
+    """Hold the records that `writer`, who one was before, shared and that are here in the same words: they are not
+    shared again. What the other half of that stream has under the same number in other words is another record."""
+    for record in team.view():
+        if record.author == writer and record.status in ("active", "forgotten"):
+            found = local(memory, record.kind, int(record.id[1:].partition("@")[0]))
+            if found is not None and found.status == "active" and _same_words(record, found):
+                base = {name: record.heads(name) for name in record.values}
+                team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
+
+
+def _same_words(record: SharedRecord, found: Local) -> bool:
+    return all(record.value(name) == found.fields[name] for name in WORDS if name in found.fields)
 
 
 def _as_taken(memory: Memory, held: Held) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
 from store.purge.scan.column_scan import RemainingMatch
-from store.team.arrivals import Arrivals, Arrived, settle
+from store.team.arrivals import Arrivals, Arrived, settle, take_up
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold
 from store.team.commits import link_named
 from store.team.merge import StreamMerge
@@ -32,6 +32,7 @@ STEP = "step"  # the newest step of history at the last exchange, with its diges
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
 PUSHED, REPLACED = "pushed", "replaced"
+BEFORE = "before"  # the writer that one was, until its stream was read again
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
@@ -209,6 +210,9 @@ class Team:
             merge.operations = 0
             merge.others(writer)
             done.received = merge.operations
+            if before := self._file.get(BEFORE):
+                take_up(self._memory, self._file, before)
+                self._file.put(BEFORE, "")
             settle(self._memory, self._file)
             self._file.keep()
             choice = self.choice
@@ -270,8 +274,8 @@ class Team:
                 self._write(writer, self.choice, StreamMerge(self._file, self._streams, self._memory.now))
 
     def start_anew(self) -> str:
-        """Go on as a new writer, after this memory's stream was continued elsewhere: what was not sent yet is shared
-        again under the new identity. Return it."""
+        """Go on as a new writer, after this memory's stream was continued elsewhere: what is not in that stream in the
+        same words is shared under the new identity. Return it."""
         with self._file:
             old = self._file.writer
             self._streams.create()
@@ -283,6 +287,7 @@ class Team:
             self._file.forget_records()
             for key in (SEEN, STEP, PUSHED, REPLACED, SENT):
                 self._file.put(key, "")
+            self._file.put(BEFORE, old)
             writer = self._file.become()
             StreamMerge(self._file, self._streams, self._memory.now).again(writer)
             return writer

@@ -154,7 +154,10 @@ def test_a_stream_continued_by_a_copy_is_named_and_goes_on_under_a_new_identity(
         team.start_anew()
     assert ana.sync().sent
     bob.sync()
-    assert {text for _, text in bob.waiting()} >= {"The office is in Lugo", "The wiki is at wiki.example"}
+    said = ["The office is in Lugo", "Releases are cut on Tuesdays", "The wiki is at wiki.example"]
+    assert sorted(text for _, text in bob.waiting()) == sorted(said), "each once"
+    with Team(ana.memory) as team:
+        assert [one.id.endswith(team.writer) for one in team.held()] == [False, False, True]
 
 
 def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
@@ -194,7 +197,15 @@ def test_an_older_state_of_a_memory_purges_and_changes_nothing(join: Join, tmp_p
     with Team(ana.memory) as team:
         team.start_anew()
     ana.sync(), bob.sync()
-    assert "The office is in Lugo" in [text for _, text in bob.waiting()]
+    said = ["The office is in Lugo", "Releases are cut on Tuesdays", "The wiki is at wiki.example"]
+    assert sorted(text for _, text in bob.waiting()) == sorted(said), "each once"
+    bob.decide("accept")
+    ana.memory.facts.correct(1, "Releases are cut on Mondays")
+    ana.sync(), bob.sync()
+    assert bob.waiting() == [("correct", "Releases are cut on Mondays")], "of the record that everybody has"
+    bob.decide("accept")
+    bob.sync(), ana.sync(), bob.sync()
+    assert ana.view() == bob.view() and ana.sync().sent == bob.sync().sent == 0
 
 
 def test_what_lies_beside_a_memory_shares_nothing(join: Join, remote: Path, tmp_path: Path) -> None:
