@@ -36,7 +36,8 @@ BEFORE = "before"  # the writer that one was, until its stream was read again
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
-THEIRS = "shared by {}: until they purge it, for which they are asked, their stream keeps it, on {} and here"
+THEIRS = "shared by {}: until they purge it their stream keeps it, on {} and here"
+ASKED = "; `team sync` asks them to"
 CHANGED = "; your change of it leaves your stream with `team sync`, and stays with those who accepted it"
 
 
@@ -180,6 +181,7 @@ class Team:
             if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
                 author = author_of(id)
                 theirs = THEIRS.format(names.get(author, author), self.remote)
+                theirs += ASKED if self.writer or self.choice else ""
                 theirs += CHANGED if self._file.record(id).changed_by(self.writer) else ""
                 what = REACH.format(self.remote) if author == self.writer else theirs
                 places.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))

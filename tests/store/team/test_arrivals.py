@@ -12,6 +12,7 @@ from support.team import WORK, Join, Person
 from store.inbox.inbox import InboxChoice
 from store.purge.proof import files_of
 from store.team.arrivals import Arrivals
+from store.team.collect import ShareChoice
 from store.team.exchange import Team, erase_shared, with_shared
 
 FIRST, SECOND, THIRD = (
@@ -289,6 +290,16 @@ def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None
     (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", newer)])).places[-1:]
     assert place.citation.startswith("F1@") and not place.can
     assert place.what.startswith("shared by Ana (") and "until they purge it" in place.what
+    assert place.what.endswith("; `team sync` asks them to")
+    cleo = join("Cleo")
+    with Team(cleo.memory) as team:
+        team.choose(ShareChoice())
+    cleo.sync()
+    (copy,) = cleo.decide("accept")
+    cleo.sync()
+    assert copy is not None
+    (place,) = with_shared(cleo.memory, cleo.memory.purge.plan([("fact", copy)])).places[-1:]
+    assert place.what.endswith(f"on {cleo.remote} and here"), "who shares nothing asks nobody"
 
 
 @pytest.mark.parametrize("answer", ["", "reject", "accept"])
