@@ -40,11 +40,13 @@ class Arrived:
     notes: list[str] = field(default_factory=list)
 
 
-def settle(memory: Memory, team: TeamFile) -> None:
-    """Note what a person decided about what was put into the inbox: an accepted record is held from then on."""
+def settle(memory: Memory, team: TeamFile) -> set[str]:
+    """Note what a person decided about what was put into the inbox: an accepted record is held from then on. Return the
+    records about which they did."""
+    decided: set[str] = set()
     offers = team.offers()
     if not offers:
-        return
+        return decided
     proposals = {one.id: one for one in memory.inbox.many([offer.proposal for offer in offers.values()])}
     for offer in offers.values():
         proposal = proposals.get(offer.proposal)
@@ -68,6 +70,8 @@ def settle(memory: Memory, team: TeamFile) -> None:
             held.base.update(offer.base)
             team.put_held(held)
         team.drop_offer(offer.id)
+        decided.add(offer.id)
+    return decided
 
 
 def take_up(memory: Memory, team: TeamFile, writer: str) -> None:

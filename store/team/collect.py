@@ -5,7 +5,7 @@ of them, what a redaction cut, an agent's decisions that no person confirmed, an
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from store.team.operation import GLOBAL, KINDS, LISTS, LONGEST_TEXT, Operation, 
 from store.team.team_file import Held, TeamFile
 from store.team.view import SharedRecord
 
+MANY = 2_000  # records that changed, above which all are compared
 NEVER = ("personal", "self_correction")
 SHAREABLE = tuple(domain for domain in DOMAINS if domain not in NEVER)
 ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
@@ -67,20 +68,40 @@ class Local:
         return not any(MARKER in text or len(text) > LONGEST_TEXT for text in _texts(self.fields))
 
 
-def chosen(memory: Memory, choice: ShareChoice) -> Iterator[Local]:
-    """Yield the records of a memory that its person chose to share."""
+def touched(memory: Memory, since: str) -> set[tuple[str, int]] | None:
+    """Return the facts and decisions, as (kind, number), that steps of history after the one numbered `since` changed;
+    None where that is too many, or not known any more."""
+    database = memory.database
+    if not since or database.value("SELECT 1 FROM history_block WHERE last_seq > ? LIMIT 1", (int(since),)):
+        return None
+    tables = {"facts": "fact", "decisions": "decision"}
+    rows = database.rows(
+        "SELECT DISTINCT tbl, pk FROM history_row WHERE seq > ? AND tbl IN ('facts', 'decisions') LIMIT ?",
+        (int(since), MANY + 1),
+    )
+    return None if len(rows) > MANY else {(tables[table], json.loads(key)[0]) for table, key in rows}
+
+
+def chosen(memory: Memory, choice: ShareChoice, among: set[tuple[str, int]] | None = None) -> Iterator[Local]:
+    """Yield the records of a memory that its person chose to share; of those `among` which, if they are given."""
+    numbers = {kind: json.dumps([number for one, number in among if one == kind]) for kind in LETTERS} if among else {}
+    if among is not None and not among:
+        return
+    only = " AND id IN (SELECT value FROM json_each(?))" if numbers else ""
     if choice.domains:
         domains = [domain for domain in choice.domains if domain in SHAREABLE]
         marks = ", ".join("?" * len(domains))
         scopes = f"('project', '{GLOBAL}')" if choice.everywhere else "('project')"
         where = f"status = 'active' AND scope IN {scopes} AND domain IN ({marks}) AND origin NOT LIKE '{ORIGIN}%'"
-        for row in memory.database.rows(f"{_FACTS} WHERE {where} ORDER BY id", domains):
+        values = [*domains, *([numbers["fact"]] if numbers else [])]
+        for row in memory.database.rows(f"{_FACTS} WHERE {where}{only} ORDER BY id", values):
             if (found := _fact(row)).clean:
                 yield found
     if choice.decisions:
         said = "status = 'active' AND (origin = ? OR confirmed_at IS NOT NULL)"
-        where = f"{said} AND origin NOT LIKE '{ORIGIN}%' ORDER BY id"
-        for row in memory.database.rows(f"{_DECISIONS} WHERE {where}", (PERSON,)):
+        where = f"{said} AND origin NOT LIKE '{ORIGIN}%'{only} ORDER BY id"
+        values = [PERSON, *([numbers["decision"]] if numbers else [])]
+        for row in memory.database.rows(f"{_DECISIONS} WHERE {where}", values):
             if (found := _decision(row)).clean:
                 yield found
 
@@ -109,13 +130,27 @@ class Collector:
     now: str
     operations: list[Operation] = field(default_factory=list)
 
-    def collect(self, choice: ShareChoice) -> list[Operation]:
-        """Return what was done since the last exchange, and what is new of what a person chose to share."""
-        held = self.team.held()
-        taken = {(kind_of(one.id), one.number) for one in held.values()}
-        for one in held.values():
+    def collect(
+        self, choice: ShareChoice, changed: set[tuple[str, int]] | None = None, moved: Collection[str] = ()
+    ) -> list[Operation]:
+        """Return what was done since the last exchange, and what is new of what a person chose to share. All is
+        compared; or, where they are given, what `changed` in the memory (see `touched`), is gone from it, or `moved`
+        in the team."""
+        numbers = self.team.numbers()
+        taken = {(kind_of(id), number) for id, number in numbers.items()}
+        if changed is None:
+            several: Iterable[Held] = self.team.held().values()
+        else:
+            there = {kind: set(self.memory.database.keys(f"SELECT id FROM {kind}s")) for kind in LETTERS}
+            ids = [
+                id
+                for id, number in numbers.items()
+                if id in moved or (place := (kind_of(id), number)) in changed or number not in there[place[0]]
+            ]
+            several = [held for id in ids if (held := self.team.held_one(id)) is not None]
+        for one in several:
             self._compare(one, taken)
-        for found in chosen(self.memory, choice):
+        for found in chosen(self.memory, choice, changed):
             if (found.kind, found.number) not in taken:
                 id = f"{LETTERS[found.kind]}{found.number}@{self.writer}"
                 self._note("add", id, {name: value for name, value in found.fields.items() if value not in ("", [])})

@@ -19,7 +19,7 @@ LINKED = "linked"  # how many commits and which decisions there were when it was
 def link_named(memory: Memory, team: TeamFile) -> int:
     """Link what is in the memory of both; each pair once, so that a link which a person deleted is not made again.
     Return how many links were made."""
-    held = {one.id: one.number for one in team.held().values() if one.id.startswith("D")}
+    held = {id: number for id, number in team.numbers().items() if id.startswith("D")}
     known = f"{memory.database.value('SELECT count(*) FROM commits')} {crc32(' '.join(sorted(held)).encode())}"
     if not held or team.get(LINKED) == known or not captures(memory.config, "decisions"):
         return 0
@@ -46,6 +46,6 @@ def shared_identity(memory: Memory, record: "Fact | Decision") -> str:
     team = TeamFile(folder)
     try:
         letter = LETTERS[type(record).__name__.lower()]
-        return next((one.id for one in team.held().values() if one.number == record.id and one.id[0] == letter), "")
+        return next((id for id, number in team.numbers().items() if number == record.id and id[0] == letter), "")
     finally:
         team.close()

@@ -1,6 +1,6 @@
 """Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
 from store.purge.scan.column_scan import RemainingMatch
 from store.team.arrivals import Arrivals, Arrived, settle, take_up
-from store.team.collect import Collector, Local, ShareChoice, chosen, fold
+from store.team.collect import Collector, Local, ShareChoice, chosen, fold, touched
 from store.team.commits import link_named
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
@@ -215,13 +215,13 @@ class Team:
             if before := self._file.get(BEFORE):
                 take_up(self._memory, self._file, before)
                 self._file.put(BEFORE, "")
-            settle(self._memory, self._file)
+            decided = settle(self._memory, self._file)
             self._file.keep()
             choice = self.choice
             if choice or writer:
                 writer = writer or self._file.become()
                 wait("Sharing")
-                self._write(writer, choice, merge)
+                self._write(writer, choice, merge, decided)
                 self._file.keep()
                 done.sent = self._push(writer, target, there)
             if bring:
@@ -294,17 +294,18 @@ class Team:
             StreamMerge(self._file, self._streams, self._memory.now).again(writer)
             return writer
 
-    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge) -> None:
-        """Append what is new to one's own stream, on this machine."""
+    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()) -> None:
+        """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked."""
         state = self._file.streams().get(writer) or StreamState(writer)
         newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
         operations: list[Operation] = []
         name = self._file.get(NAME_KEY)
         if name and name != state.name:
             operations.append(Operation(writer, state.seq + 1, self._memory.now, "name", "", {"name": name}))
-        if self._file.get(SEEN) != newest or self._file.moved():
-            seq = state.seq + len(operations)
-            operations += Collector(self._memory, self._file, writer, seq, self._memory.now).collect(choice)
+        moved = {*self._file.moved(), *decided}
+        if (seen := self._file.get(SEEN)) != newest or moved:
+            collector = Collector(self._memory, self._file, writer, state.seq + len(operations), self._memory.now)
+            operations += collector.collect(choice, touched(self._memory, seen), moved)
             self._file.put(SEEN, newest)
             self._file.put(STEP, self._step("ORDER BY seq DESC LIMIT 1"))
         purged = {one.id for one in operations if one.op == "purge"}

@@ -286,6 +286,10 @@ class TeamFile:
             id: Held(id, number, json.loads(fields), _base(base), *rest) for id, number, fields, base, *rest in rows
         }
 
+    def numbers(self) -> dict[str, int]:
+        """Return the number in the memory of each shared record that is there, by identity."""
+        return {str(id): int(str(number)) for id, number in self._connection.execute("SELECT id, number FROM held")}
+
     def held_one(self, id: str) -> Held | None:
         """Return what is held of one shared record."""
         row = self._connection.execute(

@@ -12,9 +12,11 @@ from support.team import WORK, Join, Person
 
 from store.base.errors import Conflict, InvalidInput
 from store.purge.proof import files_of, prove
-from store.team.collect import ShareChoice
+from store.team import collect
+from store.team.collect import Collector, ShareChoice
 from store.team.exchange import Team, shares
 from store.team.repository import StreamRepository
+from store.team.team_file import Held
 from tui.render.line_parts import writer
 
 
@@ -274,6 +276,35 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:
     ana.remember("The office is in Lugo")
     ana.sync(), bob.sync()
     assert bob.view() == ana.view() and set(bob.waiting()) == {*asked, ("add", "The office is in Lugo")}
+
+
+def test_a_change_is_compared_without_all_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many records are shared; one that is gone is noticed, and after very many changes all are."""
+    ana, bob = join("Ana"), join("Bob")
+    for number in range(30):
+        ana.remember(f"Service number {number} has an owner")
+    ana.sync(), bob.sync()
+    compared: list[str] = []
+    ordinary = Collector._compare
+
+    def counted(self: Collector, one: Held, taken: set[tuple[str, int]]) -> None:
+        compared.append(one.id)
+        ordinary(self, one, taken)
+
+    monkeypatch.setattr(Collector, "_compare", counted)
+    ana.remember("The wiki is at wiki.example")
+    assert ana.sync().sent == 1 and compared == []
+    ana.memory.facts.correct(3, "Service number 2 has two owners")
+    assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F3"]
+    compared.clear()
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", 5)]))
+    assert ana.sync().sent == 1 and [id.partition("@")[0] for id in compared] == ["F5"]
+    bob.sync()
+    assert bob.view() == ana.view()
+    ana.memory.facts.correct(7, "Service number 6 has two owners")
+    compared.clear()
+    monkeypatch.setattr(collect, "MANY", 0)
+    assert ana.sync().sent == 1 and len(compared) == 30
 
 
 def test_an_exchange_runs_few_processes(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:

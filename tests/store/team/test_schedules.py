@@ -74,6 +74,10 @@ def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: i
     for _ in range(3):
         for person in people:
             assert person.sync().warnings == []
+    for person in people:  # what changed was compared alone: all of it compared comes to the same
+        with Team(person.memory) as team:
+            team.choose(team.choice)
+        assert person.sync().sent == 0, person.name
     views = [person.view() for person in people]
     assert views[0] == views[1] == views[2]
     for person in people:
