@@ -10,6 +10,8 @@ from store.memory import Memory
 from store.search.query.query_parser import WAITING_ALONE
 from store.search.results import EXACT, NEAR, Answer
 from store.search.waiting import search
+from store.services.as_of import PastMemory, read
+from store.services.point_in_time import moment
 
 __all__ = ["join", "remote"]
 
@@ -92,6 +94,20 @@ def test_what_was_decided_or_proposed_meanwhile_is_known_at_once(filled: Memory)
     assert waiting(filled, "ledger") == ["P#5", "P#3"]
     answer = asked(filled, "ledger", limit=1)
     assert [hit.citation for hit in answer.waiting] == ["P#5"] and answer.waits == 2
+
+
+def test_in_the_past_it_is_found_as_it_waited(filled: Memory) -> None:
+    then = filled.now
+    filled.inbox.accept(1)
+    propose(filled, "The ledger has no holidays")
+    with PastMemory(filled.location, "cli", read(filled, moment(filled, then))) as past:
+        assert waiting(past, "ledger") == ["P#3", "P#1"]
+
+
+def test_what_was_purged_is_not_found(filled: Memory) -> None:
+    assert waiting(filled, "ledger") == ["P#3", "P#1"]
+    filled.purge.run(filled.purge.plan([("proposal", 3)]))
+    assert waiting(filled, "ledger") == ["P#1"] and waiting(filled, "table") == []
 
 
 def test_no_other_search_finds_it(filled: Memory) -> None:
