@@ -14,15 +14,13 @@ from store.base.vocabulary import DOMAINS
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
-from store.team.collect import NEVER, ORIGIN, Local, ShareChoice, local
+from store.team.collect import NEVER, ORIGIN, PROPOSED, Local, ShareChoice, accepted, local
 from store.team.operation import FIELDS, GLOBAL, LISTS, author_of, kind_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
 from store.team.view import SharedRecord
 from store.text.prompt_injection import suspicious
 
 WORDS = ("fact", "title", "chosen")  # fields that a person can edit while they accept, which is a change of theirs
-# each proposal about a shared record names it in its reason
-_ABOUT = f"proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)"
 STEP = 500  # proposals of one transaction
 
 
@@ -158,7 +156,7 @@ class Arrivals:
     def _taken(self, record: SharedRecord) -> Held | None:
         """Hold again a fact that was accepted, taken back and accepted again, which nothing was told; None of any
         other."""
-        number = self._memory.database.value(f"SELECT max(made) FROM {_ABOUT} AND state = 'accepted'", (record.id,))
+        number = next(iter(accepted(self._memory, record.id)), None)
         found = local(self._memory, "fact", number) if number is not None else None
         if found is None or found.status != "active":
             return None
@@ -296,7 +294,7 @@ class Arrivals:
         known = len(self._found.purged)
         if offer is not None:
             self._team.drop_offer(offer.id)
-        asked = self._memory.database.rows(f"SELECT id, made FROM {_ABOUT}", (record.id,))  # whatever was answered
+        asked = self._memory.database.rows(f"SELECT id, made FROM {PROPOSED}", (record.id,))  # whatever was answered
         self._found.purged += [("proposal", number) for number, _ in asked]
         made = {fact for _, fact in asked if fact is not None}
         number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
@@ -314,7 +312,7 @@ class Arrivals:
         gone: set[int] = set()
         for writer in record.questions["purge"].keys() - {self._writer}:
             if not record.changed_by(writer):
-                sql = f"SELECT id FROM {_ABOUT} AND instr(origin, ?) AND state <> 'accepted'"
+                sql = f"SELECT id FROM {PROPOSED} AND instr(origin, ?) AND state <> 'accepted'"
                 gone.update(number for (number,) in self._memory.database.rows(sql, (record.id, writer)))
         self._found.purged += [("proposal", number) for number in sorted(gone)]
         if offer is None or offer.proposal not in gone:

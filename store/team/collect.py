@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from store.base.vocabulary import DOMAINS, PERSON
+from store.database.erasure.tombstones import decision_text, purged_at
 from store.memory import Memory
 from store.redaction import MARKER
 from store.team.operation import GLOBAL, KINDS, LISTS, LONGEST_TEXT, Operation, kind_of
@@ -20,6 +21,8 @@ MANY = 2_000  # records that changed, above which all are compared
 NEVER = ("personal", "self_correction")
 SHAREABLE = tuple(domain for domain in DOMAINS if domain not in NEVER)
 ORIGIN = "team:"  # followed by the writer: the origin of what a teammate shared
+# each proposal about a shared record names it in its reason
+PROPOSED = f"proposals WHERE origin LIKE '{ORIGIN}%' AND instr(reason, ' ' || ?)"
 LETTERS = {kind: letter for letter, kind in KINDS.items()}
 _FACTS = "SELECT id, fact, domain, confidence, tags, created_at, scope, last_confirmed_at, status FROM facts"
 _DECISIONS = (
@@ -119,6 +122,12 @@ def local(memory: Memory, kind: str, number: int) -> Local | None:
     return None if found is None else read(found)
 
 
+def accepted(memory: Memory, id: str) -> list[int]:
+    """Return the facts that were made of a shared record as it was accepted, the newest first."""
+    sql = f"SELECT made FROM {PROPOSED} AND state = 'accepted' AND made IS NOT NULL ORDER BY made DESC"
+    return [number for (number,) in memory.database.rows(sql, (id,))]
+
+
 @dataclass(slots=True)
 class Collector:
     """The operations of one exchange, numbered on from `seq`."""
@@ -160,8 +169,15 @@ class Collector:
         record = self.team.record(one.id)
         own = record.author == self.writer
         found = local(self.memory, record.kind, one.number)
-        if found is None:
+        if found is None and self._erased(record.kind, one):
             self._note("purge", one.id)  # of another's record a question to its author
+            return
+        found = found or self._earlier(record, own)
+        if found is None:  # the person took it back
+            if not own:
+                self.team.drop_held(one.id)
+            elif one.status == "active":
+                self._note("forget", one.id, base={"": one.base.get("", ())})
             return
         if found.number != one.number:
             one.number = found.number
@@ -183,6 +199,17 @@ class Collector:
             self._note("change", one.id, changed, {name: several for name, several in base.items() if several})
         elif found.confirmed > one.confirmed and record.kind == "fact":
             self._note("confirm", one.id, base={"": record.heads("fact")})
+
+    def _erased(self, kind: str, one: Held) -> bool:
+        """Return whether what is not in the memory any more was purged from it, and not undone."""
+        words = one.fields
+        text = words["fact"] if kind == "fact" else decision_text(words["title"], words["chosen"])
+        return purged_at(self.memory.database, str(text)) is not None
+
+    def _earlier(self, record: SharedRecord, own: bool) -> Local | None:
+        """Return what a record was before the change of it that was undone; None if it was nothing here."""
+        numbers = [int(record.id[1:].partition("@")[0])] if own else accepted(self.memory, record.id)
+        return next((found for one in numbers if (found := local(self.memory, record.kind, one)) is not None), None)
 
     def _changed(self, one: Held, found: Local, record: SharedRecord) -> dict[str, Any]:
         """Return the fields that differ from what was known last, and those of which a person settled a conflict."""
