@@ -64,6 +64,14 @@ class Local:
     fields: dict[str, Any]
     confirmed: str
     status: str
+    scope: str = "project"
+
+    def chosen(self, choice: ShareChoice) -> bool:
+        """Return whether its words are among what a person wants to share."""
+        if self.kind == "decision":
+            return choice.decisions
+        scopes = ("project", GLOBAL) if choice.everywhere else ("project",)
+        return self.scope in scopes and self.fields["domain"] in choice.domains
 
     @property
     def clean(self) -> bool:
@@ -158,14 +166,14 @@ class Collector:
             ]
             several = [held for id in ids if (held := self.team.held_one(id)) is not None]
         for one in several:
-            self._compare(one, taken)
+            self._compare(one, taken, choice)
         for found in chosen(self.memory, choice, changed):
             if (found.kind, found.number) not in taken:
                 id = f"{LETTERS[found.kind]}{found.number}@{self.writer}"
                 self._note("add", id, {name: value for name, value in found.fields.items() if value not in ("", [])})
         return self.operations
 
-    def _compare(self, one: Held, taken: set[tuple[str, int]]) -> None:
+    def _compare(self, one: Held, taken: set[tuple[str, int]], choice: ShareChoice) -> None:
         record = self.team.record(one.id)
         own = record.author == self.writer
         found = local(self.memory, record.kind, one.number)
@@ -191,7 +199,7 @@ class Collector:
             self._note("accept", one.id)
         elif one.status != "active":
             self._note("restore" if own else "accept", one.id)
-        if not found.clean:
+        if not (found.clean and found.chosen(choice)):
             return
         changed = self._changed(one, found, record)
         if changed:
@@ -260,7 +268,7 @@ def _fact(row: Any) -> Local:
     fields = {"fact": fact, "domain": domain, "confidence": confidence, "tags": json.loads(tags), "created": created}
     if scope == GLOBAL:
         fields["scope"] = scope
-    return Local("fact", number, fields, confirmed, status)
+    return Local("fact", number, fields, confirmed, status, scope)
 
 
 def _decision(row: Any) -> Local:

@@ -96,6 +96,38 @@ def test_forgotten_by_its_author_is_proposed_and_by_another_asked(join: Join) ->
     assert ana.facts() == ["The wiki is at wiki.example"]
 
 
+def test_what_is_not_chosen_any_more_is_not_sent_when_it_changes(join: Join) -> None:
+    """Neither of one's own records nor of a teammate's; that one is forgotten or purged has no words, and is."""
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember("Releases are cut on Tuesdays")
+    moved = ana.remember("The wiki is at wiki.example", "projects")
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync(), ana.sync()
+    with Team(ana.memory) as team:
+        team.choose(ShareChoice(("work",)))
+    moved = ana.memory.facts.correct(moved, "The wiki is at swordfish.example")
+    assert ana.sync().sent == 0 and bob.sync().received == 0
+    with Team(ana.memory) as team:
+        team.choose(ShareChoice())
+    number = ana.memory.facts.correct(number, "Releases are cut with a swordfish")
+    with Team(bob.memory) as team:
+        team.choose(ShareChoice(("projects",)))
+    bob.memory.facts.correct(bob.memory.facts.ids(bob.memory.now, words="releases")[0], "Releases are a swordfish")
+    assert ana.sync().sent == bob.sync().sent == 0
+    assert "swordfish" not in ana.view() and "swordfish" not in bob.view() and ana.waiting() == bob.waiting() == []
+    with Team(ana.memory) as team:
+        team.choose(ShareChoice(("work", "projects")))
+    assert ana.sync().sent == 2, "it waited until it was chosen again"
+    with Team(ana.memory) as team:
+        team.choose(ShareChoice())
+    ana.memory.facts.forget([moved])
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    assert ana.sync().sent == 2
+    bob.sync()
+    assert ana.view() == bob.view() and '"purged":true' in bob.view()
+
+
 def test_what_is_of_the_person_alone_is_never_shared(join: Join) -> None:
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Allergic to peanuts", "personal")
@@ -287,9 +319,9 @@ def test_a_change_is_compared_without_all_the_others(join: Join, monkeypatch: py
     compared: list[str] = []
     ordinary = Collector._compare
 
-    def counted(self: Collector, one: Held, taken: set[tuple[str, int]]) -> None:
+    def counted(self: Collector, one: Held, *rest: Any) -> None:
         compared.append(one.id)
-        ordinary(self, one, taken)
+        ordinary(self, one, *rest)
 
     monkeypatch.setattr(Collector, "_compare", counted)
     ana.remember("The wiki is at wiki.example")

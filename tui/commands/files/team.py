@@ -34,7 +34,7 @@ def share(session: Session, given: "ParsedArguments") -> Outcome:
             if len(given.what) > 1:
                 raise InvalidInput("Sharing is off, or it is of something.", "share off; or share work decisions")
             team.choose(choice_of(()))
-            said = "Nothing new is shared from now on. What was shared stays with those who have it."
+            said = "Nothing is shared from now on, no correction either. What was shared stays with those who have it."
             return Outcome(said, lambda: {"share": []})
         choice = choice_of(given.what) if given.what else team.choice
         if choice.everywhere and not is_personal(session.memory.database.path):
