@@ -14,6 +14,7 @@ from store.purge.scan.column_scan import RemainingMatch
 from store.team.arrivals import Arrivals, Arrived, settle, take_up
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold, touched
 from store.team.commits import link_named
+from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
 from store.team.remote_address import addresses
@@ -35,10 +36,6 @@ PUSHED, REPLACED = "pushed", "replaced"
 BEFORE = "before"  # the writer that one was, until its stream was read again
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
-REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
-THEIRS = "shared by {}: until they purge it their stream keeps it, on {} and here"
-ASKED = "; `team sync` asks them to"
-CHANGED = "; your change of it leaves your stream with `team sync`, and stays with those who accepted it"
 
 
 @dataclass(slots=True)
@@ -174,18 +171,7 @@ class Team:
 
     def shared(self, plan: PurgePlan) -> list[RemainingMatch]:
         """Return the place of each record of a plan that was shared, by this writer or by another."""
-        held = {(one.id[0], one.number): one.id for one in self._file.held().values()}
-        names = {state.writer: state.shown for state in self._file.streams().values()}
-        places = []
-        for one in plan.going:
-            if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
-                author = author_of(id)
-                theirs = THEIRS.format(names.get(author, author), self.remote)
-                theirs += ASKED if self.writer or self.choice else ""
-                theirs += CHANGED if self._file.record(id).changed_by(self.writer) else ""
-                what = REACH.format(self.remote) if author == self.writer else theirs
-                places.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
-        return places
+        return places(self._memory, self._file, plan, self.remote, bool(self.writer or self.choice))
 
     # the exchange
 

@@ -382,6 +382,19 @@ def test_a_purge_of_what_one_only_took_over_replaces_no_stream(join: Join) -> No
     assert bob.waiting() == [] and bob.facts() == []
 
 
+def test_a_purge_of_what_was_accepted_since_the_last_exchange_says_who_keeps_it(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    assert copy is not None
+    (place,) = with_shared(bob.memory, bob.memory.purge.plan([("fact", copy)])).places[-1:]
+    assert place.citation.startswith("F1@") and place.what.startswith("shared by Ana (")
+    bob.memory.purge.run(bob.memory.purge.plan([("fact", copy)]))
+    bob.sync(), ana.sync()
+    assert ana.waiting() == [("forget", FIRST)] and bob.facts() == []
+
+
 def test_an_acceptance_that_was_undone_and_done_again_is_one(join: Join) -> None:
     ana, bob, number = _accepted_again(join)
     bob.sync()
