@@ -223,7 +223,8 @@ class FileRun:
         facts = FileFacts(self._database, self._memory.personal, [*base, *newest, *cited])
         review = bool(self._memory.config()["sync.review"]) and self._actor != PERSON
         self._pending = synced_files.pending(self._database, self._file, self._version)
-        return LineMerge(facts, base, deletes, self._pending, came, review).plan(content.items, newest), facts
+        asked = synced_files.asked(self._database, self._file)
+        return LineMerge(facts, base, deletes, self._pending, asked, came, review).plan(content.items, newest), facts
 
     def _apply(self, plan: MergePlan, facts: FileFacts, file: SectionFile) -> None:
         digests = {item: facts.of_text(item.text) for one in plan.changes if (item := one.line) is not None}

@@ -55,7 +55,8 @@ class MergePlan:
 class LineMerge:
     """One merge. `base` is the digest of each line of the file's version, or, where that is unknown, of the newest one:
     then no line that is missing `deletes` a fact. `pending` is the state of each proposal that a line of this file
-    made, by (number cited, digest); `came` what git brought; with `review` everything is asked about."""
+    made, by (number cited, digest), `asked` the text with which the line of a fact waits; `came` what git brought; with
+    `review` everything is asked about."""
 
     def __init__(
         self,
@@ -63,6 +64,7 @@ class LineMerge:
         base: Mapping[int, bytes],
         deletes: bool,
         pending: Mapping[tuple[int, bytes], str],
+        asked: Mapping[int, str],
         came: GitChanges,
         review: bool,
     ) -> None:
@@ -70,6 +72,7 @@ class LineMerge:
         self._base = base
         self._deletes = deletes
         self._pending = pending
+        self._asked = asked
         self._came = came
         self._review = "You asked to review each change of a file." if review else ""
         self._plan = MergePlan()
@@ -105,7 +108,7 @@ class LineMerge:
                 same = [at for at in places if self._facts.of_text(found[at].text) == self._base.get(number)]
                 for at in places:
                     if at != (same or places)[0]:
-                        found[at] = _without(found[at])
+                        found[at] = _citing(found[at], None)
         return self._reworded(found)
 
     def _claimed(self, item: SectionLine) -> SectionLine:
@@ -118,13 +121,24 @@ class LineMerge:
         if item.fact in self._base:
             return item
         head = self._facts.head(item.fact)
-        return item if head is not None and self._says(item, head) else _without(item)
+        return item if head is not None and self._says(item, head) else _citing(item, None)
 
     def _reworded(self, items: list[SectionLine]) -> list[SectionLine]:
-        """Return the items, those that lost their citation with the one of the missing line that they resemble."""
-        missing = [number for number in self._missing(items) if not self._came.removed(number)]
+        """Return the items, those that lost their citation with the one of the missing line that said the same, also
+        while its change waits, or that they resemble."""
+        gone = self._missing(items)
         bare = [at for at, item in enumerate(items) if item.fact is None and self._facts.same(item.text) is None]
-        if not missing or not bare or len(missing) * len(bare) > 20_000:
+        if not gone or not bare:
+            return items
+        said = {text: number for number, text in self._pending if number in gone}
+        said |= {self._base[number]: number for number in gone}
+        for at in list(bare):
+            if (number := said.get(self._facts.of_text(items[at].text))) in gone:
+                items[at] = _citing(items[at], number)
+                bare.remove(at)
+                gone.remove(number)
+        missing = [number for number in gone if not self._came.removed(number)]
+        if len(missing) * len(bare) > 20_000:
             return items
         from rapidfuzz.fuzz import ratio
 
@@ -133,13 +147,13 @@ class LineMerge:
             for number in missing:
                 head = self._facts.head(number)
                 assert head is not None
-                score = ratio(shape(items[at].text).casefold(), shape(head.fact).casefold(), score_cutoff=100 * ALIKE)
-                if score:
-                    pairs.append((-score, at, number))
+                words = shape(items[at].text).casefold()
+                for text in dict.fromkeys((head.fact, self._asked.get(number, head.fact))):
+                    if score := ratio(words, shape(text).casefold(), score_cutoff=100 * ALIKE):
+                        pairs.append((-score, at, number))
         for _, at, number in sorted(pairs):
             if at in bare and number in missing:
-                item = items[at]
-                items[at] = SectionLine(item.text, number, item.domain, item.heading, item.number)
+                items[at] = _citing(items[at], number)
                 bare.remove(at)
                 missing.remove(number)
         return items
@@ -253,5 +267,5 @@ class LineMerge:
         return self._facts.of_text(item.text) == self._facts.digest(head)
 
 
-def _without(item: SectionLine) -> SectionLine:
-    return SectionLine(item.text, None, item.domain, item.heading, item.number)
+def _citing(item: SectionLine, fact: int | None) -> SectionLine:
+    return SectionLine(item.text, fact, item.domain, item.heading, item.number)

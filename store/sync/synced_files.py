@@ -75,6 +75,16 @@ def pending(database: Database, file: SyncedFile, version: int | None) -> dict[t
     return {(fact, digest): state for fact, digest, state in rows}
 
 
+def asked(database: Database, file: SyncedFile) -> dict[int, str]:
+    """Return the text of the newest proposal that waits for the line of each fact."""
+    rows = database.rows(
+        "SELECT s.fact, p.text FROM synced_proposals AS s JOIN proposals AS p ON p.id = s.proposal"
+        " WHERE s.file = ? AND s.fact > 0 AND s.last IS NULL AND p.state = 'waiting' ORDER BY p.id",
+        (file.id,),
+    )
+    return dict(rows)
+
+
 def settle(write: Transaction, file: SyncedFile, decided: Iterable[tuple[int, bytes]]) -> None:
     """Note that these changes were decided, and that newer versions than the file's have what became of them."""
     for fact, digest in decided:

@@ -195,3 +195,30 @@ def test_what_a_pull_takes_away_is_asked_where_no_sync_saw_the_repository_before
     subprocess.run(pull, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}, check=True)
     notebook.memory.sync.run_due()
     assert "Tea, not coffee" in notebook.active() and notebook.waiting() == [("forget", "Tea, not coffee")]
+
+
+LONG = "The team is five people in Lyon, and from January on also two in Porto"
+
+
+def test_a_line_that_waits_and_lost_its_citation_is_still_that_fact(
+    notebook: Notebook, checkout: Path, colleague: Path
+) -> None:
+    change(colleague, ("The team is five", LONG))
+    git(checkout, "pull", "-q", "clone", "main")
+    notebook.sync()
+    notebook.edit((f"{LONG} [F#1]", LONG))
+    assert "The team is five" in notebook.active() and notebook.waiting() == [("correct", LONG)]
+    notebook.memory.inbox.reject([one.id for one in notebook.memory.inbox.waiting()])
+    notebook.sync()
+    assert "The team is five" in notebook.items and LONG not in notebook.items
+
+
+def test_a_line_that_waits_and_is_reworded_without_its_citation_is_still_that_fact(
+    notebook: Notebook, checkout: Path, colleague: Path
+) -> None:
+    change(colleague, ("The team is five", LONG))
+    git(checkout, "pull", "-q", "clone", "main")
+    notebook.sync()
+    notebook.edit((f"{LONG} [F#1]", f"{LONG}, says Ana"))
+    assert notebook.memory.facts.get(1).status == "superseded"
+    assert f"{LONG}, says Ana" in notebook.active()

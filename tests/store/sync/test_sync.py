@@ -176,6 +176,16 @@ def test_a_line_that_lost_its_citation_is_still_that_fact(notebook: Notebook) ->
     assert "- The team is five [F#1]" in notebook.text
 
 
+def test_an_older_line_without_its_citation_is_still_that_fact(notebook: Notebook) -> None:
+    old = notebook.text.replace(" [F#1]", "")
+    notebook.memory.facts.correct(1, "Seven of us work on it since March")
+    notebook.sync()
+    notebook.save(old)
+    notebook.sync()
+    assert notebook.last.step is None and not notebook.waiting()
+    assert "Seven of us work on it since March" in notebook.items and "The team is five" not in notebook.items
+
+
 def test_a_new_line_that_resembles_one_without_its_citation_is_a_new_fact(notebook: Notebook) -> None:
     notebook.edit(("- The team is five [F#1]", "- The team is five\n- The team is fine"))
     assert notebook.last.applied.corrected == [] and len(notebook.last.applied.added) == 1
