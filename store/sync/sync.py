@@ -130,14 +130,14 @@ class Sync:
 
     def waiting(self, name: str = MEMORY_FILE) -> tuple[list[Proposal], list[str]]:
         """Return what a person has not accepted of a file: the facts that were written there, as the proposals to
-        confirm them, and the lines outside of its section."""
+        confirm them, and of MEMORY.md, of which agents are sent them, the lines outside of its section."""
         rows = self._database.rows(
             "SELECT p.id FROM proposals AS p JOIN synced_lines AS l ON l.fact = p.target"
             " WHERE l.file = ? AND l.last IS NULL AND p.state = 'waiting' AND p.kind = 'confirm' AND p.origin = ?"
             " ORDER BY p.id",
             (self._known(name).id, FILE),
         )
-        _, others = self._own(name)
+        others = self._own(name)[1] if name == MEMORY_FILE else []
         return self._inbox.many([number for (number,) in rows]), [line for _, line in others]
 
     def accept(self, name: str, proposals: Sequence[int], lines: Sequence[str]) -> int | None:

@@ -78,6 +78,12 @@ def test_accept_shows_what_it_accepts_and_asks(say: Say, project: Path) -> None:
     assert say("sync", "--accept") == "Nothing of MEMORY.md waits to be accepted.\n"
 
 
+def test_the_text_of_another_file_is_not_asked_about_for_agents_load_it_themselves(say: Say, project: Path) -> None:
+    (project / "CLAUDE.md").write_text("# House\n\n- Run make check\n")
+    say("sync", "CLAUDE.md")
+    assert say("sync", "CLAUDE.md", "--accept") == "Nothing of CLAUDE.md waits to be accepted.\n"
+
+
 def editor(folder: Path, work: str) -> str:
     """An editor that is a program of ours: `path` is the file that it is given."""
     script = folder.parent / "editor.py"
