@@ -9,6 +9,8 @@ from store.ingest.plain import fenced
 _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?P<text>\S.*)")
 _TASK = re.compile(r"\[.\](?:\s|$)")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*)")
+_MARK = re.compile(r"^\s*[-*+][ \t]+")
+_LABEL = re.compile(r"[^\n]*[:：][ \t]*(?:\*\*|__)?[ \t]*(?:(?:\*\*|__|[*_])\([^()\n]*\)(?:\*\*|__|[*_]))?")
 COMMENT_LINES = 20  # that a comment above a bullet may have
 LONGEST_HEAD = 65_536  # characters of front matter
 
@@ -101,6 +103,12 @@ def _end(lines: list[str], place: int) -> int:
 def _dedented(lines: list[str]) -> list[str]:
     wide = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return [line[wide:].rstrip() for line in lines]
+
+
+def unfilled(text: str) -> bool:
+    """Return whether a bullet has labels alone, as a template does: `**Name:**`, `**Pronouns:** _(optional)_`."""
+    lines = (_MARK.sub("", line, count=1).strip() for line in text.split("\n") if line.strip())
+    return all(_LABEL.fullmatch(line) for line in lines)
 
 
 def _without_comments(text: str) -> str:

@@ -1,11 +1,11 @@
-"""A folder of Markdown files, or one file: bullets are facts, prose is a document. Tasks, code, quotes and hidden files
-are left alone."""
+"""A folder of Markdown files, or one file: bullets are facts, prose is a document. Tasks, labels without a text, code,
+quotes and hidden files are left alone."""
 
 import os
 from collections.abc import Iterator
 
 from store.sources.files import files_below, modified, read_text, text_of
-from store.sources.markdown_text import bullets, front_matter, prose, tags_of
+from store.sources.markdown_text import bullets, front_matter, prose, tags_of, unfilled
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
 
@@ -30,6 +30,7 @@ def noted(path: str, text: str) -> Iterator[Found]:
     created = utc(text_of(head.get("created"))) or utc(text_of(head.get("date"))) or modified(path)
     tags = tags_of(head.get("tags"))
     for bullet in bullets(body, above + 1):
-        yield FoundMemory(bullet.text, path, bullet.line, bullet.last, created=created, tags=tags)
+        if not unfilled(bullet.text):
+            yield FoundMemory(bullet.text, path, bullet.line, bullet.last, created=created, tags=tags)
     if prose(body):
         yield FoundDocument(path, body.strip())

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from store.sources.files import existing, files_below, modified, read_json, read_text
-from store.sources.markdown_text import bullets, front_matter
+from store.sources.markdown_text import bullets, front_matter, unfilled
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
 
@@ -55,7 +55,7 @@ def _facts(path: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
     for bullet in bullets(body, above + 1):
         status = STATUS.search(bullet.above)
         observed = OBSERVED.search(bullet.above)
-        if (status and status["status"] != "active") or PLACEHOLDER.search(bullet.text):
+        if (status and status["status"] != "active") or PLACEHOLDER.search(bullet.text) or unfilled(bullet.text):
             continue
         if observed and PLACEHOLDER.search(observed["date"]):
             continue

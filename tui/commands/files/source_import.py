@@ -130,7 +130,7 @@ def _seen(seen: "SourcePreview", limit: int) -> list[str]:
     for number, says in (
         (seen.secret, "hold a secret, which is cut out"),
         (seen.flagged, "look like instructions to agents"),
-        (seen.known, "are known already, or were decided on"),
+        (seen.known, "are known already, said twice, or were decided on"),
         (seen.purged, "were erased here once, and stay out"),
         (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
         (seen.long, "are too long for a fact, and left out"),

@@ -1,0 +1,53 @@
+"""Fields of a template that nobody filled in are no memories."""
+
+from pathlib import Path
+
+import pytest
+
+from store.sources.markdown_text import unfilled
+from store.sources.readers import markdown, obsidian, openclaw
+from store.sources.source import FoundMemory
+
+PERSON = """# USER.md
+
+_Update this as you go._
+
+- **Name:** Zoë
+- **What to call them:**
+- **Pronouns:** _(optional)_
+- **Timezone:** *(optional)*
+- **Notes:**
+  - Hates losing context
+- **名前：**
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["**Name:**", "**Name:** ", "Name:", "**名前：**", "**Pronouns:** _(optional)_", "**One:**\n- **Two:**"]
+)
+def test_a_label_alone_is_unfilled(text: str) -> None:
+    assert unfilled(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Name:** Zoë",
+        "Tea (green)",
+        "Ask first: always",
+        "**Notes:**\n- One",
+        "Run `make`",
+        "At 10:30",
+        "**Bold**",
+        "x",
+    ],
+)
+def test_what_says_something_is_not(text: str) -> None:
+    assert not unfilled(text)
+
+
+@pytest.mark.parametrize("reader", [openclaw, markdown, obsidian])
+def test_no_field_of_a_template_is_read(tmp_path: Path, reader: object) -> None:
+    (tmp_path / "USER.md").write_text(PERSON)
+    found = [one.text for one in reader.read(str(tmp_path), []) if isinstance(one, FoundMemory)]  # type: ignore[attr-defined]
+    assert found == ["**Name:** Zoë", "**Notes:**\n- Hates losing context"]
