@@ -138,7 +138,7 @@ def _entries(memory: Memory, since: str) -> Iterator[LogEntry]:
     ):
         lists = (("decided", json.loads(chosen)), ("open", json.loads(left)))
         said = [topic, outcome, *(f"{word}: {'; '.join(map(str, some))}" for word, some in lists if some)]
-        if text := ". ".join(filter(None, said)):
+        if text := " ".join(f"{one.rstrip('.')}." if one[-1] not in "!?…" else one for one in said if one):
             yield LogEntry(at, pack("summary", number), f"Talked about: {text}", cite("summary", number), session, True)
 
 

@@ -77,11 +77,12 @@ def test_what_happens_is_a_line_with_its_citation_under_its_session(memory: Memo
 
 
 def test_what_a_flush_finds_is_there_too(memory: Memory, log: Path) -> None:
-    talk(memory, "s-1", "Decidimos usar Decimal para los importes", "De acuerdo, Decimal.")
+    talk(memory, "s-1", "¿Qué usamos? Decidimos usar Decimal para los importes.", "De acuerdo, Decimal.")
     session_flush.flush(memory, "s-1")
     text = log.read_text()
     assert "## Session s-1" in text and "Talked about: " in text and "[S#1]" in text
     assert "Decimal" in text, "the decision is said, not only that there was talk"
+    assert ".." not in text and "?." not in text
 
 
 def test_commits_are_written_as_they_are_read(memory: Memory, log: Path, tmp_path: Path, clock: Clock) -> None:
