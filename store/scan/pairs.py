@@ -18,6 +18,7 @@ LONGEST = 400  # characters of a text that is compared for contradictions: of a 
 SERIES = 3  # texts of the same words, with different numbers or days, from which on they are a list
 FEWEST = 2  # words that carry meaning: of less it is the heading that says what it is about
 VALUE = 4  # words of a value; a longer one describes
+SAYS_SAME = "it says the same as"
 DIFFERENT = 4  # words, by which two texts are about two things and not against each other
 _FIELD = re.compile(
     r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+\W{0,4}(?P<value>\S.*)?"
@@ -48,14 +49,21 @@ class _Read:
 
 
 def pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) -> list[ScanFinding]:
-    """Return duplicates and likely contradictions among memories of one project, or of none. What stands in a file of
-    `documents` is about what its heading says, and contradicts nothing by its words alone."""
+    """Return duplicates and likely contradictions among memories of one project, or of none: of what is there several
+    times, each after the first is a duplicate once. What stands in a file of `documents` is about what its heading
+    says, and contradicts nothing by its words alone."""
     texts = [_read(one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}") for one in memories]
     frames = Counter(frozenset(one.part.words) for one in texts)
     names = Counter(one.name for one in texts if one.name)
     facts = [_is_fact(one) and names[one.name] < SERIES for one in texts]
-    found = []
-    for first, second in by_words([one.part.words for one in texts]):
+    found, firsts, copies = list[ScanFinding](), dict[tuple[str, str], int](), set[int]()
+    for place, memory in enumerate(memories):
+        first = firsts.setdefault((texts[place].part.plain, memory.project), place)
+        if first != place and (facts[place] or len(texts[place].part.words) > VALUE):
+            found.append(_finding(DUPLICATE, memories[first], memory, SAYS_SAME))
+    different = list(firsts.values())
+    for early, late in by_words([texts[place].part.words for place in different]):
+        first, second = different[early], different[late]
         where = memories[first], memories[second]
         if where[0].project and where[1].project and where[0].project != where[1].project:
             continue
@@ -64,7 +72,9 @@ def pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) ->
         if (how == SAME and (fact or len(one.part.words) > VALUE)) or (
             how == ALIKE and fact and one.named == other.named
         ):
-            found.append(_finding(DUPLICATE, *where, "it says the same as"))
+            if second not in copies:
+                copies.add(second)
+                found.append(_finding(DUPLICATE, *where, SAYS_SAME))
         elif how == AGAINST and fact and documents.isdisjoint(memory.path for memory in where):
             frame = frozenset(one.part.words)
             alone = frame != frozenset(other.part.words) or frames[frame] < SERIES

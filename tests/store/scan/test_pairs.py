@@ -54,3 +54,23 @@ def test_documents_repeat_and_contradict_nothing_by_words_alone() -> None:
     one, other = "The staging host is called Percebe", "The staging host is called Navaja"
     assert kinds(one, other, one, documents=frozenset(("m0.md", "m1.md", "m2.md"))) == ["duplicate"]
     assert kinds(one, other, documents=frozenset(("m1.md",))) == []
+
+
+@pytest.mark.parametrize("copies", [5, 100])
+def test_each_copy_is_a_duplicate_once(copies: int) -> None:
+    text = "Read `lesson.md` before you answer anything substantive"
+    near = f"{text}."
+    found = [FoundMemory(text, f"m{place}.md", 1) for place in range(copies)] + [FoundMemory(near, "near.md", 1)]
+    assert [(one.path, one.other) for one in pairs(found)] == [
+        *((f"m{place}.md", "m0.md:1") for place in range(1, copies)),
+        ("near.md", "m0.md:1"),
+    ]
+
+
+def test_a_copy_in_another_project_is_no_duplicate_and_one_of_no_project_is() -> None:
+    text = "Deploys are on Fridays at noon"
+    found = [FoundMemory(text, f"{project}.md", 1, project=project) for project in ("/a", "/b", "", "/a")]
+    assert [(one.line, one.path, one.other) for one in pairs(found)] == [
+        (1, "/a.md", "/a.md:1"),
+        (1, ".md", "/a.md:1"),
+    ]
