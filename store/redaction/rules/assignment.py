@@ -57,7 +57,7 @@ _WEAK = ("key", "access", "private", "auth", "clave")
 # A key that is no credential: it names a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
 _SPOKEN = ("pass", "pwd", "pw", "psw", "pword", "contrase")
-_UNQUOTED = ("bare", "env", "word", "argument")
+_UNQUOTED = ("bare", "env", "cell", "word", "argument")
 _IS = ("is", "was", "es", "era")
 _PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
 
@@ -99,7 +99,7 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     before = "" if spoken else _before(text, match.start())
     if any(word in before for word in _NO_LOCK):
         return False
-    if how in ("bare", "env"):
+    if how in ("bare", "env", "cell"):
         return _is_bare(match, value, how)
     if how == "argument":
         return (
@@ -214,11 +214,14 @@ _WORD = (
     rf"=?{_SIGN}++(?:[:=]{{1,2}}{_SIGN}{{1,512}}+){{0,5}}+={{0,2}}"
 )
 _OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:-?)"
+BOLD = r"[*_]{0,2}"  # of Markdown, around the name, with the colon or without it
 _ASSIGNMENT = (
     _NAME + _NAME_END + r"""(?:"""
     rf"""=(?P<env>{_WORD})(?![(\[{{])"""
     # <password>…</password>, on one line or three
     r"""|>\s{0,40}(?P<element>[^<>\s\0]{5,}+)\s{0,40}</"""
+    # | API key | … |, in a table
+    rf"""|[`*_]{{0,3}}[ \t]{{0,40}}\|[ \t]{{0,40}}[`*_]{{0,3}}(?P<cell>{_WORD})"""
     # setProperty("API_KEY", "…")
     r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>(?:[^\s"'`\\\0]|\\(?=\w)){15,}+)"""
     # --token …, heroku token …, the key is …
@@ -226,7 +229,7 @@ _ASSIGNMENT = (
     r"""|(?:\\*["'`]\]?"""
     # password: str = "…", token: &str = "…", var token string = "…"
     r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
-    rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{QUOTED}"""
+    rf"""{BOLD}[ \t]{{0,16}}{_OPERATOR}{BOLD}[ \t]{{0,16}}(?:{QUOTED}"""
     rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
     r""")"""
 )
@@ -238,7 +241,9 @@ GATE = (
     r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
     + _TWELVE
     + r"""|[=:!?+.]|&?[a-z_][\w.]{0,40}+(?:\[[\w., |]{0,40}\])?[ \t]{0,4}=)"""
-    r"""|[=\\"'`:<]|>=|>\s{0,40}[^<>\s\0]{5}|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]"""
+    r"""|[*_]{0,2}[=:]|[\\"'`<]|>=|>\s{0,40}[^<>\s\0]{5}|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]"""
+    + _TWELVE
+    + r"""|[`*_ \t]{0,44}\|[ \t]{0,40}[`*_]{0,3}"""
     + _TWELVE
     + r"""|,?\s{1,40}\\*["']?value)"""
 )

@@ -41,11 +41,13 @@ SEED: tuple[Family, ...] = (
         accept=_is_aws_key,
     ),
     Family("ANTHROPIC_KEY", ("sk-ant-",), _LEFT + r"sk-ant-[\w-]{20,}", accept=is_token),
-    # A dash in the body only after a known prefix or 20 letters and digits: sk-fading-circle-spinner is a CSS class.
+    # A dash in the body only after a known prefix, in a long one of capitals and digits, or after 20 letters and
+    # digits: sk-fading-circle-spinner is a CSS class.
     Family(
         "SK_KEY",
         ("sk-",),
-        _LEFT + r"sk-(?:(?:proj|svcacct|admin|None|or-v1|lf)-[\w-]{20,}|[A-Za-z0-9]{20,}+[\w-]*)",
+        _LEFT + r"sk-(?:(?:proj|svcacct|admin|None|or-v1|lf)-[\w-]{20,}"
+        r"|[a-z]{2,8}-(?=[\w-]{0,64}[A-Z])(?=[\w-]{0,64}\d)[\w-]{32,}|[A-Za-z0-9]{20,}+[\w-]*)",
         accept=is_token,
     ),
     # the first letter after gh: personal, OAuth, user-to-server, server-to-server, refresh

@@ -4,7 +4,7 @@ Contexts are the configuration files and command lines of common programs, addre
 """
 
 from store.redaction.placeholders import is_basic, is_filler, is_naming, is_random, is_template
-from store.redaction.rules.assignment import GATE, names_credential
+from store.redaction.rules.assignment import BOLD, GATE, names_credential
 from store.redaction.rules.family import Family, line_before
 
 TYPE_CHECKING = False
@@ -352,7 +352,7 @@ PASSWORDS: tuple[Family, ...] = (
 LINE = Family(
     "LOGIN_PASSWORD",
     ("pass", "pw", "psw", "contrase", "clave", "secret", "secret_key"),
-    rf"(?P<name>{_PASS}(?:_?\d)?|(?-i:SECRET(?:_KEY)?))[ \t]{{0,8}}(?P<sign>[:=])[ \t]{{0,8}}"
+    rf"(?P<name>{_PASS}(?:_?\d)?|(?-i:SECRET(?:_KEY)?)){BOLD}[ \t]{{0,8}}(?P<sign>[:=]){BOLD}[ \t]{{0,8}}"
     rf"(?P<value>{_BARE}{{5,128}}+)(?=[\s\"']|\Z)",
     fold=True,
     gate=GATE,

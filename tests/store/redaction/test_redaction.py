@@ -48,8 +48,15 @@ EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
         ["sk-" + "ant-" + BODY[:19], "risk-" + "ant-" + BODY],
     ),
     "SK_KEY": (
-        [SK, "sk-" + BODY[:20], "sk-" + "proj-" + BODY[:10] + "-_" + BODY[:30], "sk-" + "or-v1-" + BODY],
         [
+            SK,
+            "sk-" + BODY[:20],
+            "sk-" + "proj-" + BODY[:10] + "-_" + BODY[:30],
+            "sk-" + "or-v1-" + BODY,
+            "sk-" + "cp-" + BODY[:10] + "-_" + BODY[:30],
+        ],
+        [
+            "sk-cp-" + "a-long-name-of-an-element-with-no-9-capitals",
             "sk-" + BODY[:19],
             "risk-" + BODY,
             "task-" + BODY,
@@ -149,6 +156,9 @@ ASSIGNMENTS = [
     "contraseña: '{}'",
     'PASSPHRASE = """{}"""',
     'password = "{}',  # cut short in the middle
+    "- **API Key**: `{}`",
+    "**Contraseña:** `{}`",
+    "__Token__: '{}'",
 ]
 
 PLACEHOLDERS = [
@@ -253,6 +263,35 @@ def test_an_assigned_value_is_cut_and_its_name_stays(form: str) -> None:
 @pytest.mark.parametrize("value", PLACEHOLDERS)
 def test_a_placeholder_stays(form: str, value: str) -> None:
     text = form.format(value)
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "form", ["**API Key**: {}", "*Token:* {}", "| API key | {} |", "|`API_KEY`|`{}`|", "| **Token**  |   {} | 2026 |"]
+)
+def test_a_value_in_markdown_is_cut(form: str) -> None:
+    assert redact(form.format(BODY[:40])) == form.format(cut("HARDCODED_CREDENTIAL"))
+
+
+@pytest.mark.parametrize("form", ["**Password**: {}", "- **Contraseña:** {}"])
+def test_a_password_under_a_bold_name_is_cut(form: str) -> None:
+    assert redact(form.format("Tr0ub4dor")) == form.format(cut("LOGIN_PASSWORD"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Token**: see the vault",
+        "**Password:** required",
+        "**Pass:** all tests",
+        "| Token | description |",
+        "| Password | string, at least 12 characters |",
+        "| token | `string` | the token of 2026 |",
+        "**Key:** `packages/shared/src/index.ts`",
+        "**API key:** `MY_SERVICE_API_KEY`",
+    ],
+)
+def test_markdown_about_credentials_stays(text: str) -> None:
     assert redact(text) == text
 
 
