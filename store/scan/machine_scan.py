@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from store.base.clock import days_before, to_ms
 from store.redaction.redactor import findings
@@ -63,14 +63,19 @@ def scan(
         files = transcripts.conversations(name, places) if name in (*CONVERSATIONS, "claude-code") else []
         spoken += files
         memories += _taken(report, name, places, files, now, search_transcripts)
+    there = {(one.path, one.line) for one in memories}
     notes: list[FoundMemory] = []
-    for place in named:
-        notes += _taken(report, "obsidian" if _is_vault(place) else "markdown", [place], [], now)
+    for name in ("obsidian", "markdown"):
+        if places := [place for place in named if (name == "obsidian") == _is_vault(place)]:
+            notes += _taken(report, name, places, [], now)
+    notes = [one for one in notes if (one.path, one.line) not in there]  # a named folder may be that of a tool
     memories += notes
     claude = found.get("claude-code", [])
     report.findings += pairs(memories, {one.path for one in notes if not _for_agents(one.path)})
     report.findings += missing(memories)
-    report.findings += _in_texts(memories)
+    markdown = _files(report, memories)
+    report.findings += _in_texts(memories, markdown)
+    report.findings += _in_files(markdown)
     for place in claude:
         report.findings += _dead_links(place)
     report.findings += _bleed(claude, memories)
@@ -113,11 +118,13 @@ def _taken(
                 said.add(one.session)
                 if search:
                     transcripts.note(one, told)
-    report.kept[name] = [
-        *(ScanFinding(MEMORY, one.path, max(1, one.line), one.text[:SHOWN]) for one in memories),
-        *(ScanFinding(DOCUMENT, path, 1, "") for path in sorted(documents)),
-        *(ScanFinding(CONVERSATION, path, 1, "") for path in sorted(files, key=_changed, reverse=True)),
-    ]
+    report.kept.setdefault(name, []).extend(
+        (
+            *(ScanFinding(MEMORY, one.path, max(1, one.line), one.text[:SHOWN]) for one in memories),
+            *(ScanFinding(DOCUMENT, path, 1, "") for path in sorted(documents)),
+            *(ScanFinding(CONVERSATION, path, 1, "") for path in sorted(files, key=_changed, reverse=True)),
+        )
+    )
     dated = sorted(one.created for one in memories if one.created)
     border = days_before(now, OLD_DAYS)
     report.troubles += troubles
@@ -147,16 +154,32 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-def _in_texts(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
-    """Return secrets in clear, and texts that try to instruct an agent."""
+def _in_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return secrets in clear, except in these files, and texts that try to instruct an agent."""
     found = []
     for one in memories:
         text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
-        labels = dict.fromkeys(secret.label for secret in findings(text))
+        labels = dict.fromkeys(secret.label for secret in findings(text)) if one.path not in files else ()
         found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
         if orders(text):
             found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
     return found
+
+
+def _files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
+    """Return the files of Markdown that hold memories or prose: a key may stand in a table, or in a log of the day."""
+    kept = {one.path for several in report.kept.values() for one in several if one.kind == DOCUMENT}
+    return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
+
+
+def _in_files(paths: Iterable[str]) -> list[ScanFinding]:
+    """Return the secrets in clear in files, each kind once a line."""
+    found: dict[ScanFinding, None] = {}
+    for path in sorted(paths):
+        text = read_text(path, []) or ""
+        for secret in findings(text):
+            found[ScanFinding(SECRET, path, text.count("\n", 0, secret.start) + 1, secret.label)] = None
+    return list(found)
 
 
 def _dead_links(place: str) -> list[ScanFinding]:

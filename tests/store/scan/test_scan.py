@@ -170,6 +170,27 @@ def test_secrets_in_memories_and_in_transcripts(home: Home) -> None:
     assert KEY[:12] not in str(report.as_dict())
 
 
+def test_secrets_in_prose_and_tables_beside_the_memories(home: Home, tmp_path: Path) -> None:
+    workspace = tmp_path / "home" / ".openclaw" / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text(f"# Mémoire\n\n- Tea\n\n| AWS | {KEY} |\n", "utf-8")
+    (workspace / "memory" / "2026-08-03.md").write_text(f"---\na: b\n---\n# Día\n\nThe key: {KEY}\n", "utf-8")
+    found = [(Path(one.path).name, one.line) for one in home.scan().findings if one.kind == "secret"]
+    assert found == [("MEMORY.md", 5), ("2026-08-03.md", 6)]
+
+
+def test_a_tool_s_own_folder_that_is_named_too_repeats_nothing(home: Home, tmp_path: Path) -> None:
+    workspace = tmp_path / "home" / ".openclaw" / "workspace"
+    workspace.mkdir(parents=True)
+    (workspace / "MEMORY.md").write_text("- The staging host is called Percebe\n", "utf-8")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("- The tide tables are in Navaja\n", "utf-8")
+    report = scan(Machine(str(home.folder)), utc_now(), named=[str(workspace), str(tmp_path / "notes")])
+    assert report.counts["duplicate"] == 0
+    assert [one.says for one in report.listed("memory", "markdown")][-1] == "The tide tables are in Navaja"
+    assert [len(one.places) for one in report.sources if one.source == "markdown"] == [2]
+
+
 def test_an_index_with_a_link_to_nothing(home: Home) -> None:
     path = home.remember("a", "The team is five.")
     (path.parent / "MEMORY.md").write_text("- [A](a.md) — x\n- [B](b.md) — y\n- [C](https://x.org/c.md)\n", "utf-8")
