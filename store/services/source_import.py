@@ -95,7 +95,12 @@ class SourceImport:
             raise NotFound(f"There is no {path}.", "Look at its name, or leave it out.")
         self.places = [path] if path else self.reader.detect(machine(self.project))
         if not self.places:
-            raise NotFound(f"Nothing of {self.reader.TITLE} was found here.", f"Name the place: import {name} PATH.")
+            others = bool(self.project and self.reader.detect(machine()))
+            where = "for this project" if others else "here"
+            all_too = "; --all brings those of all projects" if others else ""
+            raise NotFound(
+                f"Nothing of {self.reader.TITLE} was found {where}.", f"Name the place: import {name} PATH{all_too}."
+            )
         self.preview = SourcePreview()
 
     @property

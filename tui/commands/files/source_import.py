@@ -87,14 +87,9 @@ def _applied(session: Session, source: "SourceImport", trust: bool) -> "SourceIm
 
 
 def _amount(seen: "SourcePreview") -> str:
-    parts = []
-    if seen.fresh:
-        parts.append(count(len(seen.fresh) - seen.decisions, "fact"))
-        if seen.decisions:
-            parts.append(count(seen.decisions, "decision"))
-    if seen.turns:
-        parts.append(count(seen.turns, "turn"))
-    return " and ".join(parts) or "nothing"
+    numbers = ((len(seen.fresh) - seen.decisions, "fact"), (seen.decisions, "decision"), (seen.turns, "turn"))
+    *parts, last = [count(number, word) for number, word in numbers if number] or ["nothing"]
+    return f"{', '.join(parts)} and {last}" if parts else last
 
 
 def _brought(title: str, done: "SourceImportReport") -> str:
@@ -130,17 +125,16 @@ def _seen(seen: "SourcePreview", limit: int) -> list[str]:
     for number, says in (
         (seen.secret, "hold a secret, which is cut out"),
         (seen.flagged, "look like instructions to agents"),
-        (seen.known, "are known already, said twice, or were decided on"),
-        (seen.purged, "were erased here once, and stay out"),
+        (seen.known, "repeat what is known, was decided on or stands above"),
+        (seen.purged, "stay out, as erased here once"),
         (seen.elsewhere + seen.turns_elsewhere, "are left out, as of other projects; --all brings them"),
         (seen.long, "are too long for a fact, and left out"),
-        (
-            len(seen.documents),
-            "are files with prose and stay where they lie; documents.extraPaths makes them searchable",
-        ),
     ):
         if number:
             lines.append(f"{number:,} {said_of(number, says)}")
+    if prose := len(seen.documents):
+        stays = said_of(prose, "stay in place")
+        lines.append(f"{count(prose, 'file')} of prose {stays}; documents.extraPaths makes prose searchable")
     for trouble in seen.troubles[:TOLD]:
         at = f", line {trouble.line:,}" if trouble.line else ""
         lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")

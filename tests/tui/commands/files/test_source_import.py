@@ -27,7 +27,7 @@ def test_it_is_seen_first_and_asked(do: Do, tmp_path: Path) -> None:
     seen = do("import", "engram", paths[0], "--dry-run", "--limit", "2")
     assert seen.status == 0
     lines = seen.out.splitlines()
-    assert lines[0] == "Importing Engram would bring 14 facts and 2 decisions and 5 turns."
+    assert lines[0] == "Importing Engram would bring 14 facts, 2 decisions and 5 turns."
     assert "+ fact      Tide heights in Faro are stored as whole centimetres" in lines[1]
     assert lines[1].endswith("engram.db, observation 1")
     assert "… and 14 more; --limit shows them" in lines
@@ -75,3 +75,21 @@ def test_what_it_cannot_bring(do: Do, tmp_path: Path) -> None:
     (tmp_path / "project" / "a.md").write_bytes(b"- The team is \xff five.\n")
     said = do("import", "markdown", "a.md", "--yes")
     assert "a part of it is not UTF-8" in said.out and "1 proposal" in said.out
+
+
+def test_what_is_of_other_projects_is_said_to_be_there(do: Do, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / ".claude" / "projects" / "-src-other" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("The team is five.\n")
+    said = do("import", "claude-code").err
+    assert "Nothing of Claude Code was found for this project." in said
+    assert "Name the place: import claude-code PATH; --all brings those of all projects." in said
+    assert do("import", "claude-code", "--all", "--dry-run").out.startswith("Importing Claude Code would bring 1 fact.")
+
+
+def test_one_of_each_is_said_as_one(do: Do, tmp_path: Path) -> None:
+    (tmp_path / "project" / "a.md").write_text("# Notes\n\nSome prose.\n\n- Tea\n- Tea\n")
+    said = do("import", "markdown", "a.md", "--dry-run").out
+    assert "1 repeats what is known, was decided on or stands above" in said
+    assert "1 file of prose stays in place; documents.extraPaths makes prose searchable" in said
+    assert "Importing Markdown files would bring 1 fact." in said
