@@ -11,7 +11,7 @@ DEFINES = frozenset(
     b"def class function func fn interface struct enum trait type impl module const let var static sub object record"
     b" protocol namespace union macro_rules procedure defn defun table view trigger index".split()
 )
-_WORD = re.compile(rb"[\w$]+")
+_WORD = re.compile(rb"[\w$\x80-\xff]+")  # with letters that are not ASCII, in UTF-8
 _CLOSES = (b"}", b")", b"]", b"end")
 
 

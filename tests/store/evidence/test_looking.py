@@ -87,6 +87,7 @@ def test_a_symbol_is_found_in_another_file(project: BoundProject) -> None:
     [
         ("a.go", "package a\n\nfunc (s *S) Total(x int) int {\n\treturn x\n}\n\nfunc B() {\n}\n", "Total", "return x"),
         ("a.ts", "export function total(x) {\n  return x\n}\n\nexport const fee = 3\n", "total", "return x"),
+        ("b.ts", "export function año() {\n  return x\n}\n\nexport const fee = 3\n", "año", "return x"),
         ("a.rs", "pub struct Fee {\n    of: u8,\n}\n\nimpl Fee {}\n", "Fee", "of: u8"),
         ("a.c", "#include <a.h>\n\nint total(int x)\n{\n    return x;\n}\n\nint b(void)\n{\n}\n", "total", "return x"),
         ("a.md", "# Rules\n\nFew.\n\n## How we pay\n\nAt once.\n\n## Other\n", "How_we_pay", "At once"),

@@ -3,7 +3,7 @@
 from store import BoundEvidence, InvalidInput, cite
 from tui.commands import Outcome, Session, reference
 from tui.render.badges import EVIDENCE_BADGES
-from tui.render.plurals import count
+from tui.render.plurals import count, said_of
 from tui.theme.escape import visible
 
 TYPE_CHECKING = False
@@ -52,7 +52,9 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
         lines=[*evidence_lines(found), *notes],
         data=lambda: [one.as_dict() for one in found],
         status=1 if bad else 0,
-        error=f"{count(len(bad), 'piece')} of evidence changed or is gone." if bad and not session.json else "",
+        error=f"{count(len(bad), 'piece')} of evidence changed or {said_of(len(bad), 'are')} gone."
+        if bad and not session.json
+        else "",
     )
 
 
@@ -96,7 +98,12 @@ def evidence_lines(found: "Sequence[BoundEvidence]") -> list[str]:
         evidence_line(one) for one in sorted(found, key=lambda one: WORST.index(one.state)) if one.state != "holds"
     ]
     counts = [(state, sum(one.state == state for one in found)) for state in ("holds", "moved", "changed", "gone", "")]
-    return [*lines, ", ".join(f"{number:,} {EVIDENCE_BADGES[state][1]}" for state, number in counts if number) + "."]
+    parts = []
+    for state, number in counts:
+        if number:
+            word = EVIDENCE_BADGES[state][1]
+            parts.append(f"{number:,} {'hold' if state == 'holds' and number > 1 else word}")
+    return [*lines, ", ".join(parts) + "."]
 
 
 def evidence_line(one: BoundEvidence) -> str:
