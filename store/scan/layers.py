@@ -1,5 +1,5 @@
-"""Which instruction files an agent loads when it starts in a folder: CLAUDE.md, AGENTS.md and GEMINI.md from the home
-folder and every folder above, what they import, and Claude Code's own index of its memory."""
+"""Which instruction files an agent loads when it starts in a folder: CLAUDE.md with the rules beside it, AGENTS.md and
+GEMINI.md from the home folder and every folder above, what they import, and Claude Code's own index of its memory."""
 
 import os
 import re
@@ -7,13 +7,18 @@ from collections.abc import Iterator
 
 from store.base.token_count import count
 from store.scan.report import ContextLayer
-from store.sources.files import read_text
+from store.sources.files import files_below, read_text
+from store.sources.markdown_text import front_matter
 from store.sources.readers.claude_code import INDEX, memory_folder, own_folder, projects
 from store.sources.source import Machine
 
 DEEPEST = 5  # imports of imports
 INDEX_LINES = 200  # of MEMORY.md, which Claude Code loads
 CODEX_BYTES = 32_768  # of all its instructions together
+CODEX_NAMES = ("AGENTS.override.md", "AGENTS.md")  # of which it reads one a folder, the first that is not empty
+# of an organization, for everybody on the machine
+MANAGED = {"darwin": "/Library/Application Support/ClaudeCode/CLAUDE.md"}
+MANAGED_ELSEWHERE = "/etc/claude-code/CLAUDE.md"
 _IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w.@-][\w./@-]*)")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
@@ -22,13 +27,15 @@ def layers(machine: Machine, folder: str) -> list[ContextLayer]:
     """List them, the most general first, for a start in this folder."""
     above = _above(folder)
     config = machine.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(machine.home, ".claude")
-    claude = [os.path.join(config, "CLAUDE.md")]
+    claude = [MANAGED.get(machine.system, MANAGED_ELSEWHERE), os.path.join(config, "CLAUDE.md"), *_rules(config)]
     for place in above:
-        claude += [os.path.join(place, name) for name in ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")]
-    codex = [os.path.join(machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex"), "AGENTS.md")]
+        own = os.path.join(place, ".claude")
+        claude += [os.path.join(place, "CLAUDE.md"), os.path.join(own, "CLAUDE.md"), *_rules(own)]
+        claude.append(os.path.join(place, "CLAUDE.local.md"))
+    codex = [machine.environment.get("CODEX_HOME") or os.path.join(machine.home, ".codex")]
     gemini = [os.path.join(machine.home, ".gemini", "GEMINI.md")]
     inside = above[_root(above) :]
-    codex += [os.path.join(place, "AGENTS.md") for place in inside]
+    codex = [path for place in [*codex, *inside] if (path := _of_codex(place))]
     gemini += [os.path.join(place, "GEMINI.md") for place in inside]
     found = [*_loaded("claude-code", claude, machine.home), *_index(machine, folder)]
     left = CODEX_BYTES
@@ -37,6 +44,19 @@ def layers(machine: Machine, folder: str) -> list[ContextLayer]:
         left = max(0, left - layer.tokens * 4)
         found.append(ContextLayer(layer.agent, layer.path, tokens))
     return [*found, *_loaded("gemini", gemini, machine.home)]
+
+
+def _rules(folder: str) -> Iterator[str]:
+    """Yield the rules of a folder of Claude Code, except those for some paths alone, which it loads with these."""
+    for path in files_below(os.path.join(folder, "rules"), ".md"):
+        if "paths" not in front_matter(read_text(path, []) or "")[0]:
+            yield path
+
+
+def _of_codex(folder: str) -> str:
+    """Return the file of instructions that Codex reads in a folder; empty for none."""
+    paths = (os.path.join(folder, name) for name in CODEX_NAMES)
+    return next((path for path in paths if os.path.isfile(path) and (read_text(path, []) or "").strip()), "")
 
 
 def _above(folder: str) -> list[str]:

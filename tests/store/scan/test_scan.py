@@ -248,6 +248,28 @@ def test_what_each_start_loads(home: Home, tmp_path: Path) -> None:
     assert (start.starts, start.tokens, start.month) == (1, {"claude-code": 739, "codex": 10}, 739)
 
 
+def test_rules_are_loaded_and_one_file_of_codex_a_folder(home: Home, tmp_path: Path) -> None:
+    """Rules for some paths alone are not loaded at the start; AGENTS.override.md takes the place of AGENTS.md."""
+    rules = home.project / ".claude" / "rules"
+    (rules / "more").mkdir(parents=True)
+    (rules / "a.md").write_text("Be brief.")
+    (rules / "more" / "b.md").write_text("Be kind.")
+    (rules / "c.md").write_text('---\npaths: ["src/**/*.ts"]\n---\nBe strict.')
+    (home.folder / ".claude" / "rules").mkdir()
+    (home.folder / ".claude" / "rules" / "own.md").write_text("Be mine.")
+    home.put("AGENTS.override.md", "z" * 40)
+    home.put("AGENTS.md", "y" * 80)
+    (home.project / "sub").mkdir()
+    home.put("sub/AGENTS.override.md", " ")
+    home.put("sub/AGENTS.md", "x" * 20)
+    found = scan(Machine(str(home.folder)), utc_now(), str(home.project / "sub")).starts[0].layers
+    assert [Path(one.path).name for one in found if one.agent == "claude-code"] == ["own.md", "a.md", "b.md"]
+    assert [(Path(one.path).name, one.tokens) for one in found if one.agent == "codex"] == [
+        ("AGENTS.override.md", 10),
+        ("AGENTS.md", 5),
+    ]
+
+
 def test_several_processes_find_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [str(home.spoken(home.project, f"s{number}", f"{KEY} {number}")) for number in range(3)]
     alone = transcripts.secrets(paths, lambda done, total: None, 1)
