@@ -22,7 +22,7 @@ CLAUDE_CODE, OKF = EXPORT_FORMS
 TYPES = {"personal": "user", "preferences": "feedback", "work": "reference"}  # of Claude Code; `project` for the rest
 OKF_VERSION = "0.2"
 LONGEST_NAME, LONGEST_HOOK = 48, 100  # characters
-_HEADING = re.compile(r"^(?=#{1,6}\s|---\s*$|\.\.\.\s*$)", re.MULTILINE)
+_TAG = re.compile(r"(?<!\S)#(?=\S)")
 _LINK = re.compile(r"[\[\]()]")
 
 
@@ -112,10 +112,10 @@ def _claude_code(records: list[ExportedRecord]) -> Iterator[tuple[str, str]]:
     for one in records:
         kind = TYPES.get(one.domain, "project")
         name = f"{kind}_{one.name}.md"
-        body = _plain(one.text)
+        body = one.text
         if one.chosen:
             parts = [one.chosen, *(f"Rejected: {other}" for other in one.alternatives)]
-            body = _plain("\n\n".join(parts))
+            body = "\n\n".join(parts)
             if one.rationale:
                 body = f"{body}\n\n**Why:** {_flat(one.rationale)}"
         head = f"name: {one.name}\ndescription: {_quoted(one.text)}\nmetadata:\n  node_type: memory\n  type: {kind}\n"
@@ -138,12 +138,12 @@ def _okf(records: list[ExportedRecord]) -> Iterator[tuple[str, str]]:
             head += ["verified:", "- by: human:owner", f"  at: {_quoted(_offset(one.verified))}"]
         if one.chosen:
             lines = [
-                f"- [decision] {_flat(one.chosen)}",
-                *(f"- [alternative] {_flat(other)}" for other in one.alternatives),
-                *([f"- [rationale] {_flat(one.rationale)}"] if one.rationale else []),
+                f"- [decision] {_observed(_flat(one.chosen))}",
+                *(f"- [alternative] {_observed(_flat(other))}" for other in one.alternatives),
+                *([f"- [rationale] {_observed(_flat(one.rationale))}"] if one.rationale else []),
             ]
         else:
-            lines = [f"- [{one.domain}] {_indented(one.text)}"]
+            lines = [f"- [{one.domain}] {_observed(one.text)}"]
         yield f"{folder}/{one.name}.md", "---\n" + "\n".join(head) + "\n---\n\n" + "\n".join(lines) + "\n"
         listed[folder].append(f"- [{_title(one.text)}]({one.name}.md)")
     for folder, lines in listed.items():
@@ -162,14 +162,10 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def _plain(text: str) -> str:
-    """Escape what would begin a heading or front matter."""
-    return _HEADING.sub("\\\\", text)
-
-
-def _indented(text: str) -> str:
-    """Return a text of several lines as one bullet."""
-    return "\n  ".join(line for line in text.split("\n") if line.strip())
+def _observed(text: str) -> str:
+    """Return a text as one observation: further lines are indented, and no word is a tag."""
+    first, *rest = _TAG.sub(r"\\#", text).split("\n")
+    return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
 
 
 def _title(text: str) -> str:

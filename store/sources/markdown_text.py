@@ -69,7 +69,7 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
             continue
         if named := _HEADING.fullmatch(line):
             heading, above = named["text"].rstrip().rstrip("#").rstrip(), ""
-        elif "<!--" in line:
+        elif "<!--" in line and not _says(line):
             ahead = "\n".join(lines[place : place + COMMENT_LINES])
             start = ahead.index("<!--")
             if (end := ahead.find("-->", start)) >= 0:
@@ -85,6 +85,12 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
             place = end
             continue
         place += 1
+
+
+def _says(line: str) -> bool:
+    """Return whether a line is a bullet that says something beside the comments that end in it."""
+    found = _BULLET.fullmatch(_without_comments(line).rstrip())
+    return found is not None and "<!--" not in found["text"]
 
 
 def _end(lines: list[str], place: int) -> int:

@@ -12,6 +12,7 @@ OBSERVATION = re.compile(r"\[(?P<category>[^\[\]()]{2,60})\]\s+(?P<text>\S.*)", 
 _CONTEXT = re.compile(r"(?<!\s)\s+\([^()]*\)$")
 _WORD = re.compile(r"\S+")
 _TAG = re.compile(r"#([^#]+)")
+_NO_TAG = re.compile(r"(?<!\S)\\#")
 _RELATION = re.compile(r"\w[\w-]{0,60}(?: [\w-]{1,60}){0,8} (?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\))(?:\s+\([^()]*\))?")
 DOMAINS = {"preference": "preferences", "decision": "decisions", "person": "personal"}
 
@@ -74,11 +75,11 @@ def _fact(text: str, bullet: Bullet, path: str, created: str, tags: tuple[str, .
 
 
 def parted(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return an observation's text and its tags, without the context at its end."""
+    """Return an observation's text and its tags, without the context at its end; `\\#` is no tag."""
     said = _CONTEXT.sub("", text.strip()) if "\n" not in text else text.strip()
     words = list(_WORD.finditer(said))
     tags: list[str] = []
     while len(words) > 1 and (found := _TAG.fullmatch(words[-1][0])):
         tags.append(found[1])
         words.pop()
-    return (said[: words[-1].end()], tuple(reversed(tags))) if tags else (text.strip(), ())
+    return _NO_TAG.sub("#", said[: words[-1].end()] if tags else text.strip()), tuple(reversed(tags))

@@ -1,10 +1,10 @@
-"""Fields of a template that nobody filled in are no memories."""
+"""Fields of a template that nobody filled in are no memories, and neither are comments."""
 
 from pathlib import Path
 
 import pytest
 
-from store.sources.markdown_text import unfilled
+from store.sources.markdown_text import bullets, unfilled
 from store.sources.readers import markdown, obsidian, openclaw
 from store.sources.source import FoundMemory
 
@@ -44,6 +44,11 @@ def test_a_label_alone_is_unfilled(text: str) -> None:
 )
 def test_what_says_something_is_not(text: str) -> None:
     assert not unfilled(text)
+
+
+def test_a_comment_in_a_bullet_hides_no_bullet() -> None:
+    text = "- Tabs <!-- since 2024 -->\n- <!-- to fill -->\n<!--\n- old\n-->\n- Two <!-- begins\n- within\n-->\n- End\n"
+    assert [one.text for one in bullets(text)] == ["Tabs <!-- since 2024 -->", "End"]
 
 
 @pytest.mark.parametrize("reader", [openclaw, markdown, obsidian])
