@@ -2,16 +2,19 @@
 
 import os
 import shutil
+import sys
 import tempfile
 
 from store import Declined, InvalidInput, MemorandaError, SyncReport, Team, cite, clean_text, shares
 from tui.commands import Outcome, Session
 from tui.commands.record_lines import cut
 from tui.render.plurals import count
-from tui.theme.escape import visible
+from tui.theme.escape import plain, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from tui.input.argument_parser import ParsedArguments
 
 SHOWN = 20  # lines of a question
@@ -252,7 +255,7 @@ def edited(session: Session, name: str, before: SyncReport) -> SyncReport:
 
 
 def _watch(session: Session, reports: list[SyncReport]) -> Outcome:
-    """Sync whenever something changes, until ^C."""
+    """Sync whenever something changes, until ^C; a line for each time, as soon as it is done."""
     import time
     from threading import current_thread, main_thread
 
@@ -260,15 +263,21 @@ def _watch(session: Session, reports: list[SyncReport]) -> Outcome:
 
     if current_thread() is not main_thread():
         raise InvalidInput("The application watches synced files by itself.", "`sync` reads and writes them now.")
-    tell = session.tell or (lambda line: None)
-    for report in reports:
-        tell(told(report))
-    tell("Watching; ^C ends it.")
     files = session.memory.sync
-    with Interrupt() as interrupt:
-        while not interrupt.asked:
-            for report in files.run_due():
-                tell(told(report))
-                reports.append(report)
-            time.sleep(WATCH_SECONDS)
+
+    def document() -> "Generator[str, None, None]":
+        yield "".join(f"{plain(told(report))}\n" for report in reports) + "Watching; ^C ends it.\n"
+        with Interrupt() as interrupt:
+            while not interrupt.asked:
+                sys.stdout.flush()
+                for report in files.run_due():
+                    yield f"{plain(told(report))}\n"
+                    reports.append(report)
+                sys.stdout.flush()
+                time.sleep(WATCH_SECONDS)
+
+    if not session.json:
+        return Outcome(document=document)
+    for _ in document():
+        pass
     return Outcome("", lambda: [data(report) for report in reports])

@@ -178,6 +178,22 @@ def test_watch_reads_and_writes_until_it_is_interrupted(project: Path) -> None:
         os.close(leader)
 
 
+def test_watch_says_each_thing_at_once_into_a_pipe_too(project: Path) -> None:
+    watching = subprocess.Popen([COMMAND, "sync", "--watch"], cwd=project, stdout=subprocess.PIPE, text=True)
+    assert watching.stdout is not None
+    try:
+        assert watching.stdout.readline() == "Wrote MEMORY.md: 2 facts.\n"
+        assert watching.stdout.readline() == "Watching; ^C ends it.\n"
+        file = project / "MEMORY.md"
+        file.write_text(file.read_text().replace("five", "six"))
+        assert "1 changed (F#3)" in watching.stdout.readline()
+        watching.send_signal(2)
+        assert watching.wait(20) == 0
+    finally:
+        watching.kill()
+        watching.stdout.close()
+
+
 def test_a_search_reads_the_file_first_and_says_so(say: Say, project: Path) -> None:
     say("sync")
     file = project / "MEMORY.md"
