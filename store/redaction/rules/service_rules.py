@@ -91,6 +91,10 @@ _NAMES = (
 _CREDENTIAL = r"(?:key|token|secret|passw|auth|cred|access|private|api|sid|pat(?![a-z]))"
 _SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # of files, in lists of installed packages
 _VERSION = "v0.0.0-"
+# what a service's message of an error names; each is written in four ways
+_NUMBERED = tuple(
+    f"{what}{sign}id" for what in ("request", "trace", "correlation", "message", "run") for sign in ("_", "-", " ", "")
+)
 _SHORTEST = 16
 _SHORTEST_NUMBER = 32
 """Digits: longer than any identifier of a service."""
@@ -101,6 +105,8 @@ _SHORTEST_GIVEN = 10
 def _is_key(match: "re.Match[str]", value: str) -> bool:
     text, start = match.string, match.start("value")
     if text.endswith(_SUMS, 0, start) or value.startswith(_VERSION):
+        return False
+    if text[max(0, start - 24) : start].rstrip(" :=\"'`").lower().endswith(_NUMBERED):
         return False
     given = text[max(0, start - 4) : start].rstrip(" \"'")[-1:] in ("=", ":")
     if is_random(value, _SHORTEST_GIVEN if given else _SHORTEST):

@@ -288,10 +288,12 @@ def test_a_password_under_a_bold_name_is_cut(form: str) -> None:
         "| Password | string, at least 12 characters |",
         "| token | `string` | the token of 2026 |",
         "**Key:** `packages/shared/src/index.ts`",
+        "The MiniMax API key is not valid (request_id: 05fca5d251b9ef05fca5d251b9ef0512)",
+        'openai: invalid API key, "request-id": "05fca5d251b9ef05fca5d251b9ef0512"',
         "**API key:** `MY_SERVICE_API_KEY`",
     ],
 )
-def test_markdown_about_credentials_stays(text: str) -> None:
+def test_a_text_about_credentials_stays(text: str) -> None:
     assert redact(text) == text
 
 
