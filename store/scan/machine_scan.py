@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence, Set
 
 from store.base.clock import days_before, to_ms
+from store.ingest.plain import fenced
 from store.redaction.redactor import findings
 from store.scan import layers, transcripts
 from store.scan.pairs import pairs
@@ -75,7 +76,8 @@ def scan(
     report.findings += missing(memories)
     markdown = _files(report, memories)
     report.findings += _in_texts(memories, markdown)
-    report.findings += _in_files(markdown)
+    own = [place for places in found.values() for place in places]
+    report.findings += _in_files(markdown, {path for path in markdown if not _for_agents(path) and not _in(path, own)})
     for place in claude:
         report.findings += _dead_links(place)
     report.findings += _bleed(claude, memories)
@@ -172,14 +174,37 @@ def _files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
     return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
 
 
-def _in_files(paths: Iterable[str]) -> list[ScanFinding]:
-    """Return the secrets in clear in files, each kind once a line."""
+def _in(path: str, places: Iterable[str]) -> bool:
+    return any(path == place or path.startswith(place + os.sep) for place in places)
+
+
+def _in_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> list[ScanFinding]:
+    """Return the secrets in clear in files, each kind once a line. In code of `documents` a password is an example, and
+    only what a service issued counts."""
+    from store.redaction.rules.families import SEED
+    from store.redaction.rules.token_rules import TOKENS
+
+    issued = {family.label for family in (*SEED, *TOKENS)} - {"CONNECTION_STRING"}
     found: dict[ScanFinding, None] = {}
     for path in sorted(paths):
         text = read_text(path, []) or ""
-        for secret in findings(text):
-            found[ScanFinding(SECRET, path, text.count("\n", 0, secret.start) + 1, secret.label)] = None
+        secrets = findings(text)
+        code = _code(text) if secrets and path in documents else frozenset()
+        for secret in secrets:
+            line = text.count("\n", 0, secret.start) + 1
+            if line not in code or secret.label in issued:
+                found[ScanFinding(SECRET, path, line, secret.label)] = None
     return list(found)
+
+
+def _code(text: str) -> frozenset[int]:
+    """Return the numbers of the lines in fenced code."""
+    fence, lines = "", set[int]()
+    for number, line in enumerate(text.split("\n"), 1):
+        before, fence = fence, fenced(line, fence)
+        if before or fence:
+            lines.add(number)
+    return frozenset(lines)
 
 
 def _dead_links(place: str) -> list[ScanFinding]:

@@ -179,6 +179,18 @@ def test_secrets_in_prose_and_tables_beside_the_memories(home: Home, tmp_path: P
     assert found == [("MEMORY.md", 5), ("2026-08-03.md", 6)]
 
 
+def test_a_password_in_the_code_of_a_document_is_an_example(home: Home, tmp_path: Path) -> None:
+    password = "DB_PASSWORD=" + "tr0ub4dor" + "-and-3"
+    text = f"# Set up\n\n```sh\n{password}\n{KEY}\n```\n\nMine: {password}\n"
+    for name in ("notes/docs.md", "notes/CLAUDE.md", "home/.openclaw/workspace/memory/2026-08-03.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    report = scan(Machine(str(home.folder)), utc_now(), named=[str(tmp_path / "notes")])
+    found = {(Path(one.path).name, one.line) for one in report.findings if one.kind == "secret"}
+    assert {line for name, line in found if name == "docs.md"} == {5, 8}
+    assert all({line for name, line in found if name == other} == {4, 5, 8} for other in ("CLAUDE.md", "2026-08-03.md"))
+
+
 def test_a_tool_s_own_folder_that_is_named_too_repeats_nothing(home: Home, tmp_path: Path) -> None:
     workspace = tmp_path / "home" / ".openclaw" / "workspace"
     workspace.mkdir(parents=True)
