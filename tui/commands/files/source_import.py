@@ -102,10 +102,10 @@ def _brought(title: str, done: "SourceImportReport") -> str:
         parts.append(f"{count(done.turns, 'turn')} of {count(done.sessions, 'session')} imported")
     if not parts and not done.stopped:
         return NOTHING.format(title)
-    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing new'}."
+    said = f"{'Stopped importing' if done.stopped else 'Imported'} {title}: {', '.join(parts) or 'nothing yet'}."
     if done.steps:
-        back = " and ".join(f"`undo {step}`" for step in reversed(done.steps))
-        said = f"{said} {back} undoes it."
+        *steps, last = [f"`undo {step}`" for step in reversed(done.steps)]
+        said = f"{said} {', '.join(steps)} and {last} undo it." if steps else f"{said} {last} undoes it."
     return f"{said} The same import continues." if done.stopped else said
 
 
