@@ -80,7 +80,8 @@ def saved_words(saved: "SavedTranscripts") -> str:
     if not (saved.new or saved.before or saved.troubles):
         return "No conversation is about to be deleted."
     said = f"Saved {count(len(saved.new), 'conversation')} to {visible(saved.folder)}, without secrets"
-    said += f"; {saved.before:,} were saved before" if saved.before else ""
+    were = "was" if saved.before == 1 else "were"
+    said += f"; {saved.before:,} {were} saved before" if saved.before else ""
     said += (
         f"; {count(len(saved.troubles), 'one')} could not be saved: {saved.troubles[0].why}" if saved.troubles else ""
     )

@@ -5,7 +5,7 @@ import sys
 
 from store import InvalidInput, MemorandaError, cite
 from tui.commands import Outcome, Session
-from tui.render.plurals import count
+from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,7 +234,8 @@ def clear(session: Session, given: "ParsedArguments") -> Outcome:
 
     done = session_flush.clear(session.memory, given.session)
     return Outcome(
-        f"Session {done.session} is over: its last {count(done.messages, 'message')} are in {done.path}.",
+        f"Session {done.session} is over: its last {count(done.messages, 'message')} {said_of(done.messages, 'are')} in"
+        f" {done.path}.",
         lambda: {
             "session": done.session,
             "path": done.path,

@@ -103,7 +103,7 @@ def _note(share: float, came: int) -> str:
 def _change(state: str, came: int) -> "Iterator[str]":
     """Yield the sentence on how many facts came into a state."""
     if came and state == "fresh":
-        yield f"{count(came, 'fact')} were learned in the last {TREND_DAYS} days."
+        yield f"{count(came, 'fact')} {'was' if came == 1 else 'were'} learned in the last {TREND_DAYS} days."
     elif came:
         yield f"{count(came, 'fact')} of them became so in the last {TREND_DAYS} days."
 
