@@ -14,6 +14,7 @@ from store.database.database import Database
 
 HINT = "facts of this memory: edit, add and delete lines, and leave this mark"
 _MARK = re.compile(r"<!-- memoranda ([0-9a-f]{8}) (?:(end)|(\d{1,9})\b).*-->[ \t]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _BOM = "\ufeff"
 _LATER = "Nothing was changed."
 
@@ -84,8 +85,8 @@ def parse(raw: bytes, name: str) -> SectionFile:
     bom, text = text.startswith(_BOM), text.removeprefix(_BOM)
     newline = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
     lines = text.split("\n")
-    _refuse_conflicts(lines)
     marks = list(_marks(lines, name))
+    _refuse_conflicts(lines, [at + 1 for at, _ in marks])
     if not marks:
         return SectionFile(text, (), "", None, 0, newline, bom)
     if [version is None for _, version in marks] != [False, True]:
@@ -123,12 +124,32 @@ def _places(marks: list[tuple[int, int | None]]) -> str:
     return ", ".join(f"line {at + 1} {'ends' if version is None else 'begins'} it" for at, version in marks)
 
 
-def _refuse_conflicts(lines: list[str]) -> None:
-    """Raise Conflict where git left both sides of a conflict."""
+def _refuse_conflicts(lines: list[str], marks: list[int]) -> None:
+    """Raise Conflict where git left both sides of a conflict; an example in a block of code outside of the section is
+    none. `marks` are the numbers of the lines that begin and end the section."""
     opened = [at for at, line in enumerate(lines, 1) if line.startswith("<<<<<<< ")]
     closed = [at for at, line in enumerate(lines, 1) if line.startswith(">>>>>>> ")]
-    if opened and closed and opened[0] < closed[-1]:
+    if not (opened and closed and opened[0] < closed[-1]):
+        return
+    code = _code(lines)
+    if marks:
+        code -= set(range(marks[0], marks[-1] + 1))
+    if not code.issuperset([*opened, *closed]):
         raise Conflict(
             f"It has conflict markers of git from line {opened[0]} to line {closed[-1]}.",
             f"Resolve them, then sync again. {_LATER}",
         )
+
+
+def _code(lines: list[str]) -> set[int]:
+    """Return the numbers of the lines in blocks of code that are closed."""
+    fence, since, found = "", 0, set[int]()
+    for at, line in enumerate(lines, 1):
+        if not (match := _FENCE.match(line)):
+            continue
+        if not fence:
+            fence, since = match[1], at
+        elif match[1].startswith(fence) and not line.strip().strip(fence[0]):
+            found.update(range(since, at))
+            fence = ""
+    return found

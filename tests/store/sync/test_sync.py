@@ -401,12 +401,19 @@ def test_line_ends_and_a_byte_order_mark_stay(notebook: Notebook, newline: str, 
     assert raw.count("\n") == raw.count(newline) and "The team is six" in notebook.active()
 
 
+CONFLICT = ["<<<<<<< HEAD", "- mine", "=======", "- theirs", ">>>>>>> branch"]
+
+
 def damaged(text: str, how: str) -> bytes:
     lines = text.split("\n")
     begin = next(at for at, line in enumerate(lines) if line.startswith("<!-- memoranda "))
     end = next(at for at, line in enumerate(lines) if "end -->" in line)
     if how == "conflict":
-        lines[begin + 2 : begin + 2] = ["<<<<<<< HEAD", "- mine", "=======", "- theirs", ">>>>>>> branch"]
+        lines[begin + 2 : begin + 2] = CONFLICT
+    elif how == "conflict in code":
+        lines[begin + 2 : begin + 2] = ["- Run:", "```", *CONFLICT, "```"]
+    elif how == "conflict in open code":
+        lines += ["```", *CONFLICT]
     elif how == "no end":
         del lines[end]
     elif how == "no begin":
@@ -418,10 +425,21 @@ def damaged(text: str, how: str) -> bytes:
     return "\n".join(lines).encode()
 
 
+def test_an_example_of_a_conflict_in_code_is_no_conflict(notebook: Notebook) -> None:
+    example = "\n".join(["```sh", *CONFLICT, "```", ""])
+    notebook.save(
+        f"# How to merge\n\n{example}\n{notebook.text}\n{example}".replace("The team is five", "The team is six")
+    )
+    notebook.sync()
+    assert "The team is six" in notebook.active() and notebook.text.count(example) == 2
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [
         ("conflict", "conflict markers of git from line 5 to line 9"),
+        ("conflict in code", "conflict markers of git from line 7 to line 11"),
+        ("conflict in open code", "conflict markers of git from line 17 to line 21"),
         ("no end", "line 3 begins it"),
         ("no begin", "line 13 ends it"),
         ("twice", "begins or ends more or less than once"),
