@@ -31,6 +31,7 @@ from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine,
 from store.text.prompt_injection import orders
 
 CONVERSATIONS = ("codex", "gemini")  # that keep nothing else, and in files
+NOTES = ("obsidian", "markdown")
 MOST_PROJECTS = 40  # whose instruction files are listed
 START_DAYS = 30
 AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", "MEMORY.md", "USER.md")
@@ -66,7 +67,7 @@ def scan(
         memories += _taken(report, name, places, files, now, search_transcripts)
     there = {(one.path, one.line) for one in memories}
     notes: list[FoundMemory] = []
-    for name in ("obsidian", "markdown"):
+    for name in NOTES:
         if places := [place for place in named if (name == "obsidian") == _is_vault(place)]:
             notes += _taken(report, name, places, [], now)
     notes = [one for one in notes if (one.path, one.line) not in there]  # a named folder may be that of a tool
@@ -76,8 +77,7 @@ def scan(
     report.findings += missing(memories)
     markdown = _files(report, memories)
     report.findings += _in_texts(memories, markdown)
-    own = [place for places in found.values() for place in places]
-    report.findings += _in_files(markdown, {path for path in markdown if not _for_agents(path) and not _in(path, own)})
+    report.findings += _in_files(markdown, _documents(report))
     for place in claude:
         report.findings += _dead_links(place)
     report.findings += _bleed(claude, memories)
@@ -174,8 +174,11 @@ def _files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
     return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
 
 
-def _in(path: str, places: Iterable[str]) -> bool:
-    return any(path == place or path.startswith(place + os.sep) for place in places)
+def _documents(report: ScanReport) -> set[str]:
+    """Return the files that are notes and documents alone: no tool's memory, and not given to agents."""
+    files = {name: {one.path for one in kept} for name, kept in report.kept.items()}
+    notes = set().union(*(files.pop(name, set()) for name in NOTES))
+    return {path for path in notes.difference(*files.values()) if not _for_agents(path)}
 
 
 def _in_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> list[ScanFinding]:

@@ -185,7 +185,8 @@ def test_a_password_in_the_code_of_a_document_is_an_example(home: Home, tmp_path
     for name in ("notes/docs.md", "notes/CLAUDE.md", "home/.openclaw/workspace/memory/2026-08-03.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, "utf-8")
-    report = scan(Machine(str(home.folder)), utc_now(), named=[str(tmp_path / "notes")])
+    workspace = tmp_path / "home" / ".openclaw" / "workspace"
+    report = scan(Machine(str(home.folder)), utc_now(), named=[str(tmp_path / "notes"), str(workspace)])
     found = {(Path(one.path).name, one.line) for one in report.findings if one.kind == "secret"}
     assert {line for name, line in found if name == "docs.md"} == {5, 8}
     assert all({line for name, line in found if name == other} == {4, 5, 8} for other in ("CLAUDE.md", "2026-08-03.md"))
