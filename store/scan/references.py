@@ -25,7 +25,7 @@ _REMOVED = re.compile(
     r"\b(?:remov|delet|renam|replac|drop|retir|no longer|elimin|borr|quit[aó]|renombr|reemplaz|ya no)",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"`([A-Za-z_]\w{4,60})\(\)`")
+_CALL = re.compile(r"`([^\W\d]\w{4,60})\(\)`")
 _PLAIN = ("path/to/", "foo/", "example/", "your/")
 
 

@@ -29,7 +29,7 @@ class Home:
         self.git("init", "-q")
         (self.project / "app").mkdir()
         self.put("app/kept.py", "def kept_function():\n    pass\n")
-        self.put("app/gone.py", "def lost_function():\n    pass\n")
+        self.put("app/gone.py", "def lost_function():\n    pass\n\n\ndef ñandú_perdido():\n    pass\n")
         self.git("add", "-A")
         self.git("commit", "-qm", "first")
         (self.project / "app" / "gone.py").unlink()
@@ -123,9 +123,11 @@ def test_without_git_a_folder_that_lacks_the_file(home: Home, tmp_path: Path) ->
 
 
 def test_functions_that_are_gone(home: Home) -> None:
-    home.remember("gone", "Call `lost_function()` before the tests.")
+    home.remember("gone", "Call `lost_function()` and `ñandú_perdido()` before the tests.")
     home.remember("kept", "Call `kept_function()`; `json_loads()` and `print()` are of others, `never_written()` too.")
-    assert home.found("missing-symbol") == [("gone.md", f"lost_function() is in no file of {home.project} any more")]
+    assert home.found("missing-symbol") == [
+        ("gone.md", f"{name}() is in no file of {home.project} any more") for name in ("lost_function", "ñandú_perdido")
+    ]
 
 
 def test_what_a_text_names() -> None:
