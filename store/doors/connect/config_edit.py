@@ -8,7 +8,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from store.doors.clients.client import APPEND, LINE, SET, WHOLE, ConfigEdit
 from store.doors.connect import jsonc
@@ -87,7 +87,7 @@ def take_out(text: str, edit: ConfigEdit, ours: Same, before: object = None, mad
             at[edit.path[-1]] = before
             return _checked(_put(text, ConfigEdit(edit.file, SET, edit.path, before)), wanted, edit)
         del at[edit.path[-1]]
-        text = _cut(text, edit.path, edit.file)
+        text = _cut(text, edit.path, edit.file, edit.value)
     path = edit.path if edit.form == APPEND else edit.path[:-1]
     while emptied and made and path and not _walk(wanted, path):
         del _walk(wanted, path[:-1])[path[-1]]
@@ -159,6 +159,13 @@ def _put(text: str, edit: ConfigEdit) -> str:
             raise InTheWay(f"{edit.file}: {error}.") from None
     import tomlkit
 
+    if value_at(text, edit) is None:
+        new = f"{text}{_gap(text)}{_table(text, edit.path, edit.value)}"
+        try:
+            says(new, edit.file)
+            return new
+        except InTheWay:
+            pass  # an inline table stands on the way, which no table can be added to
     document = tomlkit.parse(text)
     at: Any = document
     for step in edit.path[:-1]:
@@ -166,27 +173,41 @@ def _put(text: str, edit: ConfigEdit) -> str:
             at[step] = tomlkit.table(is_super_table=True)
         at = at[step]
     at[edit.path[-1]] = edit.value
-    new = tomlkit.dumps(document)
-    return new if not text or text.endswith("\n\n") or not new.startswith(text) else _parted(text, new)
+    return tomlkit.dumps(document)
 
 
-def _parted(text: str, new: str) -> str:
-    """Return TOML with an empty line before what was appended."""
-    rest = new[len(text) :]
-    start = "" if text.endswith("\n") else "\n"
-    return f"{text}{start}\n{rest.lstrip(chr(10))}"
+def _table(text: str, path: Sequence[str], value: object) -> str:
+    """Return a table of TOML as it is appended to a text, with the ends of lines that the text has."""
+    import tomlkit
+
+    for step in reversed(path):
+        value = {step: value}
+    return tomlkit.dumps(cast(dict[str, Any], value)).replace("\n", jsonc.newline_of(text))
 
 
-def _cut(text: str, path: Sequence[str], file: str) -> str:
+def _gap(text: str) -> str:
+    """Return what stands between a text and a table that is appended to it: an empty line."""
+    newline = jsonc.newline_of(text)
+    ended = not text or text.endswith("\n")
+    return ("" if ended else newline) + ("" if not text or text.endswith(newline * 2) else newline)
+
+
+def _cut(text: str, path: Sequence[str], file: str, value: object = None) -> str:
+    """Return a text without what stands at a path, which is `value`."""
     if not file.endswith(".toml"):
         return jsonc.remove(text, path)
     import tomlkit
 
+    if value is not None and text.count(table := _table(text, path, value)) == 1:
+        before, _, after = text.partition(table)
+        newline = jsonc.newline_of(text)
+        return (before.removesuffix(newline) if before.endswith(newline * 2) else before) + after
     document = tomlkit.parse(text)
     at: Any = document
     for step in path[:-1]:
         at = at[step]
-    del at[path[-1]]
+    if path[-1] in at:  # a table that only its parts named went with the last of them
+        del at[path[-1]]
     return tomlkit.dumps(document)
 
 

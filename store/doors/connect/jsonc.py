@@ -59,7 +59,7 @@ def put(text: str, path: Sequence[str], value: object) -> str:
                 value = {step: value}
             return _inserted(text, node, key, value)
         node = node.items[_last(node.keys, key)]
-    shown = _written(value, _indent_of(text, node.start), _unit(text), _newline(text))
+    shown = _written(value, _indent_of(text, node.start), _unit(text), newline_of(text))
     return text[: node.start] + shown + text[node.end :]
 
 
@@ -117,7 +117,7 @@ def find(text: str, path: Sequence[str]) -> Node | None:
 
 def _inserted(text: str, node: Node, key: str | None, value: object) -> str:
     """Return the text with a member at the end of an object or array."""
-    unit, newline = _unit(text), _newline(text)
+    unit, newline = _unit(text), newline_of(text)
     if node.items:
         first = node.starts[0]
         line = text.rfind("\n", node.start, first)
@@ -161,7 +161,7 @@ def _unit(text: str) -> str:
     return "  "
 
 
-def _newline(text: str) -> str:
+def newline_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 

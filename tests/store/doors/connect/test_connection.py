@@ -155,6 +155,36 @@ def test_what_others_changed_meanwhile_stays(world: World, name: str, scope: str
     }
 
 
+TRUSTED = (
+    '\n[projects."/home/ana/shop"]\ntrust_level = "trusted"\n'  # as Codex writes it at its first start in a folder
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        'model = "big"\n',
+        "[mcp_servers]\n",
+        'mcp_servers.other.command = "x"\nmcp_servers.other.args = ["y"]\n',
+        'mcp_servers = { other = { command = "x" } }  # mine\n',
+        'model = "big"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
+    ],
+)
+def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World, text: str) -> None:
+    file = world.root / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_bytes(text.encode())
+    world.connect("codex", LOCAL)
+    ours = file.read_bytes().decode()
+    assert tomllib.loads(ours)["mcp_servers"]["memoranda"]["command"] == COMMAND[0]
+    assert ours.count("\r\n") == (ours.count("\n") if "\r\n" in text else 0)
+    added = TRUSTED.replace("\n", "\r\n") if "\r\n" in text else TRUSTED
+    file.write_bytes((ours + added).encode())
+    assert not world.disconnect("codex", LOCAL).in_the_way
+    assert file.read_bytes().decode() == text + added
+
+
 def says(path: str, text: str) -> Any:
     return tomllib.loads(text) if path.endswith(".toml") else jsonc.parse(text)
 
