@@ -64,19 +64,20 @@ def installed(root: str) -> list[str]:
     return [hook for hook in HOOKS if BEGIN in (_read(os.path.join(folder, hook)) or "")]
 
 
-def block(hook: str, command: tuple[str, ...], alone: bool) -> str:
-    """Return what stands between the marks."""
-    ours = f'{shlex.join([*command, "hook", "git", hook])} "$@"'
-    quiet = " >/dev/null 2>&1" if hook == "post-commit" else " >/dev/null"
+def block(command: tuple[str, ...], alone: bool) -> str:
+    """Return what stands between the marks. One script may be several of git's hooks, told by its name, and may be run
+    with `-e` and `-u`."""
+    ours = f'{shlex.join([*command, "hook", "git"])} "${{0##*/}}" "$@" >/dev/null'
+    called = f"! command -v {shlex.quote(command[0])} >/dev/null 2>&1 || {ours} || :"
     if alone:
-        return f"{BEGIN}\n{ours}{quiet} || :\n{END}\n"
+        return f"{BEGIN}\n{called}\n{END}\n"
     return "\n".join(
         (
             BEGIN,
-            'if [ -z "$MEMORANDA_GIT_HOOK" ]; then',
-            '  MEMORANDA_GIT_HOOK=1 "$0" "$@"',
-            "  memoranda_status=$?",
-            f'  [ "$memoranda_status" -ne 0 ] || {ours}{quiet} || :',
+            'if [ -z "${MEMORANDA_GIT_HOOK:-}" ]; then',
+            "  memoranda_status=0",
+            '  MEMORANDA_GIT_HOOK=1 "$0" "$@" || memoranda_status=$?',
+            f'  [ "$memoranda_status" -ne 0 ] || {called}',
             '  exit "$memoranda_status"',
             "fi",
             "unset MEMORANDA_GIT_HOOK",
@@ -90,8 +91,12 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
     try:
         before = _read(path)
         if before is None:
-            text, mode = f"#!/bin/sh\n{block(hook, command, alone=True)}", 0o755
+            text, mode = f"#!/bin/sh\n{block(command, alone=True)}", 0o755
         else:
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            if BEGIN not in before and not mode & 0o111:
+                says = f"{path} is not executable, so git does not run it: remove it, or make it so, and connect again."
+                return InstalledHook(hook, path, "refused", says)
             first, _, rest = before.partition("\n")
             if not first.startswith("#!") or not any(word.rsplit("/", 1)[-1] in SHELLS for word in first[2:].split()):
                 says = (
@@ -104,8 +109,8 @@ def _install(path: str, hook: str, command: tuple[str, ...]) -> InstalledHook:
                 alone = not rest.strip()
             else:
                 alone = False
-            text = f"{first}\n{block(hook, command, alone)}{rest}"
-            mode = stat.S_IMODE(os.stat(path).st_mode) | 0o111
+            text = f"{first}\n{block(command, alone)}{rest}"
+            mode |= 0o111
             if text == before:
                 return InstalledHook(hook, path, "there")
         _write(path, text, mode)

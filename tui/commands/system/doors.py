@@ -121,8 +121,8 @@ def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
     root = _checkout(session)
     if given.dry_run:
         command = _command(session, absolute=not given.project)
-        blocks = [git_hooks.block(hook, command, alone=False) for hook in git_hooks.HOOKS]
-        return Outcome("Nothing was changed; this would be in git's hooks:", dict, "".join(blocks).splitlines())
+        lines = git_hooks.block(command, alone=False).splitlines()
+        return Outcome(f"Nothing was changed; this would be in {' and '.join(git_hooks.HOOKS)}:", dict, lines)
     if not given.yes and not session.ask("Add ours to git's hooks post-commit and commit-msg?"):
         raise Declined("Nothing was changed.")
     _start_memory(session, "local")

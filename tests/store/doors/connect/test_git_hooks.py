@@ -63,6 +63,7 @@ def test_where_no_hook_was(root: Path, command: tuple[str, ...]) -> None:
         ("#!/bin/sh\necho theirs >> told\nexit 0\n", ["theirs"]),
         (PRE_COMMIT, ["pre-commit"]),
         ("#!/usr/bin/env bash\nset -e\necho theirs >> told", ["theirs"]),
+        ("#!/bin/bash -eu\necho theirs >> told\n", ["theirs"]),
     ],
 )
 def test_behind_a_hook_whatever_it_ends_with(root: Path, command: tuple[str, ...], text: str, said: list[str]) -> None:
@@ -75,6 +76,43 @@ def test_behind_a_hook_whatever_it_ends_with(root: Path, command: tuple[str, ...
     assert told(root) == [OURS[0], *said, OURS[1]]
     git_hooks.uninstall(str(root))
     assert hook.read_text() == text
+
+
+def test_a_hook_that_git_does_not_run_is_left_alone(root: Path, command: tuple[str, ...]) -> None:
+    hook = root / ".git" / "hooks" / "post-commit"
+    hook.write_text("#!/bin/sh\necho theirs >> told\n")
+    hook.chmod(0o644)
+    refused, added = git_hooks.install(str(root), command)
+    assert (refused.state, added.state) == ("refused", "added") and "is not executable" in refused.says
+    git(root, "commit", "--allow-empty", "-qm", "x")
+    assert told(root) == OURS[:1] and hook.stat().st_mode & 0o777 == 0o644
+    hook.chmod(0o755)
+    git_hooks.install(str(root), command)
+    git(root, "commit", "--allow-empty", "-qm", "x")
+    assert told(root) == [OURS[0], OURS[0], "theirs", OURS[1]]
+
+
+def test_one_script_that_is_several_hooks(root: Path, command: tuple[str, ...]) -> None:
+    script = root / "dispatch"
+    script.write_text('#!/bin/sh\necho "theirs ${0##*/}" >> told\n')
+    script.chmod(0o755)
+    for hook in git_hooks.HOOKS:
+        (root / ".git" / "hooks" / hook).symlink_to(script)
+    git_hooks.install(str(root), command)
+    git(root, "commit", "--allow-empty", "-qm", "x")
+    assert (root / "told").read_text().splitlines() == [
+        "theirs commit-msg",
+        f"{OURS[0]} .git/COMMIT_EDITMSG",
+        "theirs post-commit",
+        OURS[1],
+    ]
+    git_hooks.uninstall(str(root))
+    assert script.read_text() == '#!/bin/sh\necho "theirs ${0##*/}" >> told\n'
+
+
+def test_a_program_that_is_gone_is_not_missed(root: Path) -> None:
+    git_hooks.install(str(root), ("/gone/memoranda",))
+    assert git(root, "commit", "--allow-empty", "-qm", "x").stderr == ""
 
 
 def test_a_hook_that_refuses_a_commit_still_does(root: Path, command: tuple[str, ...]) -> None:
@@ -110,6 +148,7 @@ def test_husky(root: Path, command: tuple[str, ...]) -> None:
 def test_hooks_that_git_keeps_for_everybody_are_not_changed_for_one(root: Path, command: tuple[str, ...]) -> None:
     (root / "hooks").mkdir()
     (root / "hooks" / "post-commit").write_text("#!/bin/sh\n")
+    (root / "hooks" / "post-commit").chmod(0o755)
     git(root, "config", "core.hooksPath", "hooks")
     git(root, "add", "-A")
     refused = git_hooks.install(str(root), command)
