@@ -6,15 +6,22 @@ project, and a hook can look without opening the memory.
 
 from store.base import installation
 from store.base.clock import from_ms, to_ms
+from store.base.errors import StorageError
 
 KIND = "pauses"
 MINUTES = 60
 
 
 def pause(path: str, now: str, minutes: int = MINUTES) -> str:
-    """Pause the doors of the memory at `path` for some minutes from `now` on; return until when."""
+    """Pause the doors of the memory at `path` for some minutes from `now` on; return until when. Raise StorageError
+    where it cannot be stored, for then no door would see it."""
     until = from_ms(to_ms(now) + minutes * 60_000)
-    installation.keep(installation.name_of(KIND, path), until)
+    name = installation.name_of(KIND, path)
+    if not installation.keep(name, until):
+        installation.drop(name)
+        raise StorageError(
+            f"Nothing is paused: {installation.trouble()}", "Name a folder that can be written in $XDG_STATE_HOME."
+        )
     return until
 
 

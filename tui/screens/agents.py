@@ -228,10 +228,13 @@ class AgentsScreen(ListScreen["str | None"]):
     def action_pause(self) -> None:
         """Pause all doors for an hour, or resume them."""
         path = self._location.path
-        if self._seen.paused:
-            agent_pause.resume(path)
-        else:
-            agent_pause.pause(path, self._clock())
+        try:
+            if self._seen.paused:
+                agent_pause.resume(path)
+            else:
+                agent_pause.pause(path, self._clock())
+        except MemorandaError as error:
+            self.app.notify(str(error), severity="warning", markup=False)
         self._look()
 
     def action_mute(self) -> None:

@@ -226,6 +226,8 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
     where = place.home if place.scope == USER else place.root
     kept = {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "files": files}
     text = json.dumps(kept, ensure_ascii=False)  # unescaped, so that a search for purged words finds it
+    if len(text.encode()) > installation.LARGEST:
+        raise InTheWay(f"The files of {client.title} are larger together than can be kept as they were.")
     if not installation.keep(name, text):
         raise InTheWay(f"What was there before could not be kept: {installation.trouble()}")
 

@@ -1,7 +1,12 @@
 """A pause silences the doors of one memory, for an hour, and no file of a project ends it."""
 
+from pathlib import Path
+
+import pytest
 from conftest import Clock
 
+from store.base import installation
+from store.base.errors import StorageError
 from store.doors.pause import pause, paused_until, resume
 
 
@@ -17,3 +22,12 @@ def test_a_pause_lasts_an_hour_and_is_of_one_memory(tmp_path: object, clock: Clo
     pause(one, clock.now, minutes=5)
     resume(one)
     assert not paused_until(one, clock.now)
+
+
+def test_a_pause_that_no_door_would_see_is_none(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "_trouble", [])
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.raises(StorageError, match="Nothing is paused"):
+        pause(f"{tmp_path}/one.db", clock.now)
+    assert not paused_until(f"{tmp_path}/one.db", clock.now)

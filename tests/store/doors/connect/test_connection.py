@@ -14,6 +14,7 @@ import pytest
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, SCOPES, USER, Place
 from store.doors.connect import connection, jsonc
+from store.doors.connect.config_edit import InTheWay
 
 COMMAND = ("/opt/with space/memoranda",)
 CLAUDE_STATE = json.dumps({"numStartups": 4, "projects": {"/other": {"mcpServers": {}}}}, indent=2)
@@ -127,6 +128,18 @@ def test_connected_once_and_everything_as_it_was_again(world: World, name: str, 
     assert world.files() == before
     assert folders(world) == around
     assert not list(connection.connected(str(world.root), str(world.home), {}))
+
+
+def test_what_could_not_be_put_back_is_not_changed(world: World) -> None:
+    folder = world.root / ".codex"
+    folder.mkdir()
+    (folder / "config.toml").write_text('#"\n' * 90_000)
+    (folder / "hooks.json").write_text(json.dumps(['"'] * 45_000).join(('{"a":', "}")))
+    before = world.files()
+    plan = connection.plan(clients.get("codex"), world.place(LOCAL))
+    with pytest.raises(InTheWay, match="larger together"):
+        connection.connect(plan)
+    assert world.files() == before
 
 
 @pytest.mark.parametrize("scope", SCOPES)
