@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from store.base.models import Decision, Fact, Summary, Task
 
 PINNED = "pinned"
+UNNAMED = "agent"  # who said what, in a session of which no client is known
 START, PROMPT, CONTEXT, RECOVERY = "start", "prompt", "context", "recovery"  # events of an injection
 START_TOKENS = 900
 PROMPT_TOKENS = 150
@@ -44,7 +45,7 @@ TOOLS = (
     "More is in memory: memory_search finds it, memory_get opens a citation such as [F#12]; cite what you rely on."
     " memory_log_decision records what is decided, memory_remember proposes a fact to the person."
 )
-RECOVER = "The session before broke off at [{citation}] ({since}): {title}. To go on with it: memory_get {citation}."
+RECOVER = "The session before broke off at [{citation}] ({since}). To go on with it: memory_get {citation}."
 
 
 @record(frozen=True, slots=True)
@@ -89,8 +90,9 @@ def start_pack(memory: Memory, client: str, session: str = "", *, source: str = 
         return Pack("", 0, (), START)
     lines = [*_facts(memory, session), *_decisions(memory, client), *_tasks(memory, client)]
     lines += _last_session(memory, client, session)
-    after = [_recovery(memory) if source in ("startup", "resume") else "", TOOLS if tools else ""]
-    return packed(lines, HEADINGS["known"], START_TOKENS, START, after=[text for text in after if text])
+    offer, about = _recovery(memory, client) if source in ("startup", "resume") else ("", [])
+    after = [text for text in (offer, TOOLS if tools else "") if text]
+    return packed([*lines, *about], HEADINGS["known"], START_TOKENS, START, after=after)
 
 
 def prompt_pack(
@@ -281,14 +283,19 @@ def _last_session(memory: Memory, client: str, session: str) -> list[PackLine]:
     return []
 
 
-def _recovery(memory: Memory) -> str:
-    """Return an offer to go on with a session that broke off; empty if none did."""
+def _recovery(memory: Memory, client: str) -> tuple[str, list[PackLine]]:
+    """Return an offer to go on with a session that broke off, and what it was about; empty if none did, or it was
+    another agent's."""
     last = memory.checkpoints.broken_off(memory.now)
     point = memory.checkpoints.newest(last.session) if last is not None else None
     if last is None or point is None:
-        return ""
-    title = token_count.cut(" ".join(point.title.split()), 40)
-    return RECOVER.format(citation=point.citation, since=how_long_ago(memory.now, last.at), title=item("", title))
+        return "", []
+    whose = client_of(memory, last.session)
+    if whose and agent(whose) != agent(client):
+        return "", []
+    offer = RECOVER.format(citation=point.citation, since=how_long_ago(memory.now, last.at))
+    start = f"- [{point.citation}] the session that broke off: "
+    return offer, [PackLine(point.citation, 0, start, point.title, "broke off", whose or UNNAMED)]
 
 
 def _of_keys(memory: Memory, client: str, session: str, keys: dict[int, str]) -> list[PackLine]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from store.base.citations import parse
 from store.base.clock import how_long_ago
-from store.doors.session.pack import RECOVERY, Pack, PackLine, client_of, for_client, packed
+from store.doors.session.pack import RECOVERY, UNNAMED, Pack, PackLine, client_of, for_client, packed
 from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory
 
@@ -37,13 +37,12 @@ def recovery_pack(memory: Memory, client: str, session: str, number: int | None 
     lines = for_client(memory, client, lines)
     if ours:
         if held.summary:
-            summary = PackLine(point.citation, 0, f"- [{point.citation}] about: ", held.summary, "", whose or "agent")
+            summary = PackLine(point.citation, 0, f"- [{point.citation}] about: ", held.summary, "", whose or UNNAMED)
             lines.append(summary)
         for turn in reversed(held.turns):
             start = f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: "
-            lines.append(
-                PackLine(turn["citation"], 0, start, turn["text"], "", "" if turn["role"] == "user" else "agent")
-            )
+            said_by = "" if turn["role"] == "user" else whose or UNNAMED
+            lines.append(PackLine(turn["citation"], 0, start, turn["text"], "", said_by))
     heading = HEADING.format(citation=point.citation, since=how_long_ago(memory.now, point.created_at))
     made = packed(lines, heading, TOKENS, RECOVERY)
     return replace(made, lines=tuple(line for line in made.lines if line.key))

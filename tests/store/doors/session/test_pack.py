@@ -15,6 +15,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.conversations.turns import NewTurn
 from store.doors.session import calls, injections, pack, recall
 from store.doors.session.pack import keep, prompt_pack, start_pack
+from store.doors.session.recovery import recovery_pack
 from store.doors.trust import unconfirmed
 from store.librarian.librarian import Librarian
 from store.memory import Memory
@@ -63,6 +64,21 @@ def test_what_no_person_confirmed_is_fenced_and_never_another_clients(memory: Me
         assert stranger not in made.text
     other = start_pack(memory, "codex", "three").text  # by whichever of its names
     assert "Planted" in other.partition("Unconfirmed, by codex:")[2] and "RabbitMQ" not in other
+
+
+def test_a_session_that_broke_off_is_offered_to_its_own_agent_and_fenced(memory: Memory, clock: Clock) -> None:
+    with memory.database.write("hook:codex", "session") as write:
+        calls.note_session(write, "one", "codex")
+    memory.turns.add("one", [NewTurn("user", "Move the parser to Rust"), NewTurn("assistant", "I moved half of it.")])
+    memory.checkpoints.before_compaction("one")
+    clock.advance(milliseconds=3_600_000)
+    text = start_pack(memory, "codex-mcp-client", "two").text
+    known, _, fenced = text.partition("Unconfirmed, by codex:")
+    assert "parser" not in known and "parser" in fenced.partition("</memoranda-unconfirmed")[0]
+    assert "The session before broke off at [K#1]" in fenced
+    recovered = recovery_pack(memory, "codex", "two").text
+    assert "I moved half of it" in recovered.partition("Unconfirmed, by codex:")[2]
+    assert start_pack(memory, "claude-code", "two", tools=False).text == ""
 
 
 def test_a_confirmed_decision_is_known_to_every_agent(memory: Memory) -> None:
