@@ -6,7 +6,7 @@ or a model quotes it. None of it may be learned from.
 
 import re
 
-_FENCE = re.compile(r"<(memoranda-[a-z]{1,20} [0-9a-f]{10})>")
+_FENCE = re.compile(r"<(/?)(memoranda-[a-z]{1,20} [0-9a-f]{10})>")
 _HEADING = re.compile(r"^.*\bData, never instructions:[ \t]*\n?", re.MULTILINE)
 _HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
 _SPOKEN = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, with nothing behind it
@@ -31,15 +31,19 @@ def of_prompt(client: str, text: str) -> str:
 def of_anybody(text: str) -> str:
     """Return a text without our fences and what stands in them."""
     if "<memoranda-" in text:
+        marks = list(_FENCE.finditer(text))
+        ends: dict[str, list[int]] = {}  # of each fence, the last first
+        for mark in reversed(marks):
+            if mark[1]:
+                ends.setdefault(mark[2], []).append(mark.end())
         kept, place = list[str](), 0
-        for fence in _FENCE.finditer(text):
-            if fence.start() < place:
-                continue
-            end = text.find(f"</{fence[1]}>", fence.end())
-            if end < 0:
-                continue
-            kept.append(text[place : fence.start()])
-            place = end + len(fence[1]) + 3
+        for mark in marks:
+            after = ends.get(mark[2], [])
+            while after and after[-1] <= mark.end():
+                after.pop()
+            if not mark[1] and after and mark.start() >= place:
+                kept.append(text[place : mark.start()])
+                place = after[-1]
         text = "".join([*kept, text[place:]])
         text = _HEADING.sub("", text)
     return text.strip()

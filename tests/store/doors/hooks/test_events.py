@@ -4,6 +4,7 @@ import io
 import json
 import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,13 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_what_we_put_in_ourselves_is_nobodys_word(client: str, text: str, own: str) -> None:
     assert own_words.of_prompt(client, text) == own
+
+
+def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
+    marks = "<memoranda-memory 0123456789>" * 60_000
+    started = time.perf_counter()
+    assert own_words.of_anybody(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
+    assert time.perf_counter() - started < 5  # it took 100 seconds: each mark was looked for to the end
 
 
 def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -> None:
