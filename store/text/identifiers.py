@@ -5,8 +5,9 @@ import re
 _NAME = re.compile(r"(?<![^\W_])[^\W_]{3,80}(?![^\W_])")
 _MIXED = re.compile(r"[^\W\d_][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_JOINED = re.compile(r"[^\W_]+(?:[<>=~.:/\\_@#+*-]+[^\W_]+)+")
+_JOINED = re.compile(r"(?<![^\W_])[^\W_]++(?:[<>=~.:/\\_@#+*-]++[^\W_]++)++")
 MOST = 200  # names of one text that are split
+LONGEST = 32  # words of one name that symbols join
 
 
 def parts(word: str) -> list[str]:
@@ -23,5 +24,7 @@ def words(text: str) -> str:
 
 
 def compounds(text: str) -> list[str]:
-    """Return what symbols join into one name, as the words that follow each other: `sphinx<9` → `sphinx 9`."""
-    return [" ".join(re.findall(r"[^\W_]+", one)) for one in dict.fromkeys(_JOINED.findall(text))]
+    """Return what symbols join into one name, as the words that follow each other, the first LONGEST of them:
+    `sphinx<9` → `sphinx 9`."""
+    names = list(dict.fromkeys(_JOINED.findall(text)))[:MOST]
+    return [" ".join(re.findall(r"[^\W_]+", one)[:LONGEST]) for one in names]

@@ -15,6 +15,7 @@ AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
 WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
 RESTS = EVIDENCE_STATES[1:]  # of what records rest on
+PHRASE = 64  # words of the longest phrase or question that is searched word for word
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)
 WAITING_ALONE = "What waits in the inbox is shown to a person alone, who accepts it or not."
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
@@ -95,7 +96,7 @@ def parse(text: str, now: str) -> Query:
     except InvalidInput:
         query.citation = None
     query.text = " ".join(rest.split())
-    query.phrases = [" ".join(LETTERS.findall(phrase)) for phrase in _QUOTED.findall(rest)]
+    query.phrases = [" ".join(LETTERS.findall(phrase)[:PHRASE]) for phrase in _QUOTED.findall(rest)]
     query.words = LETTERS.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query

@@ -10,7 +10,7 @@ import apsw
 from store.base.record_keys import NUMBERS, ROW, kind_of
 from store.database.database import Database
 from store.search.query.filters import GONE, Filters
-from store.search.query.query_parser import Query, implied
+from store.search.query.query_parser import PHRASE, Query, implied
 from store.text import identifiers
 from store.text.vocabulary import stop_words
 
@@ -31,7 +31,6 @@ LONGER = 4  # at most so many of them
 DECISION = NUMBERS["decision"]
 EXACT = 200  # passages with the question word for word, or with all its words
 READ = 2_048  # such passages that are read before they are counted by the index
-PHRASE = 64  # words of the longest question that is searched word for word
 COUNTED = 4_096  # stems whose counts are kept until the index changes
 
 

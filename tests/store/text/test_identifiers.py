@@ -1,5 +1,7 @@
 """Identifiers: their words are found, and a sentence's words are left alone."""
 
+import time
+
 import pytest
 
 from store.text import identifiers
@@ -32,3 +34,10 @@ def test_the_words_inside_of_names(text: str, inside: str) -> None:
 )
 def test_what_symbols_join_is_one_name(text: str, names: list[str]) -> None:
     assert identifiers.compounds(text) == names
+
+
+def test_one_name_of_a_hundred_thousand_letters_or_parts_is_read_at_once() -> None:
+    started = time.perf_counter()
+    assert identifiers.compounds("a" * 100_000) == []
+    assert identifiers.compounds("a." * 50_000) == [" ".join("a" * identifiers.LONGEST)]
+    assert time.perf_counter() - started < 2  # the letters alone took five minutes
