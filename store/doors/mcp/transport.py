@@ -2,7 +2,9 @@
 by mistake goes to standard error, and what reads standard input reads nothing."""
 
 import asyncio
+import json
 import os
+import re
 import select
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,9 +19,23 @@ CHUNK = 1 << 16
 LONGEST_LINE = 8 << 20  # bytes: a longer message is dropped whole
 LAST_SECONDS = 5.0  # that calls may take which are under way when the input ends
 CANCELLED = "notifications/cancelled"
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF = re.compile("[\ud800-\udfff]")
 TOO_LONG = (
     b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"That message is longer than 8 MB. Say it in less."}}'
 )
+
+
+def unicode(line: bytes) -> bytes:
+    """Return a message with U+FFFD for each half of a surrogate pair that stands alone, as a model writes it that cuts
+    an emoji in two. The SDK takes such a message for none, and whoever sent it would wait for an answer."""
+    if b"\\u" not in line or not _SURROGATE.search(line):
+        return line
+    try:
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return _HALF.sub("\ufffd", text).encode()
 
 
 class Streams:
@@ -60,7 +76,7 @@ class Streams:
         if not data:
             self.ended = True
             last, self._rest = self._rest, b""
-            return [last] if last.strip() and not self._skipping else []
+            return [unicode(last)] if last.strip() and not self._skipping else []
         *lines, self._rest = (self._rest + data).split(b"\n")
         if self._skipping and lines:
             lines, self._skipping = lines[1:], False
@@ -69,7 +85,7 @@ class Streams:
             if not self._skipping:
                 self.write(TOO_LONG)
             self._skipping = True
-        return [line for line in lines if line.strip()]
+        return [unicode(line) for line in lines if line.strip()]
 
     @asynccontextmanager
     async def connected(

@@ -399,6 +399,17 @@ def test_nonsense_breaks_nothing(path: str, memory: Memory, seed: int) -> None:
     assert memory.facts.counts(memory.now)["active"] == 1 and memory.decisions.get(1).chosen == "Redis 7"
 
 
+def test_half_an_emoji_costs_no_answer(server: Server, memory: Memory) -> None:
+    """JSON can say what is no text: `\\ud83d` without its other half, as JavaScript writes a string that was cut."""
+    server.greet()
+    server.say(message("tools/list", "\ud83d"))  # answered before the SDK is there
+    assert server.hear()["id"] == "\ufffd"
+    server.call(2, "memory_log_decision", title="Mascot \ud83d", chosen="a llama \ud83e\udd99")
+    assert server.answers(2)[2]["result"]["structuredContent"]["citation"] == "D#2"
+    decision = memory.decisions.get(2)
+    assert (decision.title, decision.chosen) == ("Mascot \ufffd", "a llama \U0001f999")
+
+
 def test_the_session_key_of_the_person_rules(path: str, memory: Memory) -> None:
     from store.config.configuration import put, user_path
 
