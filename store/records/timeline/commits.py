@@ -57,8 +57,9 @@ class Commits:
         actor: str = "agent",
     ) -> bool:
         """Log one commit, and that it implements these `decisions`; return whether the commit was new. It belongs to
-        the iteration of its time, unless another is named. A known commit is not changed. Raise InvalidInput, NotFound
-        or Conflict; nothing is logged then."""
+        the iteration of its time, unless another is named. A known commit is not changed; a link that its message made
+        as a mention says so from then on, one of another type stays. Raise InvalidInput, NotFound or Conflict; nothing
+        is logged then."""
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else joined(write, iteration_id)
@@ -70,7 +71,17 @@ class Commits:
                 number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
                 write.reason = f"commit {cite('commit', name[:SHORT_SHA])}"
                 for decision in decisions:
-                    _link(write, number, name, decision, "implements")
+                    linked = write.execute(
+                        "SELECT link_type, origin FROM commit_links WHERE commit_id = ? AND decision_id = ?",
+                        (number, decision),
+                    ).fetchone()
+                    if linked is None:
+                        _link(write, number, name, decision, "implements")
+                    elif linked[0] == "relates" and linked[1] != PERSON:
+                        write.execute(
+                            "UPDATE commit_links SET link_type = ?, origin = ? WHERE commit_id = ? AND decision_id = ?",
+                            (Verbatim("implements"), write.actor, number, decision),
+                        )
             return new
 
     def get(self, sha: str) -> "Commit":

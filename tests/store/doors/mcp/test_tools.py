@@ -17,6 +17,7 @@ from store.doors.mcp.session import TOOLS, McpSession
 from store.doors.pause import pause
 from store.doors.session import calls, injections
 from store.memory import Memory
+from store.records import decision_mentions
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
 Call = Callable[..., ToolAnswer]
@@ -239,6 +240,21 @@ def test_decisions_and_commits_are_logged_at_once_and_marked(memory: Memory, cal
     assert answer.data["duplicate"] and answer.data["linked"] == ["D#1", "D#2"] and not answer.failed
     steps = {step.actor for step in memory.history.steps()}
     assert "mcp:claude-code" in steps
+
+
+def test_a_commit_whose_message_was_read_first_is_logged_all_the_same(memory: Memory, call: Call) -> None:
+    for number in (1, 2, 3):
+        memory.decisions.decide(f"Decision {number}", "so")
+    memory.commits.log("d" * 40, message="Hash, see D#1 to D#3", actor="git")
+    with memory.database.write("hook:claude-code", "git") as write:
+        decision_mentions.add_links(write, [("d" * 40, 1, "relates"), ("d" * 40, 2, "reverts")])
+    memory.commits.link("d" * 40, 3, "relates")  # by the person
+    answer = call("log_commit", sha="d" * 40, decision_ids=[1, 2, 3])
+    assert not answer.failed and answer.data["linked"] == ["D#1", "D#2", "D#3"]
+    number = memory.commits.get("d" * 40).id
+    assert [link.link_type for link in memory.commits.links_of_commit(number)] == ["implements", "reverts", "relates"]
+    memory.history.undo(memory.history.steps(limit=1)[0].seq)
+    assert memory.commits.links_of_commit(number)[0].link_type == "relates"
 
 
 def test_the_person_decides_what_a_client_may_write(memory: Memory, call: Call) -> None:
