@@ -133,9 +133,12 @@ class Plans:
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
     def origin(self, origin: str, session: str = "") -> Plan:
-        """Plan the undo of all steps in force of an actor; with a `session` of an agent, of those in this session.
-        Raise NotFound for one without any."""
-        first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
+        """Plan the undo of all steps in force of an actor; with a `session` of an agent, of those in this session, by
+        its server and by its hooks. Raise NotFound for one without any."""
+        names = json.dumps(rewind.actors(self._database, origin, session))
+        first = self._database.value(
+            "SELECT min(seq) FROM history WHERE actor IN (SELECT value FROM json_each(?))", (names,)
+        )
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
         with self._database.read_snapshot():

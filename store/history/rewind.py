@@ -27,12 +27,12 @@ PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1
 # an actor's steps, and who undid them
 WRITTEN = """
 SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
-FROM history AS h WHERE actor = ?
+FROM history AS h WHERE actor IN (SELECT value FROM json_each(?))
 """
-# an actor's steps in a session of an agent: a call lists those it made, or was recorded in their transaction
+# the steps in a session of an agent: a call lists those it made, or was recorded in their transaction
 IN_SESSION = """
 SELECT step FROM agent_calls WHERE session = ?1 AND step IS NOT NULL
-UNION SELECT seq FROM history WHERE actor = ?2 AND door = 'hook' AND at IN
+UNION SELECT seq FROM history WHERE door = 'hook' AND at IN
   (SELECT at FROM agent_calls WHERE session = ?1 AND door = 'hook')
 """
 
@@ -147,9 +147,17 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
     return found
 
 
+def actors(database: Database, actor: str, session: str = "") -> list[str]:
+    """Return the names under which an actor wrote: its own, and in a `session` of an agent those of its server and its
+    hooks."""
+    rows = database.rows("SELECT DISTINCT door || ':' || client FROM agent_calls WHERE session = ?", (session,))
+    doors = {name for (name,) in rows} if session else set()
+    return [actor, *sorted(doors - {actor})]
+
+
 def without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
     """Return the records that would differ without all that `actor` wrote, as far as it is in force; with a `session`
-    of an agent, what it wrote in this one.
+    of an agent, what it wrote in this one, by its server and by its hooks.
 
     The actor's changes are undone one by one, newest first, each from the state that the last one left: A→B by them,
     B→C by me, C→D by them ends in C, which is mine. As in any undo, a column's value is theirs if it equals what they
@@ -176,11 +184,12 @@ def _written(database: Database, actor: str, session: str = "") -> list[tuple[st
     """Return (table, key, op, before, after) of the rows of an actor's steps that nobody else undid, newest first; an
     undo may have left some records of a step unchanged."""
     source = every_row(database)
-    steps = database.rows(WRITTEN, (actor,))
+    own = actors(database, actor, session)
+    steps = list(database.rows(WRITTEN, (json.dumps(own),)))
     if session:
-        made = {step for (step,) in database.rows(IN_SESSION, (session, actor))}
+        made = {step for (step,) in database.rows(IN_SESSION, (session,))}
         steps = [step for step in steps if step[0] in made]
-    others = {seq: back for seq, back, by in steps if back is not None and by != actor}
+    others = {seq: back for seq, back, by in steps if back is not None and by not in own}
     taken = set(
         database.rows(
             f"SELECT tbl, pk, seq FROM {source} WHERE seq IN (SELECT value FROM json_each(?))",

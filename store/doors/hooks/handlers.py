@@ -119,11 +119,13 @@ def _tool(memory: Memory, event: HookEvent, started: float) -> str:
         from store.doors import commit_record
 
         root = checkout_root(event.cwd or os.getcwd())
+        before = memory.database.last_step
         made = commit_record.record_head(memory, root, _actor(event)) if root else ""
         if made:
+            step = memory.database.last_step if memory.database.last_step != before else None
             with memory.database.write(_actor(event), "call", event.key) as write:
                 if write.answer is None:
-                    _note(write, event, started, writes=[made])
+                    _note(write, event, started, writes=[made], step=step)
                     write.answered()
     if not event.inner:
         _follow_window(memory, event)
@@ -182,6 +184,7 @@ def _note(
     tokens: int = 0,
     reads: "Sequence[str]" = (),
     writes: "Sequence[str]" = (),
+    step: int | None = None,
 ) -> None:
     from store.doors.session import calls
 
@@ -195,6 +198,7 @@ def _note(
         tokens=tokens,
         reads=reads,
         writes=writes,
+        step=step,
     )
 
 

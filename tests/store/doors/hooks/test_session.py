@@ -13,6 +13,7 @@ from support.agent_session import PROMPTS, SESSION, Agent, at_once, git, replay,
 from store.base.clock import utc_now
 from store.doors.connect import git_hooks
 from store.doors.hooks import background
+from store.doors.mcp.session import McpSession
 from store.doors.session import calls, injections
 from store.memory import Memory
 
@@ -106,6 +107,31 @@ def test_a_session_that_never_ended_is_swept_up_at_the_next_start(
     background.work(path, begun[0].kind, SESSION, 0, 0)
     with Memory.open(path) as memory:
         assert memory.sessions.get("old").ended_at and memory.summaries.active("old")
+
+
+@pytest.mark.parametrize("door", ["mcp", "hook"])
+def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, door: str
+) -> None:
+    at_once(monkeypatch)
+    root = tmp_path / "shop"
+    repository(root)
+    with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
+        agent = Agent(root, tmp_path / "none")
+        agent.event("UserPromptSubmit", prompt="Which queue do we take?", prompt_id="1")
+        server = McpSession(memory.location)
+        server.call("memory_log_decision", {"title": "Queue", "chosen": "one table"}, None, "claude-code")
+        server.close()
+        todos = {"todos": [{"content": "Write the queue", "status": "in_progress"}]}
+        agent.event("PostToolUse", tool_name="TodoWrite", tool_input=todos, tool_use_id="1")
+        git(root, "commit", "--allow-empty", "-qm", "Add the queue, see D#1")
+        agent.event("PostToolUse", tool_name="Bash", tool_input={"command": "git commit"}, tool_use_id="2")
+        plan = memory.plans.origin(f"{door}:claude-code", SESSION)
+        assert len(plan.changes) == 3 and {change.citation for change in plan.changes} >= {"D#1", "A#1"}
+        memory.plans.apply(plan, memory.plans.proposed(plan))
+        assert memory.decisions.ids() == [] and memory.tasks.ids() == []
+        memory.history.undo()
+        assert memory.decisions.ids() == [1] and memory.tasks.ids() == [1]
 
 
 def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
