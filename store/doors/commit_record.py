@@ -1,9 +1,11 @@
-"""A commit that is made here: in the timeline at once, linked to the decisions that its message names."""
+"""The commit that is checked out: in the timeline at once, and if it was made here, linked to the decisions that its
+message names."""
 
 import sys
 
 from store.base.citations import cite
 from store.config.configuration import captures
+from store.git import refs
 from store.git.process import GitError
 from store.git.process import run as git
 from store.git.repository import Repository
@@ -43,7 +45,7 @@ def record_head(memory: Memory, root: str, actor: str) -> str:
             if not commits.add(write, info.sha, info.message, info.author, *size, info.committed_at):
                 return ""
             if captures(memory.config, "decisions"):
-                decision_mentions.link(write, found, made_here={info.sha})
+                decision_mentions.link(write, found, made_here=refs.made_here(root))
         return cite("commit", info.sha[:7])
     return ""
 

@@ -134,6 +134,30 @@ def test_what_an_agent_did_by_server_and_hooks_is_taken_back_at_once(
         assert memory.decisions.ids() == [1] and memory.tasks.ids() == [1]
 
 
+def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once(monkeypatch)
+    root, other = tmp_path / "shop", tmp_path / "other"
+    repository(root)
+    git(root, "commit", "--allow-empty", "-qm", "First")
+    git(tmp_path, "clone", "-q", str(root), str(other))
+    (other / "a").write_text("a")
+    git(other, "add", "a")
+    git(other, "commit", "-qm", "Theirs, implements D#1")
+    with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
+        memory.decisions.decide("Queue", "one table")
+        agent = Agent(root, tmp_path / "none")
+        git(root, "fetch", "-q", str(other))
+        git(root, "cherry-pick", "FETCH_HEAD")
+        for number, command in enumerate(("git log -1  # their commit", "git pull && git commit -m x")):
+            agent.event("PostToolUse", tool_name="Bash", tool_input={"command": command}, tool_use_id=f"{number}")
+            commit = memory.commits.get(git(root, "rev-parse", "HEAD").strip())
+            assert commit.subject == "Theirs, implements D#1"
+            assert not memory.commits.links_of_decision(1)
+            git(root, "reset", "-q", "--hard", "FETCH_HEAD")
+
+
 def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
