@@ -121,10 +121,15 @@ def wrapped(text: str, width: int = 1_000) -> list[str]:
 
 
 def of_lines(
-    lines: Sequence[str], first: int, count: int | None, build: Callable[[str], dict[str, Any]], heading: str
+    lines: Sequence[str],
+    first: int,
+    count: int | None,
+    build: Callable[[str], dict[str, Any]],
+    heading: str,
+    about: str = "",
 ) -> ToolAnswer:
     """Return lines `first` on, `count` of them or as many as there is room for: text, from, lines, total, and where to
-    go on."""
+    go on. `about` is what the data has besides, for those who are shown the text alone."""
     wanted = lines[first - 1 : None if count is None else first - 1 + count]
     taken: list[str] = []
     room = ROOM
@@ -136,7 +141,7 @@ def of_lines(
         taken.append(clean)
     text = "\n".join(taken)
     data = {**build(text), "from": first, "lines": len(taken), "total": len(lines)}
-    shown = [heading, fenced("text", HEADING, taken)]
+    shown = [heading, fenced("text", HEADING, [*([short(harmless(about), 500)] if about else []), *taken])]
     after = first + len(taken)
     if after <= len(lines):
         data["next"] = after

@@ -53,6 +53,16 @@ def title(record: Record) -> str:
     return getattr(record, "title", "") or getattr(record, "name", "")
 
 
+def whole(record: Record) -> str:
+    """Return a record's text; of a decision with what each part is, so that what was turned down is not taken for what
+    was chosen."""
+    if not isinstance(record, Decision):
+        return body(record)
+    parts = [("chosen", record.chosen), ("context", record.context), ("because", record.rationale)]
+    parts += [("not chosen", one) for one in record.alternatives]
+    return "\n".join([record.title, *(f"{name}: {text}" for name, text in parts if text)])
+
+
 def moment(record: Record) -> str:
     """Return the timestamp of a record: last confirmed, decided, committed, created, started or said."""
     if isinstance(record, GlobalFact):
@@ -155,7 +165,7 @@ class Describer:
 
     def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> AnswerItem:
         """Return a record as one item of a list; `more` are further fields."""
-        text = snippet or short(body(record))
+        text = snippet or short(whole(record))
         fields = {**self.fields(record, text), **more}
         notes = [" ".join(filter(None, (fields.get("scope"), fields["kind"]))), fields["when"][:10]]
         if "score" in more:

@@ -8,11 +8,11 @@ from typing import Any
 from store.base.citations import Citation, parse
 from store.base.clock import parse_moment
 from store.base.errors import InvalidInput, MemorandaError, NotFound
-from store.base.models import Chunk, Fact, GlobalFact, Record
+from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
 from store.base.vocabulary import DOMAINS, SCOPES
-from store.doors.mcp.answers import AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
+from store.doors.mcp.answers import SNIPPET, AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
 from store.doors.mcp.caller import Caller
-from store.doors.mcp.items import Describer
+from store.doors.mcp.items import Describer, whole
 from store.doors.session import pack
 from store.doors.session.recovery import recovery_pack
 from store.doors.trust import denied
@@ -20,13 +20,13 @@ from store.memory import Memory
 from store.personal.beside import beside
 from store.records.ageing import STATES, state_sql
 from store.search import linked_records, lookup
-from store.search.pipeline import body
 from store.search.query.query_parser import AGEING
 
 COUNTED = 2_000  # facts that are counted beyond those listed
 SCHEME = "memory://"  # of the resources
 LETTERS = {"facts": "F", "decisions": "D"}
 DECISIONS = 200  # that are listed
+ABOUT = ("domain", "confidence", "impact", "tags", "evidence", "session", "role")  # fields that no text says
 SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
 STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
@@ -63,7 +63,8 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     sources = memory.config["citations"]
     items = []
     for number, hit in enumerate(hits[start:], start=start + 1):
-        snippet = short(hit.snippet)
+        text = whole(hit.record) if isinstance(hit.record, Decision) else ""
+        snippet = text if 0 < len(text) <= SNIPPET else short(hit.snippet)
         why = ", ".join(f"{name} {value:.2g}" for name, value in hit.why.items())
         if sources == "on" or (sources == "auto" and isinstance(hit.record, Chunk)):
             snippet = f"{snippet}\nSource: {hit.citation}"
@@ -153,9 +154,13 @@ def _record(memory: Memory, describe: Describer, record: Record, first: int, cou
     shown = describe.item(record).start.removeprefix("- ").strip()
     if related:
         shown = f"{shown}\nWith it: {', '.join(related[:50])}."
-    lines = wrapped(body(record))
-    answer = of_lines(lines, first, count, lambda text: {**fields, "text": text}, shown)
+    about = "; ".join(f"{name}: {_one_line(fields[name])}" for name in ABOUT if name in fields)
+    answer = of_lines(wrapped(whole(record)), first, count, lambda text: {**fields, "text": text}, shown, about)
     return ToolAnswer(answer.data, answer.text, (record.citation,))
+
+
+def _one_line(value: object) -> str:
+    return " ".join((", ".join(map(str, value)) if isinstance(value, list) else str(value)).split())
 
 
 def _rows(value: object) -> Iterable[dict[str, Any]]:

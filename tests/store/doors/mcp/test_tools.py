@@ -202,7 +202,22 @@ def test_a_record_is_opened_with_what_belongs_to_it(memory: Memory, call: Call) 
     memory.commits.log("c" * 40, message="Use Redis", decisions=[1])
     answer = call("get", citation="[D#1]")
     assert answer.data["related"] == ["C#ccccccc"] and answer.data["alternatives"] == ["memcached"]
-    assert "memcached" in answer.text and "C#ccccccc" in answer.text
+    assert "C#ccccccc" in answer.text and "impact: medium" in answer.text
+    memory.facts.remember("The team is five", domain="work", tags=["people"])
+    assert "domain: work; confidence: high; tags: people" in call("get", citation="F#1").text
+
+
+def test_what_was_turned_down_is_not_told_like_what_was_chosen(memory: Memory, call: Call) -> None:
+    memory.iterations.start("feature", "speed")
+    memory.decisions.decide("Cache", "Redis 7", alternatives=["memcached", "none"], rationale="LRU")
+    told = "Cache\nchosen: Redis 7\nbecause: LRU\nnot chosen: memcached\nnot chosen: none"
+    found, opened = call("search", query="cache memcached"), call("get", citation="D#1")
+    assert found.data["results"][0]["snippet"] == opened.data["text"] == told
+    assert call("get_timeline", iteration_id=1).data["events"][-1]["snippet"] == told
+    for answer in (found, opened, call("get_iteration")):
+        assert "not chosen: memcached" in answer.text
+    memory.decisions.decide("Queue", "one table", context="x " * 900, alternatives=["RabbitMQ"])
+    assert "RabbitMQ" in call("search", query="RabbitMQ").data["results"][0]["snippet"]  # the part that was asked for
 
 
 # what agents write
