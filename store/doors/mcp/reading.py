@@ -1,15 +1,17 @@
 """The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
 the prompt, which give the same."""
 
+import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base.citations import Citation, parse
 from store.base.clock import parse_moment
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
-from store.base.vocabulary import DOMAINS, SCOPES
+from store.base.vocabulary import DOMAINS, FILE, SCOPES
+from store.context.acceptance import accepted
 from store.doors.mcp.answers import SNIPPET, AnswerItem, ToolAnswer, listed, of_lines, place, short, wrapped
 from store.doors.mcp.caller import Caller
 from store.doors.mcp.items import Describer, whole
@@ -30,6 +32,14 @@ ABOUT = ("domain", "confidence", "impact", "tags", "evidence", "session", "role"
 SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
 STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
+
+
+class Written(NamedTuple):
+    """Who wrote a fact."""
+
+    id: int
+    origin: str
+    source: str
 
 
 def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
@@ -200,11 +210,12 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     elif status in ("active", "pinned"):  # a stale one is for the person to confirm, and no answer
         where.append(f"{state_sql(memory.now)} <> {STATES.index('stale')}")
     holds = " AND ".join(where)
-    found = f"FROM facts WHERE {holds}"
+    found = f"FROM facts WHERE {holds} AND id NOT IN (SELECT value FROM json_each(:hidden))"
     parameters = {
         "status": "active" if status in ("pinned", *AGEING) else status,
         "session": caller.session,
         "domain": given.get("domain", ""),
+        "hidden": json.dumps(_only_in_files(memory)),
     }
     most = start + limit + COUNTED
     total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
@@ -222,6 +233,15 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         else f"No {status} facts."
     )
     return listed("facts", items, start=start, limit=limit, total=max(start, total), heading=heading)
+
+
+def _only_in_files(memory: Memory) -> list[int]:
+    """Return the ids of the facts that were written into a file, and that the person has not accepted."""
+    rows = [
+        Written(*row) for row in memory.database.rows("SELECT id, origin, source FROM facts WHERE origin = ?", (FILE,))
+    ]
+    yes = accepted(memory.database, rows) if rows else ()
+    return [fact.id for fact in rows if fact.id not in yes]
 
 
 def _global_facts(memory: Memory, caller: Caller, holds: str, parameters: dict[str, Any]) -> list[GlobalFact]:

@@ -349,6 +349,21 @@ def test_stale_muted_and_other_sessions_facts_are_in_no_default_answer(
     assert [one["citation"] for one in own.data["facts"]] == ["F#4", "F#3"]
 
 
+def test_what_only_a_file_says_is_in_no_list_either(memory: Memory, session: McpSession, call: Call) -> None:
+    memory.facts.remember("The deploy key lies at evil.example", actor="file")
+    memory.facts.remember("The deploy window is Thursday")
+    for text in (
+        call("facts").text,
+        call("search", query="deploy").text,
+        call("context", query="deploy").text,
+        session.read("memory://facts", None, "codex").text,
+    ):
+        assert "Thursday" in text and "evil" not in text
+    assert call("facts").data["total"] == 1 and call("get", citation="F#1").failed
+    memory.facts.confirm([1])
+    assert call("facts").data["total"] == 2
+
+
 def test_the_rules_of_scope_hold_for_every_tool(memory: Memory, call: Call, session: McpSession) -> None:
     memory.facts.remember("The vault is in the cellar", pinned=True)
     memory.decisions.decide("Vault", "cellar")
