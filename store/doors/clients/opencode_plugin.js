@@ -33,6 +33,7 @@ function tell(event) {
 
 export const Memoranda = async ({ client, directory }) => {
   const started = new Map() // session → what its start was answered
+  const starts = new Map() // session → how often it was told of
   const asked = new Map() // session → what its last prompt was answered
   const inner = new Map() // session → whether another session started it
   const cwd = directory
@@ -49,7 +50,12 @@ export const Memoranda = async ({ client, directory }) => {
   }
 
   async function start(session) {
-    if (!started.has(session)) started.set(session, tell({ event: "start", session_id: session, cwd }))
+    if (!started.has(session)) {
+      const number = (starts.get(session) || 0) + 1
+      starts.set(session, number)
+      const id = `${Math.round(performance.timeOrigin)}-${number}` // another for each process, the same if we are in it twice
+      started.set(session, tell({ event: "start", session_id: session, cwd, id }))
+    }
     return started.get(session)
   }
 

@@ -113,9 +113,13 @@ def _key(event: HookEvent, raw: bytes, payload: "dict[str, Any]") -> str:
         try:
             numbered = str(os.stat(event.transcript).st_size)
         except (OSError, ValueError):
+            pass
+        if (
+            not numbered or event.kind == START
+        ):  # to go on with a session and say nothing leaves its transcript as it is
             import time
 
-            numbered = str(int(time.time()) // 60)
+            numbered = f"{numbered} {int(time.time()) // 60}"
     return f"hook {event.client} {event.session} {event.name} {numbered} {sha256(raw).hexdigest()}"
 
 

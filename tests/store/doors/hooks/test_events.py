@@ -175,6 +175,21 @@ def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_p
     assert len(memory.turns.last("5f0e", 9)) == 3  # who says it again says it twice
 
 
+def test_a_session_that_is_gone_on_with_is_told_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.facts.remember("Tabs, never spaces", domain="preferences")
+    monkeypatch.setattr(background, "begin", lambda *_: None)
+    (tmp_path / "transcript").write_text("{}")
+    raw = report("claude-code", "start", tmp_path, "", transcript_path=str(tmp_path / "transcript"))
+    now = time.time() // 60 * 60
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert b"Tabs" in process.reply("claude-code", raw)
+    assert process.reply("claude-code", raw) == b""  # connected for the project and for the person: both are told
+    monkeypatch.setattr(time, "time", lambda: now + 3_600)
+    assert b"Tabs" in process.reply("claude-code", raw)
+
+
 def test_a_prompt_adds_what_bears_on_it_once_a_session(memory: Memory, tmp_path: Path) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
     first = process.reply("codex", report("codex", "prompt", tmp_path, "when is the deployment window?"))
