@@ -37,6 +37,7 @@ from store.librarian.names import ahead, holding, names, unheard
 from store.librarian.question import HAPPENED, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import (
     decisive,
+    distinct,
     does,
     headed,
     quotable,
@@ -165,7 +166,7 @@ class Librarian:
         happened = [one for one in found if one.kind not in ("fact", "turn")] or found
         done = [one for one in happened if not said or does(one, said)] or happened
         titled = [one for one in done if _all_in(wanted.words, words(head_of(body(one.record))))] or done
-        parts = compose(asked, titled[:SHOWN], self._memory.now)
+        parts = compose(asked, distinct(titled)[:SHOWN], self._memory.now)
         return _answer(asked, parts, titled, filter=wanted.text) if found else None
 
     def _dated_by(self, wanted: DataFilter) -> list[Source]:

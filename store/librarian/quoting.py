@@ -1,9 +1,10 @@
 """Choice of what is quoted among the results of a search, and of the words that say why it may not be the answer."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.base.models import Commit, Decision
+from store.base.models import Commit, Decision, head_of
 from store.inbox.decision_conflicts import same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
@@ -22,6 +23,7 @@ from store.text.vocabulary import stop_words
 if TYPE_CHECKING:
     from store.search.results import Answer as Found
 
+_PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
 EXPLAINS = 8  # least words below the subject of a commit that may give its reason
 BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
 ALIKE = (
@@ -39,7 +41,20 @@ def quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], b
     least = ALIKE * max((hit.score for hit in known), default=0.0)
     kept = {hit.citation for hit in known if hit.score >= least}
     quoted = [source for source in matches if source.citation in kept] or list(matches)
-    return quoted[:SHOWN], bool(exact)
+    return distinct(quoted)[:SHOWN], bool(exact)
+
+
+def distinct(found: Sequence[Source]) -> list[Source]:
+    """Return sources without commits that another one of the same author repeats, as a merged pull request does with
+    its number after the subject."""
+    kept: dict[object, Source] = {}
+    for source in found:
+        record = source.record
+        same: object = source.citation
+        if isinstance(record, Commit):
+            same = (record.author, _PULL_REQUEST.sub("", head_of(record.message)).strip())
+        kept.setdefault(same, source)
+    return list(kept.values())
 
 
 def subject(question: str, acts: frozenset[str] = frozenset()) -> str:

@@ -129,3 +129,11 @@ def test_what_git_reverted_was_reverted(history: Memory) -> None:
     history.commits.log("e" * 40, message="Reverting the docs is not needed", author="Ana")
     answer = Librarian(history).ask("what was reverted?")
     assert answer.citations == ("C#ddddddd",) and answer.filter == "is:reverted"
+
+
+def test_a_merged_pull_request_is_quoted_once(history: Memory) -> None:
+    history.commits.log("a1" * 20, message="release version 1.2", author="David")
+    history.commits.log("a2" * 20, message="release version 1.2 (#5924)", author="David")
+    for question in ("when was the last release?", "release version 1.2"):
+        cited = Librarian(history).ask(question).citations
+        assert len({"C#a1a1a1a", "C#a2a2a2a"} & set(cited)) == 1, question

@@ -34,7 +34,7 @@ def test_what_is_quoted_is_of_what_is_looked_at(
     hits: list[tuple[str, float, str]], quoted: list[str], exact: bool
 ) -> None:
     """A better hit that is not looked at leaves no answer empty, and makes no near one exact."""
-    sources = [SimpleNamespace(citation=f"F#{number}") for number in (1, 2, 3)]
+    sources = [SimpleNamespace(citation=f"F#{number}", record=None) for number in (1, 2, 3)]
     found, are = quotable(sources, Found(*hits))  # type: ignore[arg-type]
     assert ([one.citation for one in found], are) == (quoted, exact)
 
