@@ -2118,4 +2118,5 @@ def test_half_of_a_character_in_an_export_is_a_sentence(do: Do, checkout: Path, 
         (checkout / f"half {number}.json").write_text(whole.replace(word, word[0] + escape + word[1:]), "utf-8")
         said = do("import", f"half {number}.json", "--yes")
         assert said.status == 1 and said.err.count("\n") == 1 and "cannot be imported" in said.err, (word, said)
+        assert number > 3 or "holds half of a character" in said.err, (word, said)
     assert len(do("facts", "--json").data) == 1

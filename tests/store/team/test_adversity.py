@@ -173,6 +173,8 @@ def test_who_takes_back_words_about_anothers_record_takes_back_their_own_alone(j
     asked = Operation(MALLORY, 2, MOMENT, "purge", id)
     mallory.push(split(MALLORY, [said], ""))
     bob.sync()
+    mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), add(2)], "", "0" * 64))
+    assert [one for one in bob.sync().warnings if MALLORY in one and "it was rewritten" in one], "nothing was purged"
     mallory.push(split(MALLORY, [Operation(MALLORY, 1, MOMENT, "gone", id), asked], "", "0" * 64))
     assert bob.sync().warnings == [] and bob.waiting() == [("add", "Releases are cut on Tuesdays")]
     assert "no review" not in bob.view() and '"purged":true' not in bob.view()
