@@ -170,20 +170,20 @@ class Librarian:
         return _answer(asked, parts, titled, filter=wanted.text) if found else None
 
     def _dated_by(self, wanted: DataFilter) -> list[Source]:
-        """Return the exact results of a filter, the newest or the oldest first. A search returns a limited number of
-        them, so it is repeated for the time beyond, where there may be more."""
-        found: list[Source] = []
+        """Return the first of the exact results of a filter, the newest or the oldest first. A search returns a limited
+        number of them, so it is repeated for the time beyond, where there may be more."""
+        found: dict[int, Record] = {}
         for _ in range(REPEATED):
             hits = self._search(wanted.text, ALL, meaning=False).hits
-            exact = [hit.record for hit in hits if hit.level == EXACT]
-            found = in_order(sources(self._memory.database, [*exact, *(one.record for one in found)]))
-            if wanted.first == "newest":
-                found = found[::-1]
+            exact = {hit.key: hit.record for hit in hits if hit.level == EXACT}
+            newest = wanted.first == "newest"
+            first = sorted((found | exact).items(), key=lambda one: (moment(one[1]), one[0]), reverse=newest)
+            found = dict(first[:MANY])
             if len(exact) < MANY:
                 break
-            edge = moment(found[0].record)
-            wanted = changed(wanted, since=edge) if wanted.first == "newest" else changed(wanted, before=edge)
-        return found
+            edge = moment(first[0][1])
+            wanted = changed(wanted, since=edge) if newest else changed(wanted, before=edge)
+        return sources(self._memory.database, found.values())
 
     def _ranked(self, asked: ParsedQuestion, wanted: DataFilter) -> Answer:
         """Return the authors of commits by their number."""
