@@ -154,10 +154,9 @@ class Arrivals:
             self._found.notes.append(f"{record.id}, which you forgot, was confirmed by {names}.")
 
     def _taken(self, record: SharedRecord) -> Held | None:
-        """Hold again a fact that was accepted, taken back and accepted again, which nothing was told; None of any
-        other."""
+        """Hold again what was accepted, taken back and accepted again, which nothing was told; None of any other."""
         number = next(iter(accepted(self._memory, record.id)), None)
-        found = local(self._memory, "fact", number) if number is not None else None
+        found = local(self._memory, record.kind, number) if number is not None else None
         if found is None or found.status != "active":
             return None
         held = Held(record.id, found.number, found.fields, {}, self._memory.now)

@@ -131,8 +131,15 @@ def local(memory: Memory, kind: str, number: int) -> Local | None:
 
 
 def accepted(memory: Memory, id: str) -> list[int]:
-    """Return the facts that were made of a shared record as it was accepted, the newest first."""
-    sql = f"SELECT made FROM {PROPOSED} AND state = 'accepted' AND made IS NOT NULL ORDER BY made DESC"
+    """Return the facts or decisions that were made of a shared record as it was accepted, the newest first."""
+    yes = f"{PROPOSED} AND state = 'accepted'"
+    if kind_of(id) == "fact":
+        sql = f"SELECT made FROM {yes} AND made IS NOT NULL ORDER BY made DESC"
+    else:  # which the proposal does not name
+        chose = f"SELECT text, json_extract(change, '$.decision.chosen') AS chosen FROM {yes}"
+        sql = (
+            f"SELECT d.id FROM decisions d JOIN ({chose}) p ON d.title = p.text AND d.chosen = p.chosen ORDER BY 1 DESC"
+        )
     return [number for (number,) in memory.database.rows(sql, (id,))]
 
 

@@ -92,6 +92,29 @@ def test_a_change_of_anothers_record_that_is_undone_waits_no_longer(join: Join) 
         assert [held.number for held in team.held()] == [copy]
 
 
+def test_a_decision_of_another_that_one_replaced_and_took_back(join: Join) -> None:
+    """It is the shared record still, and so it is after its acceptance was undone and done again."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.memory.decisions.decide("Queue of jobs", "NATS")
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync(), ana.sync()
+    bob.memory.decisions.decide("Queue of jobs", "Kafka", supersedes=1)
+    bob.sync(), ana.sync()
+    assert len(ana.waiting()) == 1
+    bob.memory.history.undo()
+    bob.sync(), ana.sync(), bob.sync()
+    assert ana.waiting() == bob.waiting() == [] and ana.view() == bob.view()
+    with Team(bob.memory) as team:
+        assert [held.number for held in team.held()] == [1]
+    bob.memory.history.undo()
+    bob.sync()
+    bob.decide("accept")
+    ana.memory.decisions.decide("Queue of jobs", "Redis", supersedes=1)
+    ana.sync(), bob.sync()
+    assert len(bob.waiting()) == 1 and "changed" in bob.memory.inbox.waiting()[0].reason
+
+
 def test_what_was_undone_can_be_purged_still(join: Join) -> None:
     ana, bob, number, _ = two(join)
     newer = ana.memory.facts.correct(number, SECOND)
