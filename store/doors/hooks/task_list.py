@@ -70,30 +70,38 @@ def items(event: "HookEvent") -> list[Item]:
 
 def follow(write: Transaction, event: "HookEvent", listed: list[Item]) -> list[str]:
     """Bring the session's tasks to what the agent's list says, inside a transaction; the citations of what changed."""
-    known = {
-        (number or stored): (task, text, status, updated, seen)
-        for number, stored, task, seen, text, status, updated in write.rows(
-            "SELECT a.number, a.said, a.task, a.seen, t.text, t.status, t.updated_at FROM agent_tasks AS a"
-            " LEFT JOIN tasks AS t ON t.id = a.task WHERE a.session = ?",
-            (clean(event.session),),
-        )
-    }
+    known: dict[str, list[tuple[Any, ...]]] = {}  # a list may say the same twice: "Run the tests"
+    for number, stored, *task in write.rows(
+        "SELECT a.number, a.said, a.task, t.text, t.status, t.updated_at, a.seen FROM agent_tasks AS a"
+        " LEFT JOIN tasks AS t ON t.id = a.task WHERE a.session = ? ORDER BY a.task",
+        (clean(event.session),),
+    ):
+        known.setdefault(number or stored, []).append(tuple(task))
     changed: list[str] = []
     for item in listed:
-        old = known.pop(item.number or item.text, None)
+        old = _taken(known.get(item.number or item.text, []), item.status)
         if old is None:
             if item.text and item.status:
                 changed += _add(write, event, item)
         else:
             changed += _move(write, event, item, *old)
     if event.tool in LISTS:  # what is not in a whole list any more, and was not done
-        for key, (task, text, status, updated, seen) in known.items():
-            gone = Item("", "", key)
-            if text is not None and status != "done":
-                changed += _move(write, event, gone, task, text, status, updated, seen)
+        for key, tasks in known.items():
+            for task, text, status, updated, seen in tasks:
+                if text is not None and status != "done":
+                    changed += _move(write, event, Item("", "", key), task, text, status, updated, seen)
     if changed:
         write.reason = f"task list {' '.join(changed[:10])}"
     return changed
+
+
+def _taken(tasks: "list[tuple[Any, ...]]", status: str | None) -> "tuple[Any, ...] | None":
+    """Take the task that an entry means from those that say the same: one in the same state, else one that is not done,
+    else the first."""
+    if not tasks:
+        return None
+    rank = [0 if one[2] == status else 1 if one[2] != "done" else 2 for one in tasks]
+    return tasks.pop(rank.index(min(rank)))
 
 
 def _add(write: Transaction, event: "HookEvent", item: Item) -> list[str]:

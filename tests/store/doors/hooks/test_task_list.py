@@ -42,6 +42,18 @@ def test_a_list_is_followed_and_undone_as_one(memory: Memory) -> None:
     assert tasks(memory) == {"parse": "in_progress", "write": "pending", "drop": "pending"}
 
 
+def test_a_list_that_says_the_same_twice_has_two_tasks(memory: Memory) -> None:
+    def listed(*states: str) -> HookEvent:
+        return event("TodoWrite", {"todos": [{"content": "Run the tests", "status": state} for state in states]})
+
+    assert follow(memory, listed("in_progress", "pending")) == ["A#1", "A#2"]
+    assert not follow(memory, listed("in_progress", "pending"))
+    assert follow(memory, listed("completed", "pending")) == ["A#1"]
+    assert follow(memory, listed("completed", "in_progress")) == ["A#2"]
+    assert follow(memory, listed("completed")) == ["A#2"]  # the other one went
+    assert [task.status for task in memory.tasks.many([1, 2])] == ["done"]
+
+
 def test_what_a_person_changed_stays(memory: Memory) -> None:
     follow(memory, todos(parse="in_progress", write="pending", ship="pending"))
     memory.tasks.correct(1, "parse the invoices")
