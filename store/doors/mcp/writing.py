@@ -6,6 +6,7 @@ from typing import Any
 
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.location import checkout_root
 from store.base.vocabulary import PERSON
 from store.config.configuration import captures
 from store.context.acceptance import BELIEVE
@@ -13,6 +14,8 @@ from store.database.erasure.tombstones import normal
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller
 from store.doors.trust import BELIEVE_QUOTED, HOOK, OFF, policy
+from store.git.process import GitError
+from store.git.process import run as git
 from store.memory import Memory
 from store.text.clauses import statements
 from store.text.similarity.contradiction import taken_apart
@@ -152,17 +155,37 @@ def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAns
     known = {one.id for one in memory.decisions.many(numbers)}
     if missing := [number for number in numbers if number not in known]:
         raise NotFound(f"There is no decision {cite('decision', missing[0])}.", "Find it with memory_search.")
+    sha = _whole(memory, given["sha"].strip().lower())
     new = memory.commits.log(
-        given["sha"],
+        sha,
         message=given.get("message", ""),
         decisions=numbers,
         iteration_id=given.get("iteration_id"),
         actor=caller.origin,
     )
-    found = memory.commits.get(given["sha"])
+    found = memory.commits.get(sha)
     links = [link.decision for link in memory.commits.links_of_commit(found.id)]
     note = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
     if numbers:
         note = f"{note.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
     return ToolAnswer(data, note, (), (found.citation,) if new or numbers else ())
+
+
+def _whole(memory: Memory, sha: str) -> str:
+    """Return the whole hash of the commit that begins with `sha`, as `git commit` prints it, by git or else by the
+    memory; as it is where neither knows one, and one alone."""
+    if not re.fullmatch("[0-9a-f]{7,39}", sha):
+        return sha
+    root = checkout_root(memory.location.project or "")
+    try:
+        if root:
+            with git(root, "rev-parse", "--verify", "--quiet", f"{sha}^{{commit}}") as child:
+                if found := child.words(lambda: False, accepted=(0, 1)):
+                    return str(found[0])
+    except GitError:
+        pass  # several begin so, or git cannot be run
+    try:
+        return memory.commits.get(sha).sha
+    except (NotFound, Conflict):
+        return sha

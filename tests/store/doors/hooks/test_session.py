@@ -158,6 +158,30 @@ def test_a_number_in_a_commit_that_an_agent_fetched_or_picked_is_text(
             git(root, "reset", "-q", "--hard", "FETCH_HEAD")
 
 
+@pytest.mark.parametrize("hook_first", [True, False])
+def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hook_first: bool
+) -> None:
+    at_once(monkeypatch)
+    root = tmp_path / "shop"
+    repository(root)
+    with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
+        memory.decisions.decide("Queue", "one table")
+        agent, server = Agent(root, tmp_path / "none"), McpSession(memory.location)
+        git(root, "commit", "--allow-empty", "-qm", "Add the queue")
+        sha = git(root, "rev-parse", "HEAD").strip()
+        for by_hook in (hook_first, not hook_first):
+            if by_hook:
+                agent.event("PostToolUse", tool_name="Bash", tool_input={"command": "git commit"}, tool_use_id="1")
+            else:
+                given = {"sha": sha[:7].upper(), "decision_ids": [1]}  # as git prints it after a commit
+                answer = server.call("memory_log_commit", given, None, "claude-code")
+                assert answer.data["duplicate"] == hook_first and answer.data["linked"] == ["D#1"]
+        server.close()
+        rows = memory.database.rows("SELECT sha FROM commits WHERE substr(sha, 1, 7) = ?", (sha[:7],))
+        assert list(rows) == [(sha,)]
+
+
 def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:

@@ -272,6 +272,16 @@ def test_a_commit_whose_message_was_read_first_is_logged_all_the_same(memory: Me
     assert memory.commits.links_of_commit(number)[0].link_type == "relates"
 
 
+def test_a_beginning_that_several_commits_have_or_none_is_taken_as_it_is(memory: Memory, call: Call) -> None:
+    assert call("log_commit", sha="abcdef1").data == {"citation": "C#abcdef1", "duplicate": False, "linked": []}
+    for end in ("1", "2"):
+        call("log_commit", sha="e" * 39 + end)
+    assert call("log_commit", sha="E" * 38).failed is False
+    assert {row for (row,) in memory.database.rows("SELECT length(sha) FROM commits")} == {7, 38, 40}
+    call("log_commit", sha="f" * 40)
+    assert call("log_commit", sha="f" * 8).data["duplicate"]
+
+
 def test_the_person_decides_what_a_client_may_write(memory: Memory, call: Call) -> None:
     put(user_path(), "trust.mcp.codex", "off")
     answer = call("log_decision", "codex-mcp-client", title="x", chosen="y")
