@@ -17,8 +17,8 @@ from store.team.commits import link_named
 from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
-from store.team.remote_address import addresses
-from store.team.repository import INCOMING, StreamRepository
+from store.team.remote.address import addresses
+from store.team.remote.repository import INCOMING, StreamRepository
 from store.team.stream import split
 from store.team.team_file import Held, StreamState, TeamFile, exists
 from store.team.view import SharedRecord

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from store.base.clock import DAY_MS, to_ms
 from store.team.operation import Operation, Refused
-from store.team.repository import INCOMING, StreamRepository
-from store.team.signatures import Signature, doubt
+from store.team.remote.repository import INCOMING, StreamRepository
+from store.team.remote.signatures import Signature, doubt
 from store.team.stream import Seen, Segment, decoded, digest, follows
 from store.team.team_file import StreamState, TeamFile
 from store.team.view import SharedRecord

@@ -11,7 +11,7 @@ from support.team import Join, Person
 
 from store.team.exchange import Team
 from store.team.operation import LONGEST_LINE, Operation, Refused, parsed
-from store.team.repository import StreamRepository
+from store.team.remote.repository import StreamRepository
 from store.team.stream import digest, split
 
 MALLORY = "m" * 12

@@ -15,7 +15,7 @@ from store.purge.proof import files_of, prove
 from store.team import collect
 from store.team.collect import Collector, ShareChoice
 from store.team.exchange import Team, shares
-from store.team.repository import StreamRepository
+from store.team.remote.repository import StreamRepository
 from store.team.team_file import Held
 from tui.render.line_parts import writer
 

@@ -11,7 +11,7 @@ from support.team import Join, Person
 
 from store.base.clock import DAY_MS, from_ms, to_ms
 from store.team.operation import LONGEST_TEXT, Operation
-from store.team.repository import FILE, StreamRepository
+from store.team.remote.repository import FILE, StreamRepository
 from store.team.stream import LARGEST, split
 
 MALLORY = "m" * 12

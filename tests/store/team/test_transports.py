@@ -12,9 +12,9 @@ from support.team import WORK, Join, Person
 
 from store.git.process import GitError
 from store.memory import Memory
-from store.team import repository
 from store.team.collect import ShareChoice
 from store.team.exchange import Team
+from store.team.remote import repository
 
 # of asyncssh, where a connection ends; it is said when memory is cleared, in any later test
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine 'Queue.join'")

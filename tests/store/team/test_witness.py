@@ -11,7 +11,7 @@ from support.team import Join, Person
 
 from store.team.exchange import Team
 from store.team.operation import Operation
-from store.team.repository import StreamRepository
+from store.team.remote.repository import StreamRepository
 from store.team.stream import Segment, decoded, digest, split
 
 MOMENT = "2026-11-25T12:00:00.000Z"

@@ -13,8 +13,8 @@ from support.team import Join, Person
 
 from store.git.process import GitError
 from store.team.exchange import Team
-from store.team.repository import StreamRepository
-from store.team.signatures import Signature, doubt
+from store.team.remote.repository import StreamRepository
+from store.team.remote.signatures import Signature, doubt
 from store.team.team_file import StreamState
 
 Keys = Callable[[str], Path]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.team.remote_errors import Malformed, Overtaken, RemoteRefuses, failure
+from store.team.remote.errors import Malformed, Overtaken, RemoteRefuses, failure
 
 REF = "refs/memoranda/aaaaaaaaaaaa"
 

@@ -12,7 +12,7 @@ from store.base.errors import InvalidInput
 from store.git.process import GitError
 from store.memory import Memory
 from store.team.exchange import Team
-from store.team.remote_address import addresses
+from store.team.remote.address import addresses
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from store.git.process import GitError
-from store.team import signatures
 from store.team.operation import WRITER, Refused
-from store.team.remote_errors import Malformed, RemoteRefuses, failure
-from store.team.signatures import Signature
+from store.team.remote import signatures
+from store.team.remote.errors import Malformed, RemoteRefuses, failure
+from store.team.remote.signatures import Signature
 from store.team.stream import LARGEST
 
 FOLDER = "shared.git"

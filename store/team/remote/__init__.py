@@ -1,0 +1,1 @@
+"""The remote that a team shares through, by git: its address, refs, fetch and push, signatures, what it refuses."""
