@@ -160,6 +160,7 @@ def test_the_version(do: Do):
 
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
 FOUND = {"total", "exact", "verdict", "left_out", "provider", "signals", "milliseconds", "notes", "hits", "nearest"}
+FOUND |= {"waiting"}
 HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
 RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
