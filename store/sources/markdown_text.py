@@ -10,7 +10,7 @@ _BULLET = re.compile(r" {0,3}[-*+][ \t]+(?P<text>\S.*)")
 _TASK = re.compile(r"\[.\](?:\s|$)")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.*)")
 _MARK = re.compile(r"^\s*[-*+][ \t]+")
-_LABEL = re.compile(r"[^\n]*[:：][ \t]*(?:\*\*|__)?[ \t]*(?:(?:\*\*|__|[*_])\([^()\n]*\)(?:\*\*|__|[*_]))?")
+_LABEL = re.compile(r"[^\n]*[:\uff1a][ \t]*(?:\*\*|__)?[ \t]*(?:(?:\*\*|__|[*_])\([^()\n]*\)(?:\*\*|__|[*_]))?")
 COMMENT_LINES = 20  # that a comment above a bullet may have
 LONGEST_HEAD = 65_536  # characters of front matter
 
