@@ -114,9 +114,8 @@ def _key(event: HookEvent, raw: bytes, payload: "dict[str, Any]") -> str:
             numbered = str(os.stat(event.transcript).st_size)
         except (OSError, ValueError):
             pass
-        if (
-            not numbered or event.kind == START
-        ):  # to go on with a session and say nothing leaves its transcript as it is
+        # to go on with a session and say nothing leaves its transcript as it is
+        if not numbered or event.kind == START:
             import time
 
             numbered = f"{numbered} {int(time.time()) // 60}"
