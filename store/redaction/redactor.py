@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
+PASSES = 4
+"""How often a text is read, at most."""
 
 # Invisible, and so able to split a secret unnoticed: soft hyphen, joiners, direction marks, Hangul and Mongolian
 # fillers, variation selectors, tags.
@@ -281,14 +283,17 @@ BASE64.reads = findings
 def redact(text: str, keep: "Keep | None" = None) -> str:
     """Return the text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
 
-    `keep(label, value)` is called for each match, and True leaves it unchanged: it is no secret.
+    `keep(label, value)` is called for each match, and True leaves it unchanged: it is no secret. The result is read
+    again: a marker is shorter than the secret in its place, so a rule may reach further.
     """
-    cuts = findings(text)
-    if not cuts:
-        return text
-    if keep is not None:
-        cuts = [cut for cut in cuts if not keep(cut.label, text[cut.start : cut.end])]
-    return replaced(text, cuts) if cuts else text
+    for _ in range(PASSES):
+        cuts = findings(text)
+        if keep is not None:
+            cuts = [cut for cut in cuts if not keep(cut.label, text[cut.start : cut.end])]
+        if not cuts:
+            break
+        text = replaced(text, cuts)
+    return text
 
 
 def replaced(text: str, cuts: list[SecretFinding]) -> str:
