@@ -150,9 +150,10 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
 def actors(database: Database, actor: str, session: str = "") -> list[str]:
     """Return the names under which an actor wrote: its own, and in a `session` of an agent those of its server and its
     hooks."""
+    if not session:
+        return [actor]
     rows = database.rows("SELECT DISTINCT door || ':' || client FROM agent_calls WHERE session = ?", (session,))
-    doors = {name for (name,) in rows} if session else set()
-    return [actor, *sorted(doors - {actor})]
+    return [actor, *sorted({name for (name,) in rows} - {actor})]
 
 
 def without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
