@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from store.base import installation
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, SCOPES, USER, Place
 from store.doors.connect import connection, jsonc
@@ -130,13 +131,14 @@ def test_connected_once_and_everything_as_it_was_again(world: World, name: str, 
     assert not list(connection.connected(str(world.root), str(world.home), {}))
 
 
-def test_what_could_not_be_put_back_is_not_changed(world: World) -> None:
+def test_what_could_not_be_put_back_is_not_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = world.root / ".codex"
     folder.mkdir()
-    (folder / "config.toml").write_text('#"\n' * 90_000)
-    (folder / "hooks.json").write_text(json.dumps(['"'] * 45_000).join(('{"a":', "}")))
+    (folder / "config.toml").write_text('#"\n' * 900)
+    (folder / "hooks.json").write_text(json.dumps(['"'] * 450).join(('{"a":', "}")))
     before = world.files()
     plan = connection.plan(clients.get("codex"), world.place(LOCAL))
+    monkeypatch.setattr(installation, "LARGEST", 10_000)
     with pytest.raises(InTheWay, match="larger together"):
         connection.connect(plan)
     assert world.files() == before
