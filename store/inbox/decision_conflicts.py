@@ -58,7 +58,7 @@ def named(database: Database, text: str) -> Decision | None:
     said = {*taken_apart(text).words}
     best: tuple[int, int, int, Decision] | None = None
     for decision in Decisions(database).many(_sharing(database, 1, sorted(said), CANDIDATES)):
-        claim = _INSTEAD.split(decision.title)[0]
+        claim = claimed(decision)
         chosen, title = (len(said.intersection(taken_apart(one).words)) for one in (decision.chosen, claim))
         found = (chosen, title, decision.id, decision)
         if decision.status == "active" and (chosen or title) and (best is None or found[:3] > best[:3]):
@@ -84,6 +84,11 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
                 yield fact, decision
 
 
+def claimed(decision: Decision) -> str:
+    """Return what the title of a decision says, up to a `not`."""
+    return _INSTEAD.split(decision.title)[0]
+
+
 def turned_down(decision: Decision) -> tuple[str, ...]:
     """Return what a decision did not take: its alternatives, and what its title says after a `not`."""
     return (*decision.alternatives, *_INSTEAD.split(decision.title)[1:])
@@ -93,7 +98,7 @@ def _judged(parsed: ParsedSentence, decision: Decision) -> str:
     """Return the relation of a text to a decision, a word of `cues`."""
     from rapidfuzz.fuzz import ratio
 
-    claim = _INSTEAD.split(decision.title)[0]
+    claim = claimed(decision)
     chosen = taken_apart(decision.chosen)
     for option in turned_down(decision):
         if _takes(parsed, option, claim, chosen, decision):

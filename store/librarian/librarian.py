@@ -238,7 +238,8 @@ class Librarian:
         readable = self._readable(matches) if chat is not None else []
         missing = not exact and unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
-            if not exact and (done := self._against(asked, about, matches) or self._done(about, asked.aspect, matches)):
+            done = self._against(asked, about, matches) if not exact or tells_no_reason(quoted[0]) else None
+            if done or (not exact and (done := self._done(about, asked.aspect, matches))):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.base.models import Commit, Decision, head_of
-from store.inbox.decision_conflicts import same_form, turned_down
+from store.inbox.decision_conflicts import claimed, same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
 from store.librarian.compose import SHOWN
@@ -100,7 +100,7 @@ def turns_down(source: Source, question: str) -> bool:
         return False
     hollow = dropped | stop_words("search") | vocabulary.words("records", "choice") | templates.asking()
     hollow |= {word for name in ("why", "took") for phrase in templates.phrases(name) for word in phrase}
-    title = taken_apart(record.title).words
+    title = taken_apart(claimed(record)).words
     thing = [word for word in asked.words if word not in hollow and not any(same_form(word, one) for one in title)]
     options = [taken_apart(option).words for option in turned_down(record)]
     return bool(thing) and any(all(any(same_form(word, one) for one in option) for word in thing) for option in options)
