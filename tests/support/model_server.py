@@ -113,11 +113,11 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
                             owner.held.set()
                             self._wait()
                         owner.pulled[digest] = min(total, done + owner.step)
+                owner.installed[name] = sum(total for _, total in LAYERS)
                 for status in ("verifying sha256 digest", "writing manifest", "success"):
                     if status == "success" and owner.fault != "":
                         break
                     self._line(status=status)
-                owner.installed[name] = sum(total for _, total in LAYERS)
                 self._end()
             except OSError:
                 owner.left.set()
