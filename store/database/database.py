@@ -312,8 +312,9 @@ class Transaction:
         if database._writing:
             raise RuntimeError("a write inside a write: pass the Write along instead")
         try:
-            database._relief.give(self._connection, database.path, database.patience)
-            database._turn.begin(self._connection, database.path, database.patience)
+            turn = database._turn
+            database._relief.give(self._connection, database.path, database.patience, turn.log_pages)
+            turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
             raise explain(error, database.path, database.patience) from None
         if database.replaced():  # writes to a deleted file would be lost silently

@@ -29,10 +29,11 @@ LINE_SHARE = 0.8  # of a writer's patience, at most
 class WriterTurn:
     """The turn of one connection to write."""
 
-    __slots__ = ("_line",)
+    __slots__ = ("_line", "log_pages")
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._line: int | None = None
+        self.log_pages = wal.PAGES  # in the log after the last commit; before the first it may be long
         connection.set_wal_hook(self._committed)
 
     def begin(self, connection: apsw.Connection, path: str, patience: int) -> None:
@@ -66,6 +67,7 @@ class WriterTurn:
     def _committed(self, connection: apsw.Connection, schema: str, pages: int) -> int:
         """Called by SQLite after a commit: others write while the log, of so many pages, is written into the file."""
         self.end()
+        self.log_pages = pages
         if pages >= wal.PAGES:
             wal.bring_in(connection, schema)
         return apsw.SQLITE_OK
