@@ -10,7 +10,8 @@ from functools import cache
 # zero-width characters except the joiner of emoji, bidi controls, and the tag characters that hide ASCII
 _HIDDEN = "[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 _TOLD = r"""
-    \b(?:ignor[ae]\w*|disregard|forget|override|bypass|olvid[aáe]\w*|desestim\w+|omit[eií]\w*|anul[aáe]\w*)\b
+    \b(?!ignore\ rules\b)  # of a .gitignore
+        (?:ignor[ae]\w*|disregard|forget|override|bypass|olvid[aáe]\w*|desestim\w+|omit[eií]\w*|anul[aáe]\w*)\b
         [^.\n]{0,40}\b(?:instructions?|prompts?|rules|guardrails|instrucci[oó]n\w*|reglas|[oó]rdenes|indicaciones)\b
     | \b(?:you\ are|act\ as|pretend\ to\ be|eres|sos|act[uú]a\ como|hac[eé]\ de)\ (?:now|ahora)\b
     | \b(?:from\ now\ on|a\ partir\ de\ ahora|de\ ahora\ en\ m[aá]s)\b[^.\n]{0,30}
@@ -23,7 +24,8 @@ _TOLD = r"""
         \b(?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{0,20}
         \b(?:user|person|human|anyone|usuario|persona|nadie)\b
     | \b(?:curl|wget|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|pwsh)?sh\b | \brm\ -rf?\ [/~]
-    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)\b[^\n]{0,80}\bhttps?://
+    | (?<!blog\ )\b(?:send|post|upload|exfiltrate|mand[aáe]\w*|env[ií][aáe]\w*|sub[ií]\w*)\b(?=\s)
+        (?!\s+(?:an?\ |the\ )?(?:\w+\ )?requests?\b)[^\n]{0,80}\bhttps?://
     """
 
 
@@ -64,7 +66,7 @@ _ORDER = rf"""
     | \b(?:do\ not|don't|never|no|nunca)[ ](?:[\w']+[ ]){{0,2}}
         (?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{{0,20}}
         \b(?:the|al?|el|la)\ (?:user|person|human|usuario|persona)\b(?!['’]s)
-    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)[ ]
+    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|env[ií][aáe]\w*|sub[ií]\w*)[ ]
         (?:the|all|any|every|your|its|this|my|tod[oa]s?|las?|los|el|tus?)\b
         [^\n]{{0,60}}\b{_DATA}\b[^\n]{{0,60}}\bhttps?://
     """
