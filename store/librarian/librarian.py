@@ -33,7 +33,7 @@ from store.librarian.compose import (
     span,
 )
 from store.librarian.judge import Readable
-from store.librarian.names import ahead, holding, names, unheard
+from store.librarian.names import absent, ahead, holding, names, unheard
 from store.librarian.question import HAPPENED, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import (
     decisive,
@@ -244,7 +244,8 @@ class Librarian:
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
                 return changed(self._none(asked, near=matches[:NEAREST]), note=why)
-            return _answer(asked, headed(asked, parts, matches, exact), matches, note=why, exact=exact)
+            without = () if exact else absent(self._search, asked, matches)
+            return _answer(asked, headed(asked, parts, matches, exact, without), matches, note=why, exact=exact)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:

@@ -6,16 +6,21 @@ from collections.abc import Sequence
 
 from store.database.database import Database
 from store.inbox.decision_conflicts import same_form
+from store.librarian import words as templates
 from store.librarian.compose import SHOWN
 from store.librarian.question import ParsedQuestion
 from store.librarian.sources import Retriever, Source, sources
 from store.search.pipeline import body
 from store.text import identifiers
 from store.text.entities import named
+from store.text.folding import normalize
 from store.text.language import language
 from store.text.similarity.contradiction import taken_apart
 from store.text.similarity.question_similarity import words
+from store.text.tokens import LETTERS
+from store.text.vocabulary import stop_words
 
+NAMED = 2  # most words of a question of which is said that no record has them
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
 
 
@@ -45,6 +50,16 @@ def unheard(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source])
     if all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN]):
         return False
     return not all(_occurs(search, word) for name in names(asked.text) for word in name.split())
+
+
+def absent(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> list[str]:
+    """Return the words of a question that no record has, as they are typed, at most NAMED; none where no record near it
+    is in its language."""
+    if not any(language(body(one.record)) == asked.language for one in matches):
+        return []
+    hollow = stop_words("search") | templates.asking() | {word for (word,) in templates.named("acts")}
+    typed = [word for word in LETTERS.findall(asked.text) if len(word) > 2 and normalize(word) not in hollow]
+    return [word for word in dict.fromkeys(typed) if not _occurs(search, word)][:NAMED]
 
 
 def _has(source: Source, wanted: Sequence[str]) -> bool:

@@ -107,20 +107,27 @@ def turns_down(source: Source, question: str) -> bool:
 
 
 def headed(
-    asked: ParsedQuestion, parts: Sequence[CitedSentence], matches: Sequence[Source], exact: bool
+    asked: ParsedQuestion,
+    parts: Sequence[CitedSentence],
+    matches: Sequence[Source],
+    exact: bool,
+    absent: Sequence[str] = (),
 ) -> Sequence[CitedSentence]:
     """Return an answer's sentences, the first with words that say why it may not be the answer, as it would look like
-    it."""
+    it: for one, that no record has the words `absent`."""
     quoted = [source for source in matches if any(source.citation in part.citations for part in parts)]
     if asked.decides and not any(map(decisive, quoted)):
         name = "no_decision"
     elif not exact:
-        name = "near_only"
+        name = "near_without" if absent else "near_only"
     elif asked.aspect == WHY and quoted and all(map(tells_no_reason, quoted)):
         name = "no_reason"
     else:
         return parts
-    head = templates.sentence(asked.language, name)
+    listed = templates.sentence(asked.language, "or").join(
+        templates.sentence(asked.language, "quote", word) for word in absent
+    )
+    head = templates.sentence(asked.language, name, listed)
     return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]] if parts else parts
 
 
