@@ -29,6 +29,7 @@ from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
 from store.text.clauses import spans
 from store.text.fence import plain
+from store.text.passages import SIZE
 from store.text.prompt_injection import instructs
 from store.text.similarity.question_similarity import words
 
@@ -37,6 +38,7 @@ LISTED = 12  # records shown of a list
 FEW = 5  # up to so many counted records are all named
 NEAREST = 3  # nearest records named where none answers
 QUOTED = 260  # characters of a quote
+LONG = ("turn", "document")  # kinds whose text may be of several passages
 NAMED = 40  # characters of a name; a longer one is quoted
 OPTION = 80  # characters of one of several quotes
 _NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # a text with this must be quoted, to tell it from ours
@@ -66,7 +68,10 @@ class _Writer:
     def quote(self, field: str, text: str, most: int = QUOTED, at: int = 0) -> str:
         """Return the part of a field that answers, in quotation marks, and record it as a quote. `text` is the field's
         from `at` on."""
-        start, end = self.chosen(field, text, at) or span(text, self.asked.about, most)
+        begin = self.source.start if self.source.kind in LONG and not at else 0
+        if self.asked.aspect == WHY and self.source.kind in LONG:
+            most *= 2  # the reason may stand in the sentence after
+        start, end = self.chosen(field, text, at) or span(text, self.asked.about, most, begin)
         self.quotes.append(Quote(self.source.citation, field, at + start, at + end, text[start:end]))
         return self.marked(text, start, end)
 
@@ -103,13 +108,15 @@ class _Writer:
         return f" ({noted})" if noted else ""
 
 
-def span(text: str, about: Sequence[str], most: int) -> tuple[int, int]:
+def span(text: str, about: Sequence[str], most: int, passage: int = 0) -> tuple[int, int]:
     """Return (start, end) of the part of a text to quote: all of a short one; of a long one the sentence with most of
-    the words in `about`, and as many following sentences as fit in `most` characters."""
+    the words in `about`, of the passage that begins at character `passage`, and as many following sentences as fit in
+    `most` characters."""
     begin, finish = len(text) - len(text.lstrip()), len(text.rstrip())
     if finish - begin <= most:
         return begin, max(begin, finish)
     whole = [(start, end) for start, end in spans(text) if end - start <= most]
+    whole = [one for one in whole if passage <= one[0] < passage + SIZE] or whole
     if not whole:
         cut = text.rfind(" ", begin + most // 2, begin + most)
         return begin, cut if cut > 0 else begin + most

@@ -290,7 +290,9 @@ class Librarian:
             then = self._search(asked.within.text, judge.LOOKED, meaning=False)
             found = then if then.exact else found
         hits = (found.hits or found.nearest)[: judge.LOOKED]
-        return sources(self._memory.database, [hit.record for hit in hits]), found
+        begins = {hit.citation: hit.start for hit in hits}
+        matches = sources(self._memory.database, [hit.record for hit in hits])
+        return [changed(one, start=begins.get(one.citation, 0)) for one in matches], found
 
     def _against(self, asked: ParsedQuestion, about: str, matches: Sequence[Source]) -> Source | None:
         """Return the first decision that says why what is asked was not taken, where the question asks why."""

@@ -56,13 +56,15 @@ class Link:
 @record(frozen=True, slots=True)
 class Source:
     """A record for an answer, and its links. `hostile`: it looks like an instruction to an agent. `span`: the (field,
-    start, end) that a model chose."""
+    start, end) that a model chose. `start`: the character of its text at which the passage begins that a search
+    found."""
 
     citation: str
     record: Record
     links: tuple[Link, ...] = ()
     hostile: bool = False
     span: tuple[str, int, int] | None = None
+    start: int = 0
 
     @property
     def kind(self) -> str:

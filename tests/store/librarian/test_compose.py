@@ -230,3 +230,25 @@ def test_a_checkpoint_without_a_name_is_called_by_its_topic(memory: Memory) -> N
     (taken,) = memory.checkpoints.many([1])
     answer = ask(memory, "K#1")
     assert not taken.name and taken.summary and f"“{taken.summary}" in answer.text and "“”" not in answer.text
+
+
+def test_of_a_long_text_the_passage_that_was_found_is_quoted() -> None:
+    """Not an earlier sentence that has a word of the question by chance."""
+    before = "The wait is over. " + "Nothing of this is about it. " * 25
+    text = f"{before}After five seconds it gives up. The wait is a setting. {'More follows. ' * 40}"
+    start, end = span(text, ["wait"], 60, text.index("After five"))
+    assert text[start:end] == "The wait is a setting. More follows. More follows."
+    start, end = span(text, ["esperar"], 60, text.index("After five"))
+    assert text[start:end].startswith("After five seconds it gives up.")
+
+
+def test_asked_why_the_sentence_after_the_one_with_the_words_is_quoted_too(memory: Memory) -> None:
+    """A stranger's question to httpx: the reason was the next sentence, and was cut."""
+    reason = (
+        f"Rewriting addresses can save a round trip, but on balance it surprised {'more and more ' * 12}of its users."
+    )
+    text = f"{'An older part of the notes. ' * 30}The list of strict hosts was removed. {reason} {'More. ' * 90}"
+    memory.turns.add("s", [NewTurn("assistant", text)])
+    answer = Librarian(memory).ask("why was the list of strict hosts removed?")
+    assert reason in answer.text
+    assert reason not in Librarian(memory).ask("who removed the list of strict hosts?").text
