@@ -34,12 +34,13 @@ from store.librarian.compose import (
 )
 from store.librarian.judge import Readable
 from store.librarian.names import absent, ahead, holding, names, unheard
-from store.librarian.question import HAPPENED, WHY, DataFilter, ParsedQuestion, contains, read
+from store.librarian.question import HAPPENED, WHO, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import (
     decisive,
     distinct,
     does,
     headed,
+    in_reach,
     quotable,
     subject,
     tells_no_reason,
@@ -239,7 +240,7 @@ class Librarian:
         missing = not exact and unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
             done = self._against(asked, about, matches) if not exact or tells_no_reason(quoted[0]) else None
-            if done or (not exact and (done := self._done(about, asked.aspect, matches))):
+            if done or ((not exact or asked.aspect == WHO) and (done := self._done(about, asked.aspect, matches))):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
@@ -304,17 +305,19 @@ class Librarian:
 
     def _done(self, about: str, aspect: str, matches: Sequence[Source]) -> Source | None:
         """Return the first source with all words of a question but the verb that says what was done (add, fix, sacar),
-        if the source has none that says something else; where the question asks why, rather one with a reason."""
+        if the source has none that says something else: of those that name it next to the verb; where the question
+        asks why, rather one with a reason, and where it asks who, none that names nobody."""
         acts = templates.named("acts")
         asked = {acts[(word,)] for word in words(about) if (word,) in acts}
         rest = subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
         if not rest:
             return None
-        found = self._search(rest, judge.LOOKED, meaning=False)
+        found = self._search(rest, MANY, meaning=False)
         exact = {hit.citation: hit.record for hit in found.hits if hit.level == EXACT}
         others = {name: one for name, one in exact.items() if all(name != match.citation for match in matches)}
         known = [one for one in matches if one.citation in exact]
-        done = [one for one in (*known, *sources(self._memory.database, others.values())) if does(one, asked)]
+        every = [one for one in (*known, *sources(self._memory.database, others.values())) if does(one, asked)]
+        done = [one for one in in_reach(every, asked, rest) if aspect != WHO or one.kind != "document"]
         reasons = [one for one in done if aspect == WHY and not tells_no_reason(one)]
         return next(iter(reasons or done), None)
 

@@ -87,6 +87,20 @@ def does(source: Source, asked: set[str]) -> bool:
     return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
 
 
+def in_reach(done: Sequence[Source], asked: set[str], things: str) -> list[Source]:
+    """Return sources in another order: first those whose first line has the words of `things` nearest to the verb, as
+    “Drop Travis” is before “Remove an option of Travis”."""
+    acts = templates.named("acts")
+
+    def distance(source: Source) -> int:
+        said = words(head_of(body(source.record)))
+        verbs = [at for at, word in enumerate(said) if acts.get((word,)) in asked]
+        named = [at for at, word in enumerate(said) if any(same_form(word, one) for one in words(things))]
+        return min((abs(verb - at) for verb in verbs for at in named), default=len(said))
+
+    return sorted(done, key=distance)
+
+
 def turns_down(source: Source, question: str) -> bool:
     """Return whether a record is the decision, with its reason, against what a question asks why it is not so: one of
     the options that were not taken has a word of the question, and that or the title the others."""

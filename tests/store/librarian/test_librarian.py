@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import Clock
 from support.chats import Scripted
@@ -171,6 +173,25 @@ def test_a_verb_that_says_what_was_done_need_not_stand_in_the_record(
 ) -> None:
     answer = ask(changed, question)
     assert answer.sources[0].startswith(first) and not answer.text.startswith(NEAR)
+
+
+@pytest.mark.parametrize("question", ["who removed travis?", "quien quito travis"])
+def test_what_the_verb_is_about_is_what_is_asked_about(memory: Memory, question: str) -> None:
+    """Strangers asked it of commander.js: an option of it was removed earlier, and by somebody else."""
+    memory.commits.log("a" * 40, message="Remove sudo settings from .travis.yml", author="Bea")
+    memory.commits.log("b" * 40, message="Drop travis and switch to another badge (#1393)", author="Ana")
+    for number in range(12):
+        memory.commits.log(f"{number:040x}", message=f"Test with node {number} in travis", author="Eva")
+    assert ask(memory, question).citations == ("C#bbbbbbb",)
+
+
+def test_asked_who_what_names_nobody_is_no_answer(memory: Memory) -> None:
+    Path(memory.location.project or "", "MEMORY.md").write_text(
+        "# 14.0\n\nAdd a flag `--hyperlink-format` for hyperlinks.\n"
+    )
+    memory.documents.scan()
+    memory.commits.log("c" * 40, message="printer: add hyperlinks", author="Lucas")
+    assert ask(memory, "quien añadio los hyperlinks").citations == ("C#ccccccc",)
 
 
 def test_a_record_that_says_something_else_was_done_is_only_near(changed: Memory) -> None:
