@@ -1803,6 +1803,16 @@ def test_index_embeds_what_waits_and_a_search_then_finds_by_meaning(do: Do, live
     assert again["embedded"] >= again["records"] - 2 and again["left"] == 0
 
 
+def test_index_reads_commits_and_documents_first(do: Do, lived: Path, meaning: None) -> None:
+    """A stranger's first `index` ended well while 2,401 commits waited to be read."""
+    repositories.commit(lived, "printer: add hyperlinks", {"MEMORY.md": "# Notes\n\nThe pool has a hundred doors.\n"})
+    records = do("index", "--json").data["records"]
+    assert do("index", "--json").data == {"records": records, "embedded": 0, "left": 0, "notes": []}
+    with Memory.open(str(lived / ".memoranda" / "memory.db")) as memory:
+        assert [hit.kind for hit in memory.search("hyperlinks", meaning=False).hits] == ["commit"]
+        assert [hit.kind for hit in memory.search("hundred doors", meaning=False).hits] == ["document"]
+
+
 def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meaning: None, monkeypatch) -> None:
     """^C ends it between two batches, with what was made kept; what is left is said."""
     monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)

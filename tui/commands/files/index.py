@@ -31,6 +31,8 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
         fastembed.download(
             config["embedding.model"] if config["embedding.provider"] == fastembed.FastEmbed.name else ""
         )
+    embedding = _Embedding()
+    embedding.read(session)
     if given.what == "rebuild":
         rows = corpus.rebuild(database)
         Vectors(database).rebuild()
@@ -43,28 +45,49 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
                 "The search index does not agree with the records.", "memoranda index rebuild mends it."
             ) from None
         said = f"The index agrees with the records: {count(rows, 'record')}."
-    embedding = _Embedding(session.memory)
+    embedding.embed(session.memory)
     return Outcome(said, lambda: {"records": rows, **embedding.data}, embedding.lines, status=embedding.status)
 
 
 class _Embedding:
-    """Embed all pending records, with progress on a terminal, until ^C. In the application, which embeds in the
-    background, only report how many are pending."""
+    """Read git's history and the documents to their end, and embed all pending records, with progress on a terminal,
+    until ^C. In the application, which does both in the background, only report how many are pending."""
 
-    def __init__(self, memory: "Memory") -> None:
+    def __init__(self) -> None:
         from threading import current_thread, main_thread
 
+        self._works = current_thread() is main_thread()
         self.status = 0
         self.stopped = False
         self.notes: list[str] = []
         self.embedded = 0
-        if current_thread() is main_thread():
-            self._work(memory)
+        self.left = 0
+
+    def read(self, session: Session) -> None:
+        """Read what no command has read yet: another would read for two seconds."""
+        from store import MemorandaError, maintenance
+
+        memory = session.memory
+        if not self._works:
+            return
+        with Interrupt() as interrupt:
+            try:
+                maintenance.start(
+                    memory, session.cwd, _progress("reading commits"), lambda: interrupt.asked, self.notes.append
+                )
+                memory.documents.scan(cancelled=lambda: interrupt.asked)
+            except MemorandaError as error:
+                self.notes.append(str(error))
+        self.stopped = interrupt.asked
+
+    def embed(self, memory: "Memory") -> None:
+        """Embed what is pending, unless stopped before, and count what is left."""
         from store import Vectors
 
+        if self._works and not self.stopped:
+            self._work(memory)
         self.left, _ = Vectors(memory.database).pending()
-        if self.stopped:
-            self.status = 130
+        self.status = 130 if self.stopped else 0
 
     @property
     def data(self) -> dict[str, object]:
@@ -84,10 +107,11 @@ class _Embedding:
 
         if not (background_embedding.waiting(memory) or background_embedding.other_provider(memory)):
             return
-        progress = _progress() if sys.stderr.isatty() else _quiet
         with Interrupt() as interrupt:
             try:
-                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.notes.append)
+                result = background_embedding.embed(
+                    memory, _progress("embedding"), lambda: interrupt.asked, self.notes.append
+                )
                 if result is None:
                     self.notes.append("Another program is indexing already.")
                 else:
@@ -97,14 +121,14 @@ class _Embedding:
         self.stopped = interrupt.asked
 
 
-def _progress() -> "Callable[[int, int], None]":
-    """Return a function that shows progress on one line of the terminal and clears it at the end."""
+def _progress(what: str) -> "Callable[[int, int], None]":
+    """Return a function that shows progress on one line of the terminal, if there is one, and clears it at the end."""
 
     def show(done: int, total: int) -> None:
-        text = f"embedding {done:,} of {total:,}; ^C stops" if done < total else ""
+        text = f"{what} {done:,} of {total:,}; ^C stops" if done < total else ""
         print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
 
-    return show
+    return show if sys.stderr.isatty() else _quiet
 
 
 def _quiet(done: int, total: int) -> None:
