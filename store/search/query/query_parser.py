@@ -7,7 +7,7 @@ from store.base.citations import parse as parse_citation
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, EVIDENCE_STATES, FACT_STATUSES, SEARCHABLE
 from store.text.times.typed_times import typed_moment
-from store.text.tokens import LETTERS
+from store.text.tokens import LETTERS, WORDS
 
 FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
@@ -97,7 +97,7 @@ def parse(text: str, now: str) -> Query:
         query.citation = None
     query.text = " ".join(rest.split())
     query.phrases = [" ".join(LETTERS.findall(phrase)[:PHRASE]) for phrase in _QUOTED.findall(rest)]
-    query.words = LETTERS.findall(rest)
+    query.words = WORDS.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query
 

@@ -132,7 +132,8 @@ class FullTextIndex:
         own = kept
         if len(kept) > 1:
             kept = self._uncommon(kept, counts) or kept
-        inside = [part for word in kept for part in identifiers.parts(word) if len(part) > 1]
+        inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]
+        inside += [word[1:] if word[0] in "vV" else f"v{word}" for word in kept if "." in word]  # 1.2 and v1.2
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
         joined = [
             name for name in identifiers.compounds(asked.text) if not asked.typing or not asked.text.endswith(name)

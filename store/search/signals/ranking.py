@@ -6,6 +6,7 @@ optimum is flat. docs/search.md has the measurements.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 
@@ -15,7 +16,7 @@ from store.text.language import NamedDate, asks_when, first_person, foreign, lan
 
 POOL = 200  # passages of each signal
 WEIGHTS = {
-    "text": 1.0,  # bm25 as a share of the pool's best
+    "text": 1.0,  # bm25 as a share of the pool's best, less where that has few of the question's words (`trust`)
     "meaning": 0.5,  # cosine in the memory's own space, the pool's last being 0 and its best 1
     "speaker": 0.7,  # by a speaker whom the question names; by the person where the question says "I"
     "beside": 0.25,  # sum of `meaning` of the turn before and the one after
@@ -28,6 +29,8 @@ WEIGHTS = {
     "spread": -0.1,  # for each record of its session ranked before it except FREE, where several things are asked for
 }
 ACROSS = 0.2  # factor of bm25 in another language than the question's
+FEW = 0.5  # factor of bm25 where no passage has a word of the question; 1 where one has all of them
+COVERING = 10  # best passages by keywords whose coverage is computed
 STATED = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
 CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
@@ -170,6 +173,17 @@ class Question:
         return held / whole if whole else 0.0
 
 
+def held(question: Question, found: Sequence[tuple[Passage, str]], stems: Callable[[str], frozenset[str]]) -> float:
+    """Return the best coverage (0 to 1) among the first of the (passage, title) pairs `found` by keywords."""
+    return max((question.coverage(stems(f"{title}\n{one.text}")) for one, title in found[:COVERING]), default=0.0)
+
+
+def by_keywords(pool: Sequence[Candidate]) -> list[tuple[Passage, str]]:
+    """Return the passages that keywords found, each with the title of its record, the best first."""
+    found = [(one, record.title) for record in pool for one in record.passages if one.bm25 > 0]
+    return sorted(found, key=lambda pair: -pair[0].bm25)
+
+
 def idf(total: int, count: int) -> float:
     """Return the inverse document frequency of a word in `count` of `total` passages, by the formula of FTS5."""
     return max(1e-6, log((total - count + 0.5) / (count + 0.5)))
@@ -182,6 +196,11 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     every = [one for record in pool for one in record.passages]
     scaled = dict(zip((one.id for one in every), _scaled([one.near for one in every]), strict=True))
     most = max(one.bm25 for one in every) or 1.0
+    # the best by keywords may have one word of eight: what has the same meaning in other words is as likely the answer
+    trust = 1.0
+    if any(one.near is not None for one in every):
+        trust = FEW + (1 - FEW) * held(question, by_keywords(pool), stems)
+    usual = _usual_language(every) if question.language else ""
     moments = [to_ms(record.at) for record in pool]
     newest = max(moments)
     named: dict[str, bool] = {}
@@ -193,8 +212,8 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         best, by_text, by_meaning = -1.0, 0.0, 0.0
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
-            words = left * one.bm25 / most
-            if words and question.language and foreign(question.language, one.language):
+            words = trust * left * one.bm25 / most
+            if words and foreign(question.language, one.language or usual):
                 words *= ACROSS
             near = left * scaled[one.id]
             by_text = words if words > by_text else by_text
@@ -213,6 +232,8 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         if record.session:
             around = (places.get((record.session, record.place + step)) for step in (-1, 1))
             beside = sum(meaning[other] for other in around if other is not None)
+        if record.kind == "document":  # no less than a commit, which stands alone
+            beside = max(beside, meaning[key])
         if record.title and record.title not in named:
             named[record.title] = not stems(record.title).isdisjoint(question.idf)
         turn = record.kind == "turn"
@@ -235,6 +256,12 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         _by_time(order, question.end)
     order.sort(key=lambda place: place.order, reverse=True)
     return _spread(order) if question.several else order
+
+
+def _usual_language(passages: Sequence[Passage]) -> str:
+    """Return the language of most passages, which is taken for that of those too short to tell; empty if unknown."""
+    spoken = Counter(one.language for one in passages if one.language)
+    return spoken.most_common(1)[0][0] if spoken else ""
 
 
 def _asking(text: str) -> float:

@@ -2,7 +2,7 @@
 
 from math import log
 
-from store.search.signals.ranking import Candidate, Question
+from store.search.signals.ranking import Candidate, Question, by_keywords, held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ ACROSS = 0.65
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
-COVERING = 10  # best passages by keywords whose coverage is computed
 
 
 class Verdict:
@@ -59,9 +58,9 @@ def judge(
     def across(language: str) -> bool:
         return bool(question.language and language and question.language != language)
 
-    passages = [(one, place.record.title) for place in order for one in place.record.passages]
-    found = sorted((pair for pair in passages if pair[0].bm25 > 0), key=lambda pair: -pair[0].bm25)
-    measured = evidence(question, [one for one, _ in passages], found, stems, scaled, across)
+    passages = [one for place in order for one in place.record.passages]
+    found = by_keywords([place.record for place in order])
+    measured = evidence(question, passages, found, stems, scaled, across)
     return Verdict(measured.nothing(words), bool(found), across, scaled)
 
 
@@ -101,13 +100,13 @@ def evidence(
     across: "Callable[[str], bool]",
 ) -> Evidence:
     """Measure the passages, and the (passage, title) pairs `found` by keywords, the best first."""
-    held = max((question.coverage(stems(f"{title}\n{one.text}")) for one, title in found[:COVERING]), default=0.0)
+    share = held(question, found, stems)
     seen = [(scaled(one.cosine), across(one.language)) for one in passages if one.cosine is not None]
     if not seen:
-        return Evidence(held, 0.0, 0.0, 0)
+        return Evidence(share, 0.0, 0.0, 0)
     nearest = sorted(seen, reverse=True)[:MANY]
     number = len(nearest)
     foreign = sum(other for _, other in nearest) / number
     near = max(value + (ACROSS * foreign if other else 0.0) for value, other in nearest)
     contrast = nearest[0][0] - sum(value for value, _ in nearest) / number
-    return Evidence(held, near, contrast, number, 1 - foreign if question.language else 0.0)
+    return Evidence(share, near, contrast, number, 1 - foreign if question.language else 0.0)

@@ -15,3 +15,44 @@ def test_of_what_holds_the_words_as_they_stand_statements_come_first() -> None:
     ]
     order = rank(Question("default model", {"default": 1.0, "model": 1.0}), held, lambda text: frozenset(text.split()))
     assert [place.record.kind for place in order] == ["decision", "fact", "turn", "commit", "commit"]
+
+
+NOW = "2026-11-20T00:00:00.000Z"
+
+
+def ranked(question: str, *given: tuple[str, str, float, float]) -> list[str]:
+    """The texts in order, of (kind, text, bm25, cosine); every word of the question is as rare."""
+    pool = [
+        Candidate(number, kind, "", NOW, [Passage(number, text, bm25, cosine)], "a.md" if kind == "document" else None)
+        for number, (kind, text, bm25, cosine) in enumerate(given, 1)
+    ]
+    words = dict.fromkeys(question.split(), 1.0)
+    order = rank(Question(question, words), pool, lambda text: frozenset(text.lower().split()))
+    return [place.passage.text for place in order]
+
+
+def test_one_word_of_many_is_worth_less_than_the_same_meaning() -> None:
+    """A stranger's question to httpx: a commit of two words came before the section on timeouts."""
+    asked = "long server wait before giving up"
+    section = "HTTPX applies timeouts to all network operations by default; the default is five seconds."
+    other = ("commit", "Fix a typo in the readme.", 0.0, 0.2)
+    assert ranked(asked, ("commit", "Drop wait", 9.0, 0.5), ("fact", section, 0.0, 0.9), other)[0] == section
+    whole = "before giving up it waits long for the server: wait"
+    assert ranked(asked, ("commit", whole, 9.0, 0.5), ("fact", section, 0.0, 0.9), other)[0] == whole
+
+
+def test_a_text_too_short_to_tell_has_the_language_of_the_others() -> None:
+    """Its one word in common with a Spanish question is as likely another word there."""
+    around = [
+        ("document", f"This is what the {word} of the project is for, and how it is used.", 0.0, 0.4) for word in "ab"
+    ]
+    section = "You can set the option in a file, and it is used for every call."
+    given = [("commit", "rename opciones", 9.0, 0.7), ("fact", section, 0.0, 0.9), *around]
+    assert ranked("dónde guardo mis opciones", *given)[0] == section
+
+
+def test_a_passage_of_a_document_is_worth_as_much_as_a_commit_of_the_same_meaning() -> None:
+    """It was less where no passage beside it was near the question."""
+    section, commit = "The pool allows a hundred connections.", "The pool has a hundred connections."
+    other = ("commit", "Fix a typo in the readme.", 0.0, 0.2)
+    assert ranked("q", ("commit", commit, 0.0, 0.89), ("document", section, 0.0, 0.9), other)[:2] == [section, commit]

@@ -696,3 +696,12 @@ def test_states_links_and_times_are_filters(memory: Memory) -> None:
     memory.decisions.decide("Cache pages", "a cache", actor="mcp:claude")
     assert found("kind:decision by:agents") == {"D#4"}
     assert memory.search("linked:nothing").notes and memory.search("is:undone").notes
+
+
+@pytest.mark.parametrize("asked", ["0.31", "v0.31", "released 0.31"])
+def test_a_version_is_one_word(memory: Memory, asked: str):
+    """Not numbers that stand anywhere: 0.31 is neither 0.3.1 nor 31 beside a 0."""
+    memory.facts.remember("Version 0.3.1 was tagged.")
+    memory.facts.remember("Of 31 tests 0 fail.")
+    right, _ = memory.facts.remember("Version v0.31 is the one for Debian.")
+    assert [hit.record.id for hit in memory.search(asked, meaning=False).hits] == [right]
