@@ -19,7 +19,7 @@ def row(label: str, value: str, style: str = "") -> Line:
 
 def words(text: str, style: str) -> list[Line]:
     """Split a text into lines, all but the first indented, so that none can pass for a line of the interface."""
-    first, *rest = text.split("\n")
+    first, *rest = text.replace("\r\n", "\n").split("\n")
     return [[(first, style)], *([("  " + line, style)] for line in rest)]
 
 

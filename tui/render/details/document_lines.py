@@ -22,7 +22,7 @@ def passage(memory: Memory, chunk: Chunk, coloured: bool = False) -> "list[Line]
             [(f"{error.message} This is what it said when it was read.", "warning")],
             *indexed(chunk),
         ]
-    lines = found.text.split("\n") if found.last else []
+    lines = found.text.replace("\r\n", "\n").split("\n") if found.last else []
     cited = lines[chunk.first - first : chunk.last - first + 1]
     if not _same(chunk, cited):
         return [[("The file changed since it was read. This is what it said.", "warning")], *indexed(chunk)]
@@ -38,7 +38,7 @@ def passage(memory: Memory, chunk: Chunk, coloured: bool = False) -> "list[Line]
 
 def indexed(chunk: Chunk) -> "list[Line]":
     """Return the lines of a chunk as indexed."""
-    return _cited(chunk, chunk.text.split("\n"), False)
+    return _cited(chunk, chunk.text.replace("\r\n", "\n").split("\n"), False)
 
 
 def _cited(chunk: Chunk, lines: list[str], coloured: bool) -> "list[Line]":

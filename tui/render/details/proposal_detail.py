@@ -30,7 +30,7 @@ def heading(proposal: Proposal) -> list[Line]:
     """Return the first lines, which need no query."""
     state = "" if proposal.state == "waiting" else f" · {proposal.state}"
     head: Line = [(proposal.citation, "own"), (f"  {proposal.kind} · from {proposal.origin}{state}", "dim")]
-    first, *rest = proposal.text.split("\n")
+    first, *rest = proposal.text.replace("\r\n", "\n").split("\n")
     lines: list[Line] = [head, [(first, "title")], *([("  " + line, "title")] for line in rest)]
     if flagged(proposal):
         lines.append([(INJECTION, "warning")])

@@ -93,7 +93,7 @@ def as_text(lines: Iterable[Line]) -> list[str]:
 def _section(label: str, text: str) -> list[Line]:
     if not text:
         return []
-    first, *rest = text.split("\n")
+    first, *rest = text.replace("\r\n", "\n").split("\n")
     return [row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
 
 
