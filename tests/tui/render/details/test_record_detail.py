@@ -120,7 +120,8 @@ def test_a_commit_that_history_lost(story: Story, tmp_path: Path) -> None:
 def test_lines_that_end_as_on_windows_end_without_a_mark(memory: Memory) -> None:
     """commander.js has such commits. A return inside of a line is shown: it would overwrite what stands there."""
     memory.commits.log("a" * 40, message="Subject\r\n\r\none\r\ntwo\rthree\r\nfour", author="Ana")
-    shown = [line.strip() for line in said(memory, "C#aaaaaaa")]
+    lines = describe(memory, _record(memory, "C#aaaaaaa"))
+    shown = ["".join(text for text, _ in line).strip(" ") for line in lines]
     assert "one" in shown and "four" in shown and "two\rthree" in shown
 
 
