@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.base.models import Commit, Decision, head_of
+from store.base.models import Chunk, Commit, Decision, head_of
 from store.inbox.decision_conflicts import claimed, same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
@@ -48,13 +48,17 @@ def quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], b
 
 def distinct(found: Sequence[Source]) -> list[Source]:
     """Return sources without commits that another one of the same author repeats, as a merged pull request does with
-    its number after the subject."""
+    its number after the subject, and without lines of a document that another one has too."""
     kept: dict[object, Source] = {}
     for source in found:
         record = source.record
         same: object = source.citation
         if isinstance(record, Commit):
             same = (record.author, _PULL_REQUEST.sub("", head_of(record.message)).strip())
+        elif isinstance(record, Chunk):
+            lines = (one.record for one in kept.values() if isinstance(one.record, Chunk))
+            if any(one.path == record.path and one.first <= record.last and record.first <= one.last for one in lines):
+                continue
         kept.setdefault(same, source)
     return list(kept.values())
 

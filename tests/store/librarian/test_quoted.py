@@ -4,8 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from store.base.models import Chunk
 from store.librarian.librarian import Librarian
-from store.librarian.quoting import quotable
+from store.librarian.quoting import distinct, quotable
+from store.librarian.sources import sources
 from store.memory import Memory
 from store.search.results import EXACT, NEAR
 
@@ -44,3 +46,11 @@ def test_a_verb_that_no_record_says_is_left_out_for_the_commit_that_brought_a_th
     memory.facts.remember("the cache is in Redis again")
     answer = Librarian(memory).ask("why was Redis dropped?")
     assert answer.parts[0].text.startswith("No record says just that")
+
+
+def test_lines_that_two_chunks_share_are_quoted_once(memory: Memory) -> None:
+    """Chunks of a document overlap: two of three places told a stranger the same."""
+    chunks = [Chunk(number, "FAQ.md", first, last, "", "text", "") for number, first, last in ((1, 1, 20), (2, 18, 40))]
+    chunks += [Chunk(3, "README.md", 1, 20, "", "text", ""), Chunk(4, "FAQ.md", 41, 60, "", "text", "")]
+    kept = distinct(sources(memory.database, chunks))
+    assert [one.record.id for one in kept] == [1, 3, 4]
