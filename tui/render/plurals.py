@@ -1,9 +1,18 @@
 """Format counts of things, and what is said of them."""
 
+from collections.abc import Sequence
+
 
 def count(things: int, word: str) -> str:
     """Return `1 fact`, `3 facts`."""
     return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
+
+
+def cited(kind: str, ids: Sequence[int]) -> str:
+    """Return the citation of one record, or how many there are: `F#1`, `3 facts`."""
+    from store import cite
+
+    return cite(kind, ids[0]) if len(ids) == 1 else count(len(ids), "global fact" if kind == "global" else kind)
 
 
 def said_of(things: int, words: str) -> str:

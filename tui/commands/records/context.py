@@ -4,7 +4,7 @@ from store import InvalidInput
 from store import parse_citation as parse
 from tui.commands import Outcome, Session
 from tui.commands.records.facts import EVERYWHERE, all_global
-from tui.render.plurals import count
+from tui.render.plurals import cited, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 def mute(session: Session, given: "ParsedArguments") -> Outcome:
     if shared := all_global(given.ids):
         session.memory.globals.mute(shared)
-        return Outcome(f"Muted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared))
+        return Outcome(f"Muted {cited('global', shared)}{EVERYWHERE}", lambda: _global_facts(session, shared))
     ids, keys = _named(given.ids)
     if keys:
         session.memory.mutes.mute_keys(keys)
@@ -39,21 +39,19 @@ def mute(session: Session, given: "ParsedArguments") -> Outcome:
             f"Muted {count(len(keys), 'record')}: agents are not sent them.", lambda: _records(session, keys)
         )
     session.memory.mutes.mute(ids)
-    return Outcome(f"Muted {count(len(ids), 'fact')}: not sent to agents.", lambda: _facts(session, ids))
+    return Outcome(f"Muted {cited('fact', ids)}: not sent to agents.", lambda: _facts(session, ids))
 
 
 def unmute(session: Session, given: "ParsedArguments") -> Outcome:
     if shared := all_global(given.ids):
         session.memory.globals.mute(shared, False)
-        return Outcome(
-            f"Unmuted {count(len(shared), 'global fact')}{EVERYWHERE}", lambda: _global_facts(session, shared)
-        )
+        return Outcome(f"Unmuted {cited('global', shared)}{EVERYWHERE}", lambda: _global_facts(session, shared))
     ids, keys = _named(given.ids)
     if keys:
         session.memory.mutes.unmute_keys(keys)
         return Outcome(f"Unmuted {count(len(keys), 'record')}.", lambda: _records(session, keys))
     session.memory.mutes.unmute(ids)
-    return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
+    return Outcome(f"Unmuted {cited('fact', ids)}.", lambda: _facts(session, ids))
 
 
 def _global_facts(session: Session, ids: list[int]) -> list[dict[str, object]]:

@@ -5,7 +5,7 @@ import os
 from store import DOMAINS, InvalidInput, cite, location
 from store import parse_citation as parse
 from tui.commands import Outcome, Session, reference, text_of, though_purged
-from tui.render.plurals import count
+from tui.render.plurals import cited, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def _remember_global(session: Session, given: "ParsedArguments") -> Outcome:
             again=again,
         ),
     )
-    cited = cite("global", fact)
-    said = f"Remembered {cited}, in every project." if new else f"{cited} is already known; confirmed."
+    known = cite("global", fact)
+    said = f"Remembered {known}, in every project." if new else f"{known} is already known; confirmed."
     return Outcome(f"{said}{started}", lambda: _global_json(session, [fact])[0])
 
 
@@ -155,12 +155,12 @@ def confirm(session: Session, given: "ParsedArguments") -> Outcome:
     kind, ids = _of_one_kind(given, "confirmed")
     if kind == "decision":
         session.memory.decisions.confirm(ids)
-        return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: [_decision(session, i) for i in ids])
+        return Outcome(f"Confirmed {cited(kind, ids)}.", lambda: [_decision(session, i) for i in ids])
     if kind == "global":
         session.memory.globals.confirm(ids)
-        return Outcome(f"Confirmed {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
+        return Outcome(f"Confirmed {cited('global', ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.confirm(ids)
-    return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: _json(session, ids))
+    return Outcome(f"Confirmed {cited(kind, ids)}.", lambda: _json(session, ids))
 
 
 def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
@@ -173,65 +173,64 @@ def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
     return kinds.pop(), [int(citation.target) for citation in citations]
 
 
-def _named(kind: str, ids: list[int]) -> str:
-    """Return the citation of one record, or how many there are."""
-    return cite(kind, ids[0]) if len(ids) == 1 else count(len(ids), "global fact" if kind == "global" else kind)
-
-
 def forget(session: Session, given: "ParsedArguments") -> Outcome:
     kind, ids = _of_one_kind(given, "forgotten")
     if kind == "decision":
         session.memory.decisions.forget(ids)
-        return Outcome(f"Forgot {_named(kind, ids)}. {BACK}", lambda: [_decision(session, i) for i in ids])
+        return Outcome(f"Forgot {cited(kind, ids)}. {BACK}", lambda: [_decision(session, i) for i in ids])
     if kind == "global":
         session.memory.globals.forget(ids)
-        return Outcome(f"Forgot {_named(kind, ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
+        return Outcome(f"Forgot {cited(kind, ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.forget(ids)
-    return Outcome(f"Forgot {_named(kind, ids)}. {BACK}", lambda: _json(session, ids))
+    return Outcome(f"Forgot {cited(kind, ids)}. {BACK}", lambda: _json(session, ids))
 
 
 def pin(session: Session, given: "ParsedArguments") -> Outcome:
     ids, shared = _numbers(given.ids)
     if shared:
         session.memory.globals.pin(ids)
-        return Outcome(f"Pinned {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
+        return Outcome(f"Pinned {cited('global', ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.pin(ids)
-    return Outcome(f"Pinned {count(len(ids), 'fact')}: it never ages.", lambda: _json(session, ids))
+    return Outcome(f"Pinned {cited('fact', ids)}: it never ages.", lambda: _json(session, ids))
 
 
 def unpin(session: Session, given: "ParsedArguments") -> Outcome:
     ids, shared = _numbers(given.ids)
     if shared:
         session.memory.globals.pin(ids, False)
-        return Outcome(f"Unpinned {count(len(ids), 'global fact')}{EVERYWHERE}", lambda: _global_json(session, ids))
+        return Outcome(f"Unpinned {cited('global', ids)}{EVERYWHERE}", lambda: _global_json(session, ids))
     session.memory.facts.pin(ids, False)
-    return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+    return Outcome(f"Unpinned {cited('fact', ids)}.", lambda: _json(session, ids))
 
 
 def tag(session: Session, given: "ParsedArguments") -> Outcome:
     if shared := all_global(given.ids):
         tag = session.memory.globals.tag(shared, given.tag)
-        said = f"Tagged {count(len(shared), 'global fact')}: {tag}{EVERYWHERE}"
+        said = f"Tagged {cited('global', shared)}: {tag}{EVERYWHERE}"
         return Outcome(said, lambda: _global_json(session, shared))
     records = _taggable(given.ids)
     tag = session.memory.tagging.add(records, given.tag)
-    return Outcome(f"Tagged {count(len(records), 'record')}: {tag}.", lambda: _every(session, records))
+    return Outcome(f"Tagged {_of(records)}: {tag}.", lambda: _every(session, records))
 
 
 def untag(session: Session, given: "ParsedArguments") -> Outcome:
     if shared := all_global(given.ids):
         session.memory.globals.untag(shared, given.tag)
-        said = f"Removed {given.tag} from {count(len(shared), 'global fact')}{EVERYWHERE}"
+        said = f"Removed {given.tag} from {cited('global', shared)}{EVERYWHERE}"
         return Outcome(said, lambda: _global_json(session, shared))
     records = _taggable(given.ids)
     session.memory.tagging.remove(records, given.tag)
-    return Outcome(f"Removed {given.tag} from {count(len(records), 'record')}.", lambda: _every(session, records))
+    return Outcome(f"Removed {given.tag} from {_of(records)}.", lambda: _every(session, records))
 
 
 def all_global(texts: list[str]) -> list[int]:
     """Return the numbers of the global facts, if only such are named; else none."""
     named = list(dict.fromkeys(parse(text, "fact") for text in texts))
     return [int(one.target) for one in named] if all(one.kind == "global" for one in named) else []
+
+
+def _of(records: list[tuple[str, int]]) -> str:
+    return cite(*records[0]) if len(records) == 1 else count(len(records), "record")
 
 
 def _taggable(texts: list[str]) -> list[tuple[str, int]]:

@@ -2,7 +2,7 @@
 
 from store import InvalidInput, cite
 from tui.commands import Outcome, Session, number, text_of, though_purged
-from tui.render.plurals import count
+from tui.render.plurals import cited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def task(session: Session, given: "ParsedArguments") -> Outcome:
     status, said = MOVES[given.what]
     ids = list(dict.fromkeys(number(word, "task") for word in given.words))
     tasks.move_all(ids, status)
-    return Outcome(f"{said} {count(len(ids), 'task')}.", lambda: _json(session, ids))
+    return Outcome(f"{said} {cited('task', ids)}.", lambda: _json(session, ids))
 
 
 def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:

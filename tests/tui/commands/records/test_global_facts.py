@@ -57,13 +57,13 @@ def test_it_is_changed_from_a_project_and_undone_from_any(do: Do) -> None:
     assert do("undo", "--global", project="bakery") == "Undid step 2: correct G#1."
     assert do("redo", "--global", project="bakery") == "Redid step 2: correct G#1."
     for words, said in (
-        (("confirm", "G#2"), "Confirmed 1 global fact"),
-        (("pin", "G#2"), "Pinned 1 global fact"),
-        (("unpin", "G#2"), "Unpinned 1 global fact"),
-        (("tag", "G#2", "language"), "Tagged 1 global fact: language"),
-        (("untag", "G#2", "language"), "Removed language from 1 global fact"),
-        (("mute", "G#2"), "Muted 1 global fact"),
-        (("unmute", "G#2"), "Unmuted 1 global fact"),
+        (("confirm", "G#2"), "Confirmed G#2"),
+        (("pin", "G#2"), "Pinned G#2"),
+        (("unpin", "G#2"), "Unpinned G#2"),
+        (("tag", "G#2", "language"), "Tagged G#2: language"),
+        (("untag", "G#2", "language"), "Removed language from G#2"),
+        (("mute", "G#2"), "Muted G#2"),
+        (("unmute", "G#2"), "Unmuted G#2"),
         (("forget", "G#2"), "Forgot G#2"),
     ):
         assert do(*words, project="bakery") == f"{said}, {undo}"
