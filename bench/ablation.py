@@ -60,7 +60,7 @@ LIBRARIAN: dict[str, tuple[str, Any]] = {
     "what was done": ("store.librarian.librarian.Librarian._done", lambda self, about, aspect, matches: None),
     "why not": ("store.librarian.librarian.Librarian._against", lambda self, asked, about, matches: None),
     "names": ("store.librarian.librarian.names", lambda question: []),
-    "names that no record has": ("store.librarian.librarian.unheard", lambda search, asked, matches: False),
+    "names that no record has": ("store.librarian.librarian.unheard", lambda search, asked, matches: []),
     "words that only choose": ("store.librarian.librarian.subject", lambda question, acts=frozenset(): question),
     "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
 }

@@ -187,9 +187,12 @@ def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSen
     return _joined(vocabulary.sentence(asked.language, "near", "{}"), "; ", listed) if listed else None
 
 
-def said(asked: ParsedQuestion, name: str) -> CitedSentence:
-    """Return a sentence that cites nothing, such as that no record is about the question."""
-    return CitedSentence(vocabulary.sentence(asked.language, name), ())
+def said(asked: ParsedQuestion, name: str, absent: Sequence[str] = ()) -> CitedSentence:
+    """Return a sentence that cites nothing, such as that no record is about the question, or has the words `absent`."""
+    listed = vocabulary.sentence(asked.language, "or").join(
+        vocabulary.sentence(asked.language, "quote", word) for word in absent
+    )
+    return CitedSentence(vocabulary.sentence(asked.language, name, listed), ())
 
 
 def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSentence:

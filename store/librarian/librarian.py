@@ -203,9 +203,17 @@ class Librarian:
         matches = self._cited(citations)
         return _answer(asked, compose(asked, matches, self._memory.now), matches) if matches else self._none(asked)
 
-    def _none(self, asked: ParsedQuestion, query: str = "", near: Sequence[Source] = (), by: str = "") -> Answer:
+    def _none(
+        self,
+        asked: ParsedQuestion,
+        query: str = "",
+        near: Sequence[Source] = (),
+        by: str = "",
+        without: Sequence[str] = (),
+    ) -> Answer:
         close = nearest(asked, near, self._memory.now)
-        return Answer(asked, (said(asked, "nothing"),), (), tuple(one.citation for one in near), by, 0.0, filter=query,
+        none = said(asked, "without", without) if without else said(asked, "nothing")
+        return Answer(asked, (none,), (), tuple(one.citation for one in near), by, 0.0, filter=query,
                       nothing=True, near=close)  # fmt: skip
 
     # other questions
@@ -243,7 +251,7 @@ class Librarian:
         parts = compose(asked, quoted, memory.now)
         first(tuple(parts) if found.hits else ())
         readable = self._readable(matches) if chat is not None else []
-        missing = not exact and unheard(self._search, asked, matches)
+        missing = [] if exact else unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
             done = self._against(asked, about, matches) if not exact or tells_no_reason(quoted[0]) else None
             verb_counts = not exact or asked.aspect == WHO or ways
@@ -251,7 +259,7 @@ class Librarian:
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
-                return changed(self._none(asked, near=matches[:NEAREST]), note=why)
+                return changed(self._none(asked, near=matches[:NEAREST], without=missing), note=why)
             without = () if exact else absent(self._search, asked, matches)
             return _answer(asked, headed(asked, parts, matches, exact, without), matches, note=why, exact=exact)
         began, kind = time.monotonic(), ""

@@ -44,12 +44,13 @@ def holding(search: Retriever, database: Database, wanted: Sequence[str]) -> lis
     return [one for one in sources(database, [hit.record for hit in found.hits]) if _has(one, wanted)]
 
 
-def unheard(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> bool:
-    """Return whether a question names something of which no record has a word. Where the nearest are all in another
-    language it may have another name there."""
+def unheard(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> list[str]:
+    """Return the names in a question of which no record has some word, at most NAMED; none where the nearest are all in
+    another language, as it may have another name there."""
     if all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN]):
-        return False
-    return not all(_occurs(search, word) for name in names(asked.text) for word in name.split())
+        return []
+    found = [name for name in names(asked.text) if not all(_occurs(search, word) for word in name.split())]
+    return found[:NAMED]
 
 
 def absent(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> list[str]:

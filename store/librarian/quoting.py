@@ -8,7 +8,7 @@ from store.base.models import Chunk, Commit, Decision, head_of
 from store.inbox.decision_conflicts import claimed, same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.answer import CitedSentence
-from store.librarian.compose import SHOWN
+from store.librarian.compose import SHOWN, said
 from store.librarian.question import WHY, ParsedQuestion, decides, has
 from store.librarian.sources import Source, explanation
 from store.search.pipeline import body
@@ -179,10 +179,7 @@ def headed(
         name = "no_reason"
     else:
         return parts
-    listed = templates.sentence(asked.language, "or").join(
-        templates.sentence(asked.language, "quote", word) for word in absent
-    )
-    head = templates.sentence(asked.language, name, listed)
+    head = said(asked, name, absent).text
     return [parts[0]._replace(text=f"{head} {parts[0].text}"), *parts[1:]] if parts else parts
 
 

@@ -244,6 +244,19 @@ def test_a_word_that_no_record_has_is_named(memory: Memory, question: str, says:
 @pytest.mark.parametrize(
     "question, says",
     [
+        ("does the accountant know Marcela Quintana?", "No record has “Marcela Quintana”."),
+        ("¿el contable conoce a Marcela?", "Ningún registro contiene «Marcela»."),
+    ],
+)
+def test_a_name_that_no_record_has_is_named_where_it_refuses(told: Memory, question: str, says: str) -> None:
+    told.facts.remember("El contable se llama Elías y no viene los lunes, que es cuando se cierra la caja")
+    answer = ask(told, question)
+    assert answer.nothing and answer.text == says and answer.near is not None
+
+
+@pytest.mark.parametrize(
+    "question, says",
+    [
         ("what did we decide about Redis?", "No decision is about that; these records come nearest."),
         ("¿qué decidimos sobre Redis?", "Ninguna decisión trata de eso; estos son los registros más cercanos."),
         ("is there a decision on the .editorconfig?", "No decision is about that; these records come nearest."),
