@@ -59,6 +59,11 @@ class View:
         return ("in_progress", "pending", "done") if self.hidden else ("in_progress", "pending")
 
 
+def narrows(pane: str, before: View, now: View) -> bool:
+    """Return whether a list has other filters in one view than in the view before."""
+    return any(getattr(before, name) != getattr(now, name) for name in BY_NAME[pane].filters)
+
+
 def layout(columns: int) -> str:
     """Return the layout's class for a screen of this width."""
     return "-narrow" if columns < WIDE else "-wide" if columns < HUGE else "-huge"

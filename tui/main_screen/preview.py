@@ -10,6 +10,7 @@ from tui.input.key_table import HITS
 from tui.input.pane_table import BY_NAME
 from tui.main_screen.controller import first
 from tui.panes.host import Host
+from tui.widgets.preview import Preview
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 
@@ -112,6 +113,12 @@ class PreviewController:
             self.host.pane.open(parse_citation(text, "fact"))
         except MemorandaError as error:
             self.host.say(str(error), "warning")
+
+    def selected(self) -> None:
+        """Handle a change of the selected citation, in the preview or in a pane that is one."""
+        if isinstance(self.host.focused, Preview):
+            self._pane.selected()
+            self.host.draw_footer()
 
     def leave(self) -> bool:
         """Return from the preview to the list."""

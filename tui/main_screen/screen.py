@@ -94,9 +94,8 @@ class MainScreen(ResponsiveScreen[None]):
             take_actions(self, controller)
         # methods that controllers use of one another, and those for `tui.actions`: see the `Host` of each
         self.list_of, self.found = self.widgets.list_of, self.widgets.found
-        self.bar, self.ask_bar = self.widgets.bar, self.widgets.ask_bar
+        self.bar, self.ask_bar, self.size_hits = self.widgets.bar, self.widgets.ask_bar, self.widgets.size_hits
         self.find, self.has_pane, self.hide_pane = self.widgets.find, self.widgets.has_pane, self.widgets.hide_pane
-        self.size_hits = self.widgets.size_hits
         self.say, self.copy = self.notices.say, self.notices.copy
         self.take_split = partial(take_split, self)
         self.later, self.in_background = self.threads.later, self.threads.in_background
@@ -104,8 +103,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.reload, self.sort_again = self.lists.reload, self.lists.sort_again
         self.read_side = self.lists.read_side
         self.refresh_records = self.lists.refresh_records
-        self.hide_facts = self.lists.hide_facts
-        self.hide_proposals = self.lists.hide_proposals
+        self.hide_facts, self.hide_proposals = self.lists.hide_facts, self.lists.hide_proposals
         self.select_wanted = self.lists.select_wanted
         self.change_view = self.view_state.change
         self.show_pane = self.navigation.show
@@ -119,9 +117,8 @@ class MainScreen(ResponsiveScreen[None]):
         self.counts = self.top_bar.counts
         self.set_status, self.set_backups = self.top_bar.set_status, self.top_bar.set_backups
         self.set_held, self.set_waiting = self.top_bar.set_held, self.top_bar.set_waiting
-        self.set_size = self.top_bar.set_size
         self.draw_top, self.draw_titles = self.top_bar.draw, self.top_bar.draw_titles
-        self.draw_footer = self.top_bar.draw_footer
+        self.draw_footer, self.set_size = self.top_bar.draw_footer, self.top_bar.set_size
         self.search_filters = self.search.filters
         self.facet_of = self.lists.facet_of
         self.search_for = self.search.search_for
@@ -254,6 +251,9 @@ class MainScreen(ResponsiveScreen[None]):
 
     def on_preview_opened(self, event: Preview.Opened) -> None:
         self.librarian.opened(event)
+
+    def on_preview_selected(self) -> None:
+        self.previewing.selected()
 
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
         self.search.found(event)

@@ -113,6 +113,9 @@ class PaneController:
         """Select another citation."""
         return False
 
+    def selected(self) -> None:
+        """React to another selected citation, here or in the preview."""
+
     def back(self) -> bool:
         """Go back to where a citation was followed from."""
         return False

@@ -99,7 +99,9 @@ class Footer(Bar):
             self._draw()
 
     def _draw(self) -> None:
-        keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.shown(self.remapped)]
+        said = {piece[2] for piece in self._first if len(piece) == 3}
+        keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.action not in said]
+        keys = [key for key in keys if key.shown(self.remapped)]
         if self.looking:
             keys = [key for key in keys if not key.act or key.looks]
         last = [key for key in keys if key.id in LAST]

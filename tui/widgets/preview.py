@@ -61,7 +61,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Selected(Message):
-        """Another citation was selected, or none."""
+        """Another citation was selected, or none; or the selected one is another after other lines came."""
 
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""
@@ -85,6 +85,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._wrap()
         if not (stay and before == self.citations):
             self.set_reactive(Preview.selected, -1)
+            self.post_message(self.Selected())
         if not stay:
             self.scroll_to(y=0, animate=False, force=True)
         self._refresh_changed(rows, top)
@@ -143,13 +144,10 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def select_visible(self) -> None:
-        """Select the first visible citation; none if all are scrolled out."""
-        top = round(self.scroll_offset.y)
-        for row in self._rows[top : top + self.size.height]:
-            for _, _, index in row:
-                if index >= 0:
-                    self.selected = index
-                    return
+        """Select the first citation from the first visible line on, which the footer names also where it is further
+        below; the last one if all are above."""
+        below = (index for row in self._rows[round(self.scroll_offset.y) :] for _, _, index in row if index >= 0)
+        self.selected = next(below, len(self.citations) - 1)
 
     @property
     def link(self) -> str:

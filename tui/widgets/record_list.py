@@ -99,10 +99,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._ground = Color(0, 0, 0)
         self._strips: LRUCache[tuple[int, int, int, int], Sequence[Strip]] = LRUCache(256)
         self._texts: LRUCache[tuple[int, int, int], Sequence[Pairs]] = LRUCache(256)
-        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = (
-            (),
-            (),
-        )  # (of what, a row and line for each y)
+        self._places: tuple[tuple[int, ...], Sequence[tuple[int, int]]] = ((), ())  # (of what, row and line for each y)
         self._styles_of: dict[tuple[int, str], Style] = {}
 
     @property
@@ -164,10 +161,11 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if last - first < MOST_MARKS:
             self.marks = self._anchor[1] | frozenset(selectable_keys(self.rows, first, last + 1))
 
-    def set_rows(self, rows: Rows, keep: bool = True) -> None:
+    def set_rows(self, rows: Rows, keep: bool = True, narrowed: bool = False) -> None:
         """Show another snapshot. With `keep` the selected row stays on its line of the screen.
 
-        If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead."""
+        If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead.
+        With `narrowed`, as by another filter, select the first for one that is gone, and show the selected one."""
         old, before, top = self.rows, self.cursor_key, self._top
         line = self.line_of(self.cursor_index)
         drawn = self._drawn() if old else []
@@ -175,8 +173,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
             found = rows.index_of(before)
-            cursor = min(self.cursor_index, len(rows) - 1) if found is None else found
-            if line is not None:
+            cursor = found if found is not None else 0 if narrowed else min(self.cursor_index, len(rows) - 1)
+            if narrowed and (found is None or line is None):
+                scroll = max(0, cursor - HEADINGS)
+            elif line is not None:
                 scroll = self._top_for(cursor, line)
             else:
                 anchor = rows.index_of(old.key(top)) if top < len(old) else None
@@ -199,8 +199,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return [self.render_line(y) for y in range(self._height)]
 
     def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
-        """Redraw only changed lines: while another process writes continuously few lines change, and a whole list is
-        kilobytes for the terminal."""
+        """Redraw only changed lines: a whole list is kilobytes for the terminal, and others may write often."""
         now = self._drawn()
         if not drawn or len(now) != len(drawn):
             self.refresh()
@@ -267,8 +266,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_focus(self) -> None:
         self._refresh_row(self.cursor_index)
+        self.call_after_refresh(self._show_cursor)  # a list that was hidden may have got other rows
 
-    on_blur = on_focus
+    def _show_cursor(self) -> None:
+        if self.cursor_index is not None and self._height and self.line_of(self.cursor_index) is None:
+            self._move_to(self.cursor_index)
+
+    def on_blur(self) -> None:
+        self._refresh_row(self.cursor_index)
 
     def _move_to(self, index: int, step: int = 1, scroll: int | None = None) -> None:
         """Move the cursor to `index`, skipping headings; scroll to `scroll`, or as little as necessary."""
@@ -330,9 +335,6 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             return 0 if index is not None and index == self._top else None
         return next((y for y, (row, _) in enumerate(self._layout()) if row == index), None)
 
-    def _on_screen(self, index: int | None) -> bool:
-        return self.line_of(index) is not None
-
     def _top_for(self, index: int, line: int | None = None) -> int:
         """Return the top row with which row `index` begins on a line of the screen, or, without one, ends on the
         last."""
@@ -355,7 +357,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Highlighted(self, self.cursor_key))
 
     def on_resize(self) -> None:
-        cursor = self.cursor_index if self._on_screen(self.cursor_index) else None
+        cursor = None if self.line_of(self.cursor_index) is None else self.cursor_index
         self._height = self.scrollable_content_region.height
         self._measure()
         if cursor is not None:
@@ -374,8 +376,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _refresh_row(self, index: int | None) -> None:
         if (line := self.line_of(index)) is not None and index is not None:
-            height = len(self._lines(index)) if self._width else 1
-            self.refresh(Region(0, line, self._width or self.size.width, height))
+            self.refresh(Region(0, line, self._width or self.size.width, len(self._lines(index)) if self._width else 1))
 
     def _refresh_keys(self, keys: Set[Hashable]) -> None:
         """Repaint the rows of `keys`. Checks the visible rows only, since a million may be marked."""

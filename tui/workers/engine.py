@@ -431,8 +431,10 @@ def _replaced(memory: Memory, since: int) -> dict[int, int]:
 
 
 def touched(step: Step, memory: Memory, kind: str = "") -> int | None:
-    """Return the key of the first record that a step changed, to show it; of this `kind`, if it changed one."""
+    """Return the key of the first record that a step changed, to show it: of this `kind`, if it changed one, and one
+    that is there afterwards, a new one first."""
     found = [change for change in memory.history.changes(step.seq, limit=64) if change.table in KINDS]
-    for change in sorted(found, key=lambda change: KINDS[change.table] != kind):
+    order = ("INSERT", "UPDATE", "DELETE")
+    for change in sorted(found, key=lambda change: (KINDS[change.table] != kind, order.index(change.op))):
         return pack(KINDS[change.table], int(change.key[0]))
     return None

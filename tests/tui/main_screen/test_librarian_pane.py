@@ -517,3 +517,15 @@ def test_the_clock_of_an_answer_may_tick_once_more_while_the_screen_is_closed() 
     controller._exchanges = [Exchange("who feeds the cat?")]
     controller._count_seconds()
     assert controller.asking is not None
+
+
+async def test_arrows_take_the_preview_along_and_the_footer_names_enter_once(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await ask(person, "what was decided?")
+        await person.press("escape")
+        shown = person.main.query_one(Talk)
+        assert len(set(map(str, shown.citations))) > 1
+        for _ in range(len(shown.citations)):
+            await person.press("right")
+            assert person.record is not None and person.record.citation == shown.link
+            assert person.lines[-1].startswith(f" enter opens {shown.link} ") and "open, ask" not in person.lines[-1]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
+
+from store import pack_key
+from store.base.models import Change
+from tui.workers.engine import touched
 
 
 @pytest.fixture
@@ -128,3 +133,57 @@ async def test_a_command_with_words_of_its_own_is_refused_as_before(story: Story
         assert person.said == before + 1
         with story.open() as memory:
             assert not memory.history.steps(limit=1)[0].reason.startswith("forget")
+
+
+async def test_a_filter_without_the_record_begins_at_the_first_row(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("4", "j", "j", "d", "d")
+        found = person.main.list_of("history")
+        assert person.main.view.actor is not None and person.history[0].startswith("▸")
+        assert found.cursor_index == 0 and person.sees(f"step {found.cursor_key}")
+
+
+async def test_a_record_that_was_looked_for_in_one_list_is_not_looked_for_in_the_next(story: Story) -> None:
+    """The key of the first fact, 16, is also the number of a step."""
+    async with opened(story.folder) as person:
+        await person.put_cursor(1)
+        await person.press("f", "u", "ctrl+r", "4")
+        assert person.main.list_of("history").cursor_index == 0 and person.history[0].startswith("▸")
+
+
+@pytest.mark.parametrize(
+    ("ops", "expected"),
+    [(("UPDATE", "INSERT"), 2), (("DELETE", "UPDATE"), 2), (("INSERT", "UPDATE"), 1)],
+    ids=["redone", "undone", "new first"],
+)
+def test_of_a_step_that_is_read_again_the_record_that_is_there_is_selected(ops: tuple[str, str], expected: int) -> None:
+    changes = [Change("facts", (number,), op, None, None) for number, op in enumerate(ops, 1)]
+    memory = SimpleNamespace(history=SimpleNamespace(changes=lambda seq, limit: changes))
+    assert touched(SimpleNamespace(seq=3), memory) == pack_key("fact", expected)  # type: ignore[arg-type]
+
+
+async def test_arrows_in_the_preview_say_what_enter_opens(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("2")
+        await person.put_cursor(pack_key("decision", 1), "timeline")
+        await person.press("enter")
+        pane = person.main.pane.preview
+        assert len(pane.citations) > 1
+        for key in ("right", "left", "right"):
+            await person.press(key)
+            assert person.lines[-1].startswith(f" enter opens {pane.link} ")
+        link = pane.link
+        await person.press("enter")
+        assert person.record is not None and person.record.citation == link
+        assert pane.link != link and person.lines[-1].startswith(f" enter opens {pane.link} ")
+
+
+async def test_where_it_is_narrow_enter_opens_a_link_further_below_at_once(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await person.press("2")
+        await person.put_cursor(pack_key("decision", 1), "timeline")
+        await person.press("enter")
+        link = person.main.pane.preview.link
+        assert link and person.lines[-1].startswith(f" enter opens {link} ")
+        await person.press("enter")
+        assert person.record is not None and person.record.citation == link

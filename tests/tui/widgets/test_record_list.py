@@ -425,3 +425,28 @@ def test_held_keys_leave_one_message() -> None:
     assert RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(one, 2))
     assert not RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(other, 2))
     assert not RecordList.Chosen(one, 1).can_replace(RecordList.Chosen(one, 2))
+
+
+async def test_another_filter_begins_at_the_first_row_unless_the_selected_one_passes_it() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        app.list.select("F60")
+        await pilot.pause()
+        app.list.set_rows(Facts([f"F{index}" for index in range(0, 100, 2)]), narrowed=True)
+        assert app.list.cursor_key == "F60" and app.list.line_of(app.list.cursor_index) is not None
+        app.list.set_rows(Facts([f"F{index}" for index in range(1, 100, 2)]), narrowed=True)
+        assert app.list.cursor_key == "F1" and app.list.line_of(0) == 0
+
+
+async def test_the_focus_shows_the_cursor_that_was_scrolled_out() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        app.list.select("F60")
+        app.query_one("#else").focus()
+        await pilot.pause()
+        app.list.scroll_to(y=0, animate=False)
+        await pilot.pause()
+        assert app.list.line_of(60) is None
+        app.list.focus()
+        await pilot.pause()
+        assert app.list.cursor_key == "F60" and app.list.line_of(60) is not None

@@ -11,7 +11,7 @@ from store import MemorandaError, pack_key, unpack_key, wal
 from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.fact_groups import list_key
-from tui.lists.view_state import View, empty_list
+from tui.lists.view_state import View, empty_list, narrows
 from tui.panes.facts.facets import states
 from tui.panes.host import Host
 from tui.panes.timeline.facets import kinds
@@ -62,8 +62,9 @@ class ListsController:
         self._aged = False  # whether ages may have changed since the last load
         self._seen = 0  # the file's data version that the lists show
         self._looked = 0  # the newest step of history at the last poll
-        self._wanted: int | None = None  # key of the record to select once it is listed
+        self._wanted: tuple[str, int] | None = None  # (list, key of the record to select there once it is listed)
         self._cursors: dict[str, Hashable] = {}  # each list's cursor after the next load
+        self._views: dict[str, View] = {}  # with which each of the other lists was read
         self.facets: dict[str, Facet] = {}  # the facet of each list's chips
 
     def opened(self, engine: Engine, first: Lists) -> None:
@@ -156,7 +157,7 @@ class ListsController:
             self._show(lists)
 
     def _show(self, lists: Lists) -> None:
-        host, self.shown = self.host, lists
+        host, before, self.shown = self.host, self.shown, lists
         if lists.whole:
             host.counts.update(lists.counts)
             host.set_size(FACTS, len(lists.facts.keys))
@@ -165,7 +166,7 @@ class ListsController:
             self.reading = False
         for name, rows in ((FACTS, lists.facts), (TIMELINE, lists.timeline)):
             rows.near = host.list_of(name).cursor_index or 0
-            host.list_of(name).set_rows(rows)
+            host.list_of(name).set_rows(rows, narrowed=before is not None and narrows(name, before.view, lists.view))
         self.select_wanted(FACTS, TIMELINE)
         if host.pane.record is not None:
             host.pane.again()
@@ -209,7 +210,8 @@ class ListsController:
         for name, rows in lists.items():
             found = self.host.list_of(name)
             found.empty_text = empty_list(name, view)
-            found.set_rows(rows)
+            found.set_rows(rows, narrowed=narrows(name, self._views.get(name, view), view))
+            self._views[name] = view
             self.host.set_size(name, len(rows))
         self.select_wanted(*lists)
         for name, rows in lists.items():
@@ -236,7 +238,8 @@ class ListsController:
             if found is not None and found.rows is not None and self.shown is not None:
                 found.rows.drop_pages()  # type: ignore[attr-defined]
                 found.refresh_rows()
-        self._wanted = None if self.host.place == HISTORY else wanted
+        place = self.host.place
+        self._wanted = None if wanted is None or place == HISTORY else (place, wanted)
         self.reload()
         if not self.host.pane.again():
             self.host.follow(self.host.list_of(self.host.place))
@@ -268,10 +271,12 @@ class ListsController:
                 if name == self.host.place and not self.host.pane.reading_out:
                     self.host.follow(self.host.list_of(name))
         place = self.host.place
+        if self._wanted is not None and self._wanted[0] != place:
+            self._wanted = None  # another list was chosen meanwhile
         if self._wanted is None or place not in names:
             return
-        kind, number = unpack_key(self._wanted)
-        key = list_key(kind, number) if place == FACTS and kind in ("fact", "global") else self._wanted
+        kind, number = unpack_key(self._wanted[1])
+        key = list_key(kind, number) if place == FACTS and kind in ("fact", "global") else self._wanted[1]
         if self.host.list_of(place).select(key):
             self._wanted = None
 

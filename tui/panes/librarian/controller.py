@@ -134,6 +134,11 @@ class LibrarianController(PaneController):
         self.talk.select(step)
         return True
 
+    def selected(self) -> None:
+        """Show the source that is selected in the conversation beside it."""
+        if self.host.focused is self.talk and self.talk.link:
+            self._show_beside(self.talk.link)
+
     def open(self) -> bool:
         if self.host.focused is not self.talk:
             return False
@@ -244,9 +249,12 @@ class LibrarianController(PaneController):
         """Show the first record that the answer cites, so that keys about a record are about no other; the focus and
         what the person reads stay."""
         if self.holds(self.host.focused.id if self.host.focused is not None else None):
-            self.host.pane.follow(None)
-            if answer.citations:
-                self.host.pane.show(parse_citation(answer.citations[0]))
+            self._show_beside(*answer.citations[:1])
+
+    def _show_beside(self, *citations: str) -> None:
+        self.host.pane.follow(None)
+        for citation in citations:
+            self.host.pane.show(parse_citation(citation))
 
     def stop_answer(self) -> None:
         """Stop the model: the search's hits stay, in their order."""
