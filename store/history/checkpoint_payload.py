@@ -163,11 +163,17 @@ def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
 
 
 def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
-    """Count the changes of records since a step, most first: four kinds of change at most."""
+    """Count the changes of records since a step, most first: four kinds of change at most. A step that was undone since
+    is none, nor is its undo; one that was redone is."""
     rows = database.rows(
+        "WITH RECURSIVE chain(seq, depth) AS ("
+        "   SELECT seq, 0 FROM history WHERE seq > ?1 AND coalesce(undoes, 0) <= ?1"
+        "   UNION ALL SELECT step.undone_by, depth + 1 FROM chain JOIN history AS step USING (seq)"
+        "   WHERE step.undone_by IS NOT NULL),"
+        " standing AS (SELECT seq FROM chain JOIN history USING (seq) WHERE depth % 2 = 0 AND undone_by IS NULL) "
         "SELECT tbl, iif(op = 'UPDATE' AND status IN ('forgotten', 'done'), status, op) AS what, count(DISTINCT pk)"
-        " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status FROM history_row WHERE seq > ?"
-        "   ORDER BY seq DESC LIMIT ?) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+        " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status FROM history_row WHERE seq > ?1"
+        "   AND seq IN standing ORDER BY seq DESC LIMIT ?2) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
         (seq, LOOKED_AT),
     )
     return [(count, WORDS[table, what]) for table, what, count in rows if (table, what) in WORDS][:4]

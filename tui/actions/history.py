@@ -6,7 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import PERSON, TALK, Checkpoint, Conflict, MemorandaError, NotFound, Step, Turn, how_long_ago, to_ms
+from store import (
+    CHANGED_TABLES,
+    PERSON,
+    TALK,
+    Checkpoint,
+    Conflict,
+    MemorandaError,
+    NotFound,
+    Step,
+    Turn,
+    how_long_ago,
+    to_ms,
+)
 from store import pack_key as pack
 from store import unpack_key as unpack
 from tui.actions.support import made, many, write
@@ -168,11 +180,10 @@ def _next(memory: Memory, since: str) -> tuple[Step, str, bool]:
     whether it is one of the person's own memory."""
     meant = _whose(memory, since, lambda history: history.next_undo())
     step = meant.history.step(meant.history.next_undo())
-    records, links = _counted(meant, step)
+    records, words = _counted(meant, step)
     if step.at >= since and records <= 1:
         return step, "", meant is not memory
-    with_links = f", {count(links, 'link')}" if links else ""
-    several = f" ({count(records, 'record')}{with_links})" if records > 1 else ""
+    several = f" ({words})" if records > 1 else ""
     what = f"{step.reason[:60]}{several}"
     return step, f"Undo step {step.seq}, {how_long_ago(memory.now, step.at)}: {what}?", meant is not memory
 
@@ -194,11 +205,16 @@ def _whose(memory: Memory, since: str, find: Callable[[History], int]) -> Memory
     return own if step.at > newest else memory
 
 
-def _counted(memory: Memory, step: Step) -> tuple[int, int]:
-    """Return how many records a step was about, and how many links. A record that takes the place of another is no
-    second one, nor is the proposal from which a fact was made."""
+def _counted(memory: Memory, step: Step) -> tuple[int, str]:
+    """Return how many records a step was about, also in words. A record that takes the place of another is no second
+    one, nor is the proposal from which a fact was made. Of what was chosen in a list each is one, links too, as the
+    message said that followed."""
+    if step.undoes is None and step.reason.startswith(("restore ", "undo ")):
+        rows = [change.table for change in memory.history.changes(step.seq) if change.table in CHANGED_TABLES.values()]
+        of_them = f", {links} of them links" if (links := rows.count(LINKS)) else ""
+        return len(rows), f"{count(len(rows), 'record')}{of_them}"
     if step.changes > COUNTED:
-        return step.changes, 0
+        return step.changes, count(step.changes, "record")
     made: dict[str, Counter[str]] = {}
     links = 0
     for change in memory.history.changes(step.seq):
@@ -206,7 +222,8 @@ def _counted(memory: Memory, step: Step) -> tuple[int, int]:
             made.setdefault(change.table, Counter())[change.op] += 1
         links += change.table == LINKS
     proposals = made.pop("proposals", Counter())
-    return sum(max(number.values()) for number in made.values()) or max(proposals.values(), default=0), links
+    records = sum(max(number.values()) for number in made.values()) or max(proposals.values(), default=0)
+    return records, count(records, "record") + (f", {count(links, 'link')}" if links else "")
 
 
 def _undo(screen: ActionHost, seq: int, of_person: bool) -> None:

@@ -22,6 +22,7 @@ from tui.widgets.field import Field
 
 YES = ("y", "yes", "s", "si", "sí")
 ROOM = 16  # minimum cells for the answer beside a question
+LETTER = 4  # the same for a single letter
 
 
 class Line(Field):
@@ -130,7 +131,7 @@ class AskBar(Kept, Horizontal):
         `value` is shown with control characters made visible; unchanged, it is returned as it was."""
         if not self.query("#line"):
             return
-        shown, room = visible(label), self.app.size.width - ROOM
+        shown, room = visible(label), self.app.size.width - (LETTER if one_key else ROOM)
         if cell_len(shown) > room:  # of a long question show the end; for y or n the verb as well
             first = room * 3 // 5 if one_key else 0
             last = set_cell_size(shown[::-1], room - 1 - first)[::-1]

@@ -22,6 +22,7 @@ from store import (
     Commit,
     Location,
     Memory,
+    NotFound,
     Record,
     Step,
     cite,
@@ -432,9 +433,18 @@ def _replaced(memory: Memory, since: int) -> dict[int, int]:
 
 def touched(step: Step, memory: Memory, kind: str = "") -> int | None:
     """Return the key of the first record that a step changed, to show it: of this `kind`, if it changed one, and one
-    that is there afterwards, a new one first."""
-    found = [change for change in memory.history.changes(step.seq, limit=64) if change.table in KINDS]
-    order = ("INSERT", "UPDATE", "DELETE")
-    for change in sorted(found, key=lambda change: (KINDS[change.table] != kind, order.index(change.op))):
-        return pack(KINDS[change.table], int(change.key[0]))
-    return None
+    that holds now, if one does."""
+    changes = memory.history.changes(step.seq, limit=64)
+    keys = [(KINDS[change.table], int(change.key[0])) for change in changes if change.table in KINDS]
+    mine = [key for key in keys if key[0] == kind] or keys
+    held = (key for key in mine if _status(memory, *key) not in (None, "superseded", "contradicted", "forgotten"))
+    key = next(held, mine[0] if mine else None)
+    return None if key is None else pack(*key)
+
+
+def _status(memory: Memory, kind: str, number: int) -> str | None:
+    """Return the status of a record, "active" for one that has none; None if it is not there."""
+    try:
+        return str(getattr(records.lookup(memory.database, Citation(kind, number)), "status", "active"))
+    except NotFound:
+        return None

@@ -190,3 +190,23 @@ def test_before_many_records_are_changed_one_is_taken_and_named_after_the_act(me
     assert number is not None and memory.checkpoints.get(number).name == "before: forget 11 facts"
     long = memory.checkpoints.before("x" * 500, 11)
     assert long is not None and len(memory.checkpoints.get(long).name) == 200
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("", "1 new fact, 1 fact forgotten since K#1"),
+        ("undo", "1 new fact since K#1"),
+        ("undo redo", "1 new fact, 1 fact forgotten since K#1"),
+        ("undo redo undo", "1 new fact since K#1"),
+        ("undo undo", "nothing new since K#1"),
+    ],
+)
+def test_it_says_what_stands_of_what_changed_and_not_what_was_undone(memory: Memory, after: str, expected: str):
+    memory.facts.remember("invoices are numbered by year")
+    memory.checkpoints.take("before")
+    memory.facts.remember("studios open at ten")
+    memory.facts.forget([1])
+    for act in after.split():
+        getattr(memory.history, act)()
+    assert memory.checkpoints.recover(memory.checkpoints.take("after")).held.changed == expected

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 from store import pack_key
-from store.base.models import Change
 from tui.workers.engine import touched
 
 
@@ -151,15 +149,15 @@ async def test_a_record_that_was_looked_for_in_one_list_is_not_looked_for_in_the
         assert person.main.list_of("history").cursor_index == 0 and person.history[0].startswith("▸")
 
 
-@pytest.mark.parametrize(
-    ("ops", "expected"),
-    [(("UPDATE", "INSERT"), 2), (("DELETE", "UPDATE"), 2), (("INSERT", "UPDATE"), 1)],
-    ids=["redone", "undone", "new first"],
-)
-def test_of_a_step_that_is_read_again_the_record_that_is_there_is_selected(ops: tuple[str, str], expected: int) -> None:
-    changes = [Change("facts", (number,), op, None, None) for number, op in enumerate(ops, 1)]
-    memory = SimpleNamespace(history=SimpleNamespace(changes=lambda seq, limit: changes))
-    assert touched(SimpleNamespace(seq=3), memory) == pack_key("fact", expected)  # type: ignore[arg-type]
+def test_of_a_step_that_is_read_again_the_record_that_holds_is_selected(story: Story) -> None:
+    with story.open() as memory:
+        new = pack_key("fact", memory.facts.correct(9, "Releases are cut on Fridays"))
+        step = memory.history.steps(limit=1)[0]
+        assert touched(step, memory) == new
+        memory.history.undo()
+        assert touched(step, memory) == pack_key("fact", 9)
+        memory.history.redo()
+        assert touched(step, memory) == new
 
 
 async def test_arrows_in_the_preview_say_what_enter_opens(story: Story) -> None:

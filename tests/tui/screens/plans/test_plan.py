@@ -131,7 +131,7 @@ class TestRestore:
                 assert memory.tasks.ids() == [] and memory.decisions.get(story.decisions["redis"]).status == "active"
                 assert newest(story) == then + 1, "one step"
             await person.press("u")
-            assert person.sees("Undo step 31, just now: restore K#1", "y/n")
+            assert person.sees("Undo step 31, just now: restore K#1 (11 records, 4 of them links)? y/n")
             await person.press("y")
             assert person.toasts == ["Undid: restore K#1; ^r redoes it"]
             assert held(story) == before
