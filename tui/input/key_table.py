@@ -341,6 +341,7 @@ KEYS = (
     Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
     Key("messages.open", "ctrl+g", "messages", "", "What was said in this sitting (:messages)", looks=True),
     Key("tour.toggle", "f3", "tour", "", "In the demo: leave the tour, or resume it (:tour)", looks=True),
+    Key("index.toggle", "f4", "index", "", "Stop indexing, or go on (:index)", looks=True),
     Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
     Key("model.open", "P", "model", verb="model"),
     Key(
@@ -348,7 +349,7 @@ KEYS = (
         "escape",
         "leave",
         "",
-        "Leave: a bar, marks, the search, the preview, the past, a filter; or stop reading git, then embedding",
+        "Leave: a bar, marks, the search, the preview, the past, a filter; or stop reading git",
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )

@@ -172,7 +172,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.checkpoints = CheckpointController(self)
         more = (LearningController(self), self.model_status, self.checkpoints, TeamController(self))
         self.tasks = (self.upkeep, self.embedding, *more, TourController(self))
-        for task in (self.model_status, self.tasks[-1]):
+        for task in (self.model_status, self.embedding, self.tasks[-1]):
             take_actions(self, task)
         self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
         self.opening.open()

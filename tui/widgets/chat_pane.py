@@ -111,6 +111,8 @@ def lines_of(exchange: Exchange) -> list[Line]:
         if answer.filter:
             lines.append([(BESIDE, "label"), *_chips(answer.filter)])
         lines.append([(start, "label"), (answer.line, "dim")])
+        if exchange.unindexed:
+            lines.append([(BESIDE, "label"), (exchange.unindexed, "warning")])
         if answer.note:
             lines.append([(BESIDE, "label"), (answer.note, "dim")])
     return [*lines, []]

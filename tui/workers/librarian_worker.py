@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 
+from tui.render.plurals import count
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import CitedSentence
+    from store import CitedSentence, Memory
     from store import LibrarianAnswer as Answer
 
 KEPT = 30  # maximum exchanges of one conversation
@@ -22,12 +23,13 @@ First = Callable[["tuple[CitedSentence, ...]"], None]
 
 @dataclass
 class Exchange:
-    """A question, `first` the sentences of the search's hits, and its answer; `status` is the current step, `began` the
-    start. Set `stop` to cancel the model."""
+    """A question, `first` the sentences of the search's hits, and its answer; `status` is the current step, `unindexed`
+    what was not searched by meaning, `began` the start. Set `stop` to cancel the model."""
 
     question: str
     first: tuple[CitedSentence, ...] = ()
     status: str = "looking …"
+    unindexed: str = ""
     answer: Answer | None = None
     error: str = ""
     stop: Event = field(default_factory=Event)
@@ -44,6 +46,16 @@ class Exchange:
         return int(time.monotonic() - self.began)
 
 
+def unindexed(memory: Memory) -> str:
+    """Return that some texts are not indexed yet, as a sentence; empty if all are, or none will be."""
+    from store import Vectors
+
+    found = Vectors(memory.database).status()
+    if not found.left or not (found.serving or found.building):
+        return ""
+    return f"{found.left:,} of {count(found.total, 'text')} are not indexed yet: ask again when they are."
+
+
 class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
@@ -56,6 +68,7 @@ class LibrarianWorker(Worker):
 
         stopped = exchange.stop.is_set
         with self.memory() as memory:
+            exchange.unindexed = unindexed(memory)
             limit = float(memory.config["agent.patience"])
             chat = found(memory.config, cancelled=stopped, loading=lambda: progress(LOADING), seconds=limit)
             try:

@@ -1,5 +1,6 @@
 """Messages stand in the bottom line, never over a record, until the next key; all of them are kept."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,11 @@ async def test_what_was_said_can_be_read_again(story: Story, way: str) -> None:
             await person.command("messages")
         said = [line.strip() for line in person.preview if line.startswith("  ")]
         assert [line.split()[0] for line in said[:2]] == ["Pinned", "Confirmed"], "the newest first"
+
+
+async def test_index_says_in_one_sentence_what_agrees_and_what_waits(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.command("index")
+        assert re.fullmatch(
+            r"The index agrees with the records: \d+ records\. \d+ texts wait to be embedded\.", person.toasts[-1]
+        )

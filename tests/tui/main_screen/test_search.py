@@ -92,7 +92,7 @@ class TestEmbedding:
             assert person.toasts == []
             assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
 
-    async def test_escape_stops_it_and_index_goes_on(
+    async def test_f4_stops_it_and_goes_on_and_escape_does_neither(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The progress stands in the top line; what was made stays."""
@@ -122,14 +122,22 @@ class TestEmbedding:
             assert engine is not None
             await person.until(lambda: engine.embedder.running)
             await person.pilot.press("escape")
+            assert engine.embedder.running and not engine.embedder.stopped, "Escape leaves what is on the screen"
+            await person.pilot.press("f4")
             held.set()
             await person.settle()
-            assert person.toasts == ["Stopped indexing; what was indexed stays, and :index goes on."]
+            assert person.toasts == ["Stopped indexing; what was indexed stays, and f4 or :index goes on."]
+            assert person.sees("indexing stopped")
             with open_memory(folder) as memory:
                 assert 0 < Vectors(memory.database).pending()[0] <= len(FACTS)
             assert not engine.embedder.due(engine.screen)
-            engine.embedder.resume()
-            await person.until(lambda: engine.embedder.due(engine.screen) or not engine.embedder._stopped)
+            await person.press("A")
+            await person.paste("what is there?")
+            await person.press("enter")
+            assert any("texts are not indexed yet: ask again when they are." in line for line in person.lines)
+            await person.press("escape", "f4")
+            await person.until(lambda: not engine.embedder.due(engine.screen, resumed=True))
+            assert not engine.embedder.stopped and not person.sees("indexing stopped")
 
     async def test_who_asks_while_the_model_still_reads_is_answered_again(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch

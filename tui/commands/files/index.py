@@ -46,6 +46,8 @@ def index(session: Session, given: "ParsedArguments") -> Outcome:
             ) from None
         said = f"The index agrees with the records: {count(rows, 'record')}."
     embedding.embed(session.memory)
+    if embedding.left and not embedding.stopped:
+        said = f"{said} {embedding.waits}."
     return Outcome(said, lambda: {"records": rows, **embedding.data}, embedding.lines, status=embedding.status)
 
 
@@ -97,10 +99,13 @@ class _Embedding:
     def lines(self) -> list[str]:
         lines = [f"Embedded {count(self.embedded, 'text')}."] if self.embedded else []
         lines += self.notes
-        if self.left:
-            waits = f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
-            lines.append(f"Stopped: {waits}; memoranda index continues." if self.stopped else f"{waits}.")
+        if self.stopped and self.left:
+            lines.append(f"Stopped: {self.waits}; memoranda index continues.")
         return lines
+
+    @property
+    def waits(self) -> str:
+        return f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
 
     def _work(self, memory: "Memory") -> None:
         from store import MemorandaError, background_embedding

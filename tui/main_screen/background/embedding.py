@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from tui.input.key_table import named
 from tui.main_screen.background.upkeep import GIT
 from tui.panes.host import Host
 from tui.theme.escape import visible
@@ -51,10 +52,21 @@ class EmbeddingController:
         return [(f"{visible(text)} ", "$text-warning", action)]
 
     def leave(self) -> bool:
-        if self.host.engine is None or not self.host.engine.embedder.stop():
-            return False
-        self.host.say("Stopped indexing; what was indexed stays, and :index goes on.")
-        return True
+        return False  # Escape leaves what is on the screen: work beside it goes on
+
+    def action_index(self) -> None:
+        """Stop indexing, or go on."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        if engine.embedder.stop():
+            self._show("indexing stopped", "index")
+            self.host.say(f"Stopped indexing; what was indexed stays, and {named('index.toggle')} or :index goes on.")
+        elif engine.embedder.due(engine.screen, resumed=True):
+            engine.embedder.resume()
+            self.embed()
+        else:
+            self.host.say("Nothing waits to be indexed.")
 
     def embed(self) -> None:
         """Embed the pending texts."""
@@ -95,12 +107,13 @@ class EmbeddingController:
         self._progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATED else 0.0
-        self._show(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "leave")
+        self._show(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 
     def _ended(self) -> None:
         self._began = (0, 0.0)
-        if self.host.engine is not None and not self.host.engine.embedder.trouble:
+        engine = self.host.engine
+        if engine is not None and not engine.embedder.trouble and not engine.embedder.stopped:
             self._show("", "")
         self.host.vectors_came(True)
 

@@ -32,7 +32,7 @@ class EmbeddingWorker(Worker):
     def __init__(self, location: Location, clock: Clock, pace: Pace) -> None:
         super().__init__(location, clock)
         self._share = Share(pace)
-        self._stopped = False
+        self.stopped = False
         self._not_before = 0.0
         self._pressed = 0.0  # the time of the last key
         self.trouble = ""  # why it cannot work, as a sentence
@@ -43,20 +43,22 @@ class EmbeddingWorker(Worker):
         """End the current run and start no other until `resume`; return False if there is none."""
         if not self.running:
             return False
-        self._stopped = True
+        self.stopped = True
         return True
 
     def resume(self) -> None:
         """Continue after `stop` or after an error."""
-        self._stopped, self._not_before = False, 0.0
+        self.stopped, self._not_before = False, 0.0
 
     def pressed(self) -> None:
         """Record a key press, which pauses the work."""
         self._pressed = monotonic()
 
-    def due(self, memory: Memory) -> bool:
-        """Return whether texts are pending that may be embedded now; a cheap query on the caller's memory."""
-        if self.closing() or self._stopped or self.running or monotonic() < self._not_before or without("model"):
+    def due(self, memory: Memory, resumed: bool = False) -> bool:
+        """Return whether texts are pending that may be embedded now, or if it was `resumed`; a cheap query on the
+        caller's memory."""
+        held = not resumed and (self.stopped or monotonic() < self._not_before)
+        if self.closing() or held or self.running or without("model"):
             return False
         if self._share.resting():
             return False
@@ -95,7 +97,7 @@ class EmbeddingWorker(Worker):
 
     def _ends(self) -> bool:
         """Return whether to end, between two batches."""
-        return self.give_way() or self._stopped or self._share.spent()
+        return self.give_way() or self.stopped or self._share.spent()
 
     def unwanted(self) -> bool:
         """Return whether interruptible work must stop: keys are pressed, or the app is closing."""
