@@ -259,6 +259,14 @@ class Memoranda(SaysDefects, App[int]):
         if ends:  # later keys are for its result
             self.hold_keys()
 
+    def search_themes(self) -> None:
+        """Show the themes, the present one marked."""
+        from textual.command import CommandPalette
+
+        from tui.screens.command_palette import Themes
+
+        self.push_screen(CommandPalette(providers=[Themes], placeholder="theme …  enter takes it, esc leaves"))
+
     def action_command_palette(self) -> None:
         """Open the palette, if the main screen is shown; other screens show all their keys."""
         if isinstance(self.screen, MainScreen):

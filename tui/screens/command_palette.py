@@ -7,6 +7,7 @@ from functools import partial
 from rich.text import Text
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
+from textual.theme import ThemeProvider
 from textual.widgets import Input
 
 from tui.input.commands.command_table import VERBS
@@ -38,6 +39,14 @@ def _about(key: Key, place: str) -> bool:
     """Return whether a key applies to the records of the list `place`; search hits may be of any kind."""
     places = RECORDS if place == HITS else (place,)
     return key.id not in GENERAL and any(name in key.panes for name in places)
+
+
+class Themes(ThemeProvider):
+    """The themes, the present one first."""
+
+    async def discover(self) -> Hits:
+        for name, take in sorted(self.commands, key=lambda command: command[0] != self.app.theme):
+            yield DiscoveryHit(f"{name}  ● now" if name == self.app.theme else name, take)
 
 
 class Everything(Provider):

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 from textual import work
 from textual.binding import Binding, BindingType
 
-from store import Config, MemorandaError, load_config, put_setting, remove_setting, user_config_path
+from store import AGEING_TABLE, Config, MemorandaError, load_config, put_setting, remove_setting, user_config_path
 from store import SettingValue as Value
 from tui.commands.system.settings import WHOSE, as_text
-from tui.input.key_table import BY_ID, FIXED
+from tui.input.commands.synonyms import SETTING_WORDS
+from tui.input.key_table import BY_ID, FIXED, named
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
 from tui.render.line_parts import row as field
 from tui.screens.list_screen import ListScreen
 from tui.theme.escape import visible
-from tui.widgets.prompt_bar import AskBar
+from tui.widgets.prompt_bar import YES, AskBar
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tui.screens.application import Application
 
 LONGEST = 30  # cells of a value in the list
+AGES = frozenset(("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "120", "180"))
 
 
 class SettingChange(NamedTuple):
@@ -86,13 +88,7 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def first_rows(self) -> SettingRows:
         wanted = self._words.lower().split()
-        return SettingRows(
-            [
-                value
-                for value in self._config.values
-                if all(word in f"{value.name} {value.setting.meaning}".lower() for word in wanted)
-            ]
-        )
+        return SettingRows([value for value in self._config.values if all(word in _found_by(value) for word in wanted)])
 
     def bars(self) -> Iterable[AskBar]:
         return (AskBar(id="ask"),)
@@ -108,7 +104,7 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def _keys(self) -> None:
         value = self._value
-        keys = [("enter", "change", "edit"), ("/", "find", "find")]
+        keys = [("enter", _does(value), "edit"), ("/", "find", "find")]
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
@@ -127,7 +123,7 @@ class SettingsScreen(ListScreen["str | None"]):
         self.action_edit()
 
     def _show(self) -> None:
-        self.told.show([] if self._value is None else described(self._value))
+        self.told.show([] if self._value is None else described(self._value, sorted(self.app.available_themes)))
         self._keys()
 
     # changes
@@ -139,16 +135,22 @@ class SettingsScreen(ListScreen["str | None"]):
             return
         if value.source == "environment":
             self.say(f"${value.path} sets {value.name} over every file: change it there.", "warning")
+        elif value.name == "enabled" and value.value:
+            question = "Record nothing by itself any more, no commits and nothing from agents? y/n"
+            self._ask(question, "", lambda text: self._put(value, "false") if text in YES else None, "answers", True)
         elif value.setting.kind == "bool":
             self._put(value, as_text(not value.value))
         elif value.setting.kind == "choice":
             choices = value.setting.choices
             self._put(value, choices[(choices.index(value.value) + 1) % len(choices)])
         else:
-            self._ask(value.name, typed(value.value), lambda text: self._put(value, text.strip()), "saves")
+            self._ask_value(value, typed(value.value))
 
-    def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str) -> None:
-        self.query_one(AskBar).ask(label, value, answer, over=True)
+    def _ask_value(self, value: Value, text: str) -> None:
+        self._ask(value.name, text, lambda text: self._put(value, text.strip()), "saves")
+
+    def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str, one_key: bool = False) -> None:
+        self.query_one(AskBar).ask(label, value, answer, over=True, one_key=one_key)
         self.put_keys([("enter", does, "submit")], "cancels", "cancel")
 
     def action_submit(self) -> None:
@@ -166,6 +168,7 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def _find(self, words: str) -> None:
         self._words = words.strip()
+        self.listed.empty_text = _ageing() if AGES & set(words.lower().split()) else self.EMPTY
         self.listed.set_rows(self.first_rows())
         self._title()
         self._keys()
@@ -182,7 +185,7 @@ class SettingsScreen(ListScreen["str | None"]):
             last = self._changes[-1]
             self._change(SettingChange(last.path, last.name, last.after, last.before), undoes=True)
         else:
-            self.say("Nothing was changed here yet.", "warning")
+            self.say("Nothing that was changed here is left to undo.", "warning")
 
     def _put(self, value: Value, text: str) -> None:
         own = value.source in ("user", "project")
@@ -190,7 +193,8 @@ class SettingsScreen(ListScreen["str | None"]):
         if value.name == "theme" and text and text not in self.app.available_themes:
             listed = ", ".join(sorted(self.app.available_themes))
             self.say(f"There is no theme “{text[:40]}”. There are {listed}.", "warning")
-        elif text != before:
+            self.call_after_refresh(self._ask_value, value, text)  # once the bar is left
+        elif text != typed(value.value):
             self._change(SettingChange(value.path if own else user_config_path(), value.name, before, text))
 
     @work(thread=True, group="settings", exit_on_error=False, description="change a setting")
@@ -201,9 +205,16 @@ class SettingsScreen(ListScreen["str | None"]):
             else:
                 put_setting(change.path, change.name, change.after)
         except MemorandaError as error:
-            self.app.call_from_thread(self.say, str(error), "error")
+            self.app.call_from_thread(self._refused, change, str(error))
             return
         self.app.call_from_thread(self._changed, change, undoes)
+
+    def _refused(self, change: SettingChange, why: str) -> None:
+        """Say why, and ask again for a value that was typed."""
+        self.say(why, "error")
+        value = self._config.find(change.name)
+        if value is not None and change.after is not None and value.setting.kind not in ("bool", "choice"):
+            self.call_after_refresh(self._ask_value, value, change.after)
 
     def _changed(self, change: SettingChange, undoes: bool) -> None:
         if undoes:
@@ -218,8 +229,9 @@ class SettingsScreen(ListScreen["str | None"]):
         self._show()
         now = self._config.find(change.name)
         is_now = "" if now is None else f" is {as_text(now.value)}"
-        done = f"{change.name}{is_now}: {'taken out of' if change.after is None else 'written to'} {change.path}"
-        self.say(f"{'Undone: ' if undoes else ''}{done}{'' if undoes else ', u to undo'}")
+        back = "" if undoes else ", u to undo"  # before the path, which may be longer than the line
+        where = f"{'taken out of' if change.after is None else 'written to'} {change.path}"
+        self.say(f"{'Undone: ' if undoes else ''}{change.name}{is_now}{back}: {where}")
 
     def action_leave(self) -> None:
         if self._words:
@@ -233,7 +245,29 @@ def typed(value: object) -> str:
     return as_text(value) if value != "" else ""
 
 
-def described(value: Value) -> list[Line]:
+def _does(value: Value | None) -> str:
+    """Return what Enter does to a setting."""
+    if value is not None and value.setting.kind == "bool":
+        return "turn off" if value.value else "turn on"
+    return "next value" if value is not None and value.setting.kind == "choice" else "change"
+
+
+def _ageing() -> str:
+    """Return how facts grow old, for who looks for a setting of that."""
+    days = {confidence: thresholds[2] for confidence, thresholds in AGEING_TABLE.items()}
+    return (
+        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {days['high']} days if its"
+        f" confidence is high, {days['medium']} if it is medium, {days['low']} if it is low. {named('record.confirm')}"
+        f" confirms a fact; {named('record.pin')} pins it, so that it never ages. Escape shows all settings."
+    )
+
+
+def _found_by(value: Value) -> str:
+    """Return by which words a setting is found."""
+    return f"{value.name} {value.setting.meaning} {' '.join(SETTING_WORDS.get(value.name, ()))}".lower()
+
+
+def described(value: Value, themes: list[str]) -> list[Line]:
     """Describe a setting in full."""
     setting = value.setting
     where = f"${value.path}" if value.source == "environment" else value.path
@@ -245,6 +279,6 @@ def described(value: Value) -> list[Line]:
         field("Value", as_text(value.value)),
         field("Default", BY_ID[value.name[5:]].keys if setting.kind == "keys" else as_text(setting.default)),
         field("From", visible(where) or "the default: no file and no variable sets it"),
-        field("Takes", setting.takes),
+        field("Takes", ", ".join(themes) if value.name == "theme" else setting.takes),
     ]
     return [*lines, *([[(f"It{kept}.", "dim")]] if kept else [])]

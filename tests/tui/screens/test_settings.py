@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
+from textual.widgets import Input
 
 from store import user_config_path
 from tui.input.commands.command_table import BY_NAME
@@ -68,7 +69,7 @@ async def test_one_is_changed_in_place_and_undone(story: Story) -> None:
         await person.until(lambda: told(person)["Value"] != before)
         assert Path(user_config_path()).read_text().startswith("badges")
         await person.until(
-            lambda: any("badges is " in toast and toast.endswith("u to undo") for toast in person.toasts)
+            lambda: any("badges is " in toast and ", u to undo: written to " in toast for toast in person.toasts)
         )
         person.app.screen.query_one("#settings", RecordList).select("agent.seconds")
         await person.settle()
@@ -76,15 +77,15 @@ async def test_one_is_changed_in_place_and_undone(story: Story) -> None:
         await person.until(lambda: told(person)["Value"] == "7")
         await person.press("c", "x", "enter")
         await person.until(lambda: any("agent.seconds takes a whole number" in toast for toast in person.toasts))
-        assert told(person)["Value"] == "7"
-        await person.press("u")
+        assert told(person)["Value"] == "7" and person.at == "line", "it asks again"
+        await person.press("escape", "u")
         await person.until(lambda: told(person)["Value"] == "5")
         await person.until(lambda: any(toast.startswith("Undone: agent.seconds is 5") for toast in person.toasts))
         await person.press("u")
         await person.until(lambda: told(person)["Value"] == before)
         assert Path(user_config_path()).read_text().strip() in ("", "[agent]"), "nothing is left in the file"
         await person.press("u")
-        await person.until(lambda: "Nothing was changed here yet." in person.toasts)
+        await person.until(lambda: "Nothing that was changed here is left to undo." in person.toasts)
         await person.press("escape")
         assert person.app.screen is person.main
 
@@ -115,10 +116,58 @@ async def test_typing_replaces_a_value_and_an_unknown_theme_is_refused(story: St
         await person.press("enter")
         assert "There is no theme “light”. There are " in person.toasts[-1] and "textual-light" in person.toasts[-1]
         assert not Path(user_config_path()).exists()
+        assert person.at == "line" and person.app.screen.query_one("#line", Input).value == "light", "it asks again"
+        await person.press("backspace", "backspace", "backspace", "backspace", "backspace", "enter")
+        assert not Path(user_config_path()).exists(), "what is as it was is not written"
+        assert told(person)["Takes"].startswith("ansi-dark, ansi-light, "), "all of them are listed before one is typed"
         person.app.screen.query_one("#settings", RecordList).select("agent.seconds")
         await person.settle()
         await person.press("enter", "9", "enter")
         await person.until(lambda: told(person)["Value"] == "9")
+
+
+@pytest.mark.parametrize("word", ["stale", "fresh", "aging", "confirm", "age"])
+async def test_how_facts_grow_old_is_found_where_settings_are_looked_for(story: Story, word: str) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await settings(person, "badges")
+        await person.press("slash")
+        await person.paste(word)
+        await person.press("enter")
+        shown = " ".join(" ".join(line.split()) for line in person.lines)
+        if word != "age":
+            assert "one is stale after 180 days if its confidence is high, 120 if it is medium" in shown
+        else:
+            assert person.sees(" retention_days ")
+
+
+@pytest.mark.parametrize(("words", "name"), [("colour", "theme"), ("vim", "editor"), ("pause", "enabled")])
+async def test_other_words_for_a_setting_find_it(story: Story, words: str, name: str) -> None:
+    async with opened(story.folder) as person:
+        await settings(person, "badges")
+        await person.press("slash")
+        await person.paste(words)
+        await person.press("enter")
+        assert person.sees(f" {name} ")
+
+
+async def test_all_recording_is_turned_off_only_after_a_question(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await settings(person, "enabled")
+        assert person.sees("enter turn off")
+        await person.press("enter", "n")
+        assert told(person)["Value"] == "true"
+        await person.press("enter", "y")
+        await person.until(lambda: told(person)["Value"] == "false")
+        assert person.toasts[-1].startswith("enabled is false, u to undo: ")
+
+
+async def test_t_marks_the_present_theme_and_begins_there(story: Story) -> None:
+    async with opened(story.folder) as person:
+        person.app.theme = "tokyo-night"
+        await person.press("T")
+        await person.until(lambda: person.sees("tokyo-night  ● now"))
+        await person.press("enter")
+        assert person.app.theme == "tokyo-night"
 
 
 async def test_x_takes_one_out_of_its_file_and_undo_puts_it_back(story: Story) -> None:

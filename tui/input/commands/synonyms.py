@@ -78,6 +78,23 @@ OF_KEYS: dict[str, tuple[str, ...]] = {
 }
 """Words for keys that run no verb, by the key's id."""
 
+# words by which a person looks for a setting that are neither in its name nor in its meaning
+SETTING_WORDS: dict[str, tuple[str, ...]] = {
+    "enabled": ("record", "recording", "pause", "stop", "disable"),
+    "retention_days": ("delete", "old", "expire", "age"),
+    "theme": ("colour", "color", "dark", "light", "contrast", "appearance"),
+    "badges": ("icons", "symbols", "glyphs"),
+    "plain": ("accessibility", "blind"),
+    "split": ("width", "layout", "columns"),
+    "editor": ("vim", "vi", "nano", "emacs"),
+    "embedding.provider": ("semantic", "similar", "model"),
+    "agent.model": ("llm", "ollama"),
+    "agents.recall": ("hook", "inject", "send"),
+    "redaction.allow": ("password", "token"),
+    "backup.daily": ("copy", "save"),
+    "checkpoints.automatic": ("snapshot", "autosave", "save"),
+    "team.minutes": ("share", "sync"),
+}
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 
