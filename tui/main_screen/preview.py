@@ -114,9 +114,10 @@ class PreviewController:
         except MemorandaError as error:
             self.host.say(str(error), "warning")
 
-    def selected(self) -> None:
-        """Handle a change of the selected citation, in the preview or in a pane that is one."""
-        if isinstance(self.host.focused, Preview):
+    def selected(self, event: Preview.Selected) -> None:
+        """Handle a change of the selected citation, in the preview or in a pane that is one, where that has the
+        focus."""
+        if self.host.focused is event.preview:
             self._pane.selected()
             self.host.draw_footer()
 

@@ -252,8 +252,8 @@ class MainScreen(ResponsiveScreen[None]):
     def on_preview_opened(self, event: Preview.Opened) -> None:
         self.librarian.opened(event)
 
-    def on_preview_selected(self) -> None:
-        self.previewing.selected()
+    def on_preview_selected(self, event: Preview.Selected) -> None:
+        self.previewing.selected(event)
 
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
         self.search.found(event)

@@ -63,6 +63,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     class Selected(Message):
         """Another citation was selected, or none; or the selected one is another after other lines came."""
 
+        preview: "Preview"
+
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""
 
@@ -85,7 +87,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._wrap()
         if not (stay and before == self.citations):
             self.set_reactive(Preview.selected, -1)
-            self.post_message(self.Selected())
+            self.post_message(self.Selected(self))
         if not stay:
             self.scroll_to(y=0, animate=False, force=True)
         self._refresh_changed(rows, top)
@@ -175,7 +177,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_selected(self) -> None:
         self.refresh()
-        self.post_message(self.Selected())
+        self.post_message(self.Selected(self))
 
     def on_blur(self) -> None:
         self.selected = -1
