@@ -14,8 +14,7 @@ from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
 from store.base.record import changed
 from store.context.acceptance import accepted
-from store.inbox.decision_conflicts import same_form
-from store.librarian import judge
+from store.librarian import judge, repository_terms
 from store.librarian import words as templates
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import (
@@ -36,6 +35,7 @@ from store.librarian.judge import Readable
 from store.librarian.names import absent, ahead, holding, names, unheard
 from store.librarian.question import HAPPENED, WHO, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import (
+    all_in,
     decisive,
     directions,
     distinct,
@@ -101,15 +101,17 @@ class Librarian:
         model's failure is handled."""
         begin = time.monotonic()
         memory = self._memory
-        asked = read(question, memory.database, memory.now, last.topic if last else None)
+        git = repository_terms.repository(memory.location)
+        asked = read(question, memory.database, memory.now, last.topic if last else None, git)
         if asked.typed or asked.data is not None:
-            answer = self._listed(asked)
+            answer = self._listed(asked, asked.data or DataFilter())
         elif asked.cited:
             answer = self._direct(asked, [str(one) for one in asked.cited])
         elif asked.follows and not asked.about:
             answer = self._direct(asked, last.ground if last else ())
         else:
-            answer = self._dated(asked) or self._found(asked, chat, last, why, first, cancelled, waiting)
+            data = self._dated(asked) or self._within(asked)
+            answer = data or self._found(asked, chat, last, why, first, cancelled, waiting)
         for sentence in answer.parts:
             each(sentence.text)
         leans = bool(last) and (asked.follows or answer.nothing)
@@ -123,24 +125,35 @@ class Librarian:
 
     # questions about the data
 
-    def _listed(self, asked: ParsedQuestion) -> Answer:
+    def _within(self, asked: ParsedQuestion) -> Answer | None:
+        """Return the records with all words that filters left over of a question, or their number; None for none."""
+        answer = asked.within and asked.lists and self._listed(asked, asked.within)
+        return answer if answer and answer.citations else None
+
+    def _listed(self, asked: ParsedQuestion, wanted: DataFilter) -> Answer:
         """Return the records that pass a filter, or their number."""
-        wanted = asked.data or DataFilter()
         if wanted.compares:
             return changed(self._none(asked), parts=(said(asked, "not_compared"),))
         query = asked.typed or wanted.text
         if wanted.authors:
             return self._ranked(asked, wanted)
-        found = self._search(query, ALL, meaning=bool(asked.typed))
-        matches = sources(self._memory.database, [hit.record for hit in found.hits])
+        if wanted.shas is not None and not wanted.words:
+            records = lookup.commits_among(self._memory.database, query, wanted.shas)
+            number = len(records)
+            records = records if number <= ALL else [records[0], *records[-ALL:]]
+        else:
+            found = self._search(query, ALL, meaning=bool(asked.typed))
+            records = [hit.record for hit in found.hits if not wanted.words or hit.level == EXACT]
+            number = found.exact if wanted.words else max(found.total, len(records))
+            if found.total > len(records) and not wanted.words and (wanted.first == "oldest" or wanted.counts):
+                records += lookup.oldest(self._memory.database, query)
+        if written := [] if records else self._written(wanted):
+            records, number = written, len(written)
+        matches = sources(self._memory.database, records)
         if not asked.typed:
-            if found.total > len(matches) and (wanted.first == "oldest" or wanted.counts):
-                matches += sources(self._memory.database, lookup.oldest(self._memory.database, query))
             matches = in_order(matches)[:: 1 if wanted.first == "oldest" or wanted.counts else -1]
         if wanted.first:
             matches, number = matches[:1], min(1, len(matches))
-        else:
-            number = max(found.total, len(matches))
         if not matches:
             none = self._none(asked, query)
             return changed(none, parts=(none_counted(asked, query),), nothing=False) if wanted.counts else none
@@ -150,7 +163,16 @@ class Librarian:
             parts = compose(asked, matches[:LISTED], self._memory.now, brief=True)
             if number > LISTED:
                 parts.append(left_out(asked, matches[:LISTED], number))
-        return _answer(asked, parts, matches, filter=query)
+        note = repository_terms.note(wanted.path, wanted.shas is not None, bool(written))
+        return _answer(asked, parts, matches, filter=query, note=note)
+
+    def _written(self, wanted: DataFilter) -> list[Record]:
+        """Return the commits that were written in a time in which no record is, as git dates their authors' work."""
+        if wanted.words or not (wanted.since or wanted.before):
+            return []
+        shas = repository_terms.written(repository_terms.repository(self._memory.location), wanted.since, wanted.before)
+        among = sorted(set(shas).intersection(wanted.shas or shas))
+        return lookup.commits_among(self._memory.database, changed(wanted, since="", before="").text, among)
 
     def _dated(self, asked: ParsedQuestion) -> Answer | None:
         """Return the newest or the oldest records about something, those that say it in their first line before others,
@@ -169,7 +191,7 @@ class Librarian:
             return None
         happened = [one for one in found if one.kind not in ("fact", "turn")] or found
         done = [one for one in happened if not said or does(one, said)] or happened
-        titled = [one for one in done if _all_in(wanted.words, words(head_of(body(one.record))))] or done
+        titled = [one for one in done if all_in(wanted.words, words(head_of(body(one.record))))] or done
         parts = compose(asked, distinct(titled)[:SHOWN], self._memory.now)
         return _answer(asked, parts, titled, filter=wanted.text) if found else None
 
@@ -201,7 +223,8 @@ class Librarian:
     def _direct(self, asked: ParsedQuestion, citations: Sequence[str]) -> Answer:
         """Return the cited records."""
         matches = self._cited(citations)
-        return _answer(asked, compose(asked, matches, self._memory.now), matches) if matches else self._none(asked)
+        parts, note = compose(asked, matches, self._memory.now), repository_terms.BY_TAG if asked.released else ""
+        return _answer(asked, parts, matches, note=note) if matches else self._none(asked)
 
     def _none(
         self,
@@ -237,7 +260,7 @@ class Librarian:
         ways = directions(about)
         matches = [one for one in matches if not turned_round(one, ways)] or matches
         quoted, exact = quotable(matches, found)
-        exact = exact and not turned_round(quoted[0], ways)
+        exact = exact and not asked.unclear and not turned_round(quoted[0], ways)
         if not exact:
             wanted = names(about)
             extra = [one for one in holding(self._search, memory.database, wanted) if one not in matches]
@@ -254,14 +277,16 @@ class Librarian:
         missing = [] if exact else unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
             done = self._against(asked, about, matches) if not exact or tells_no_reason(quoted[0]) else None
-            verb_counts = not exact or asked.aspect == WHO or ways
+            verb_counts = not asked.unclear and (not exact or asked.aspect == WHO or ways)
             if done or (verb_counts and (done := self._done(about, asked.aspect, matches))):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
             if not exact and (found.verdict == NOTHING or missing):
                 return changed(self._none(asked, near=matches[:NEAREST], without=missing), note=why)
             without = () if exact else absent(self._search, asked, matches)
-            return _answer(asked, headed(asked, parts, matches, exact, without), matches, note=why, exact=exact)
+            query = asked.within.text if asked.within and asked.unclear else ""
+            told = headed(asked, parts, matches, exact, without)
+            return _answer(asked, told, matches, filter=query, note=why, exact=exact)
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -407,11 +432,6 @@ class Librarian:
         usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
         if not answer:
             usage_stats.fell_back(database, TASK)
-
-
-def _all_in(wanted: Sequence[str], said: Sequence[str]) -> bool:
-    """Return whether words occur among others, in any form."""
-    return all(any(same_form(word, one) for one in said) for word in wanted)
 
 
 def _answer(

@@ -1,20 +1,28 @@
 """Parser of questions: about the data, as a filter in the search bar's syntax, or about what records say.
 
-A question is about the data only if every word is understood as a state, a time, an author, a kind, a count, a
-citation, or a question word. Any other question is searched for.
+A question is about the data if every word is understood as a state, a time, a version, an author, a kind, a count, a
+path, a citation, or a question word. Words that are left over are searched for among what the filters let pass; where
+nothing there has all of them, all words are searched for.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import cache
+from itertools import groupby
 
 from store.base.citations import Citation, find
 from store.base.record import changed, record
 from store.database.database import Database
+from store.git.repository import Repository
+from store.librarian import repository_terms
 from store.librarian import words as vocabulary
 from store.search.query.query_parser import filters
+from store.text import vocabulary as texts
+from store.text.entities import longest_name
 from store.text.language import language
 from store.text.similarity.question_similarity import words
+from store.text.times import versions
 from store.text.times.dates import period
 
 LONGEST = 1_000  # characters of a question
@@ -23,6 +31,8 @@ HAPPENED = ("decision", "commit", "iteration", "event", "fact", "task")  # kinds
 DECISION, CHRONOLOGY, STATISTICS = "decision", "chronology", "statistics"
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 AGENTS = "agents"
+# parts of a filter that a question which goes on takes from the one before
+CONTINUED = ("kinds", "state", "since", "before", "author", "linked", "counts", "first", "shas", "path")
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
@@ -30,8 +40,8 @@ _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 class DataFilter:
     """The filters that a question about the data names; `counts`: it asks for a number; `first`: it asks for the
     `newest` or the `oldest`; `authors`: it asks which authors made the `most` or the `fewest` commits, or their
-    `number`; `compares`: it asks for another comparison, or for numbers by file or time; `words`: what the newest or
-    the oldest is about."""
+    `number`; `compares`: it asks for another comparison, or for numbers by file or time; `words`: what the records are
+    about; `shas`: the commits that git named for a `path`, or all merges; None where it was not asked."""
 
     kinds: tuple[str, ...] = ()
     state: str = ""
@@ -44,13 +54,15 @@ class DataFilter:
     authors: str = ""
     compares: bool = False
     words: tuple[str, ...] = ()
+    shas: tuple[str, ...] | None = None
+    path: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether it is specific enough to be used alone."""
         return (
             bool(self.state or self.since or self.before or self.author or self.linked or self.authors)
-            or (self.compares)
+            or (self.compares or self.shas is not None)
             or (bool(self.kinds) and (self.counts or bool(self.first)))
         )
 
@@ -74,7 +86,8 @@ class ParsedQuestion:
     it cites, its filter if it is about the data (`data`, or `typed` if it was written in the search bar's syntax);
     `nouns`, the kinds of record that it names; `decides`: it asks for a decision; `follows`: it refers to the
     previous exchange; `dated`: the filter if it asks for the newest or the oldest record about something, `within` if
-    it asks about something in a time."""
+    it asks about something in a time or by an author; `lists`: it asks for all records of `within`; `unclear`: what is
+    found by words alone does not answer it; `released`: it asks for the release of a version, and cites its commit."""
 
     text: str
     language: str
@@ -88,6 +101,9 @@ class ParsedQuestion:
     decides: bool = False
     dated: DataFilter | None = None
     within: DataFilter | None = None
+    lists: bool = False
+    unclear: bool = False
+    released: bool = False
 
     @property
     def kind(self) -> str:
@@ -97,7 +113,13 @@ class ParsedQuestion:
         return CHRONOLOGY if self.aspect == WHEN else DECISION
 
 
-def read(question: str, database: Database, now: str, before: "ParsedQuestion | None" = None) -> ParsedQuestion:
+def read(
+    question: str,
+    database: Database,
+    now: str,
+    before: "ParsedQuestion | None" = None,
+    repository: Repository | None = None,
+) -> ParsedQuestion:
     """Parse a question; `before` is the previous one. Never raises: any text is valid."""
     text = " ".join(question.split())[:LONGEST]
     terms = words(text)
@@ -107,8 +129,22 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
     if filters(text):
         return ParsedQuestion(text, spoken, aspect, tuple(terms), cited, typed=text)
     asked = ParsedQuestion(text, spoken, aspect, _about(terms), cited)
-    data, rest = _data(terms, database, now, cited)
+    load = cache(lambda: repository_terms.releases(database, repository))
+    terms, released = versions.timed(terms, load, vocabulary.phrases("version"))
+    data, rest = _data(terms, database, now, cited, repository)
+    shas = [sha for _, sha in released.values()]
+    if data.first == "newest" and rest and repository is not None and all(_in(word, "version") for word in rest):
+        shas = [versions.newest(load())[0]]
+    elif aspect not in (WHEN, WHO) or not all(_in(word, "released") or word in released for word in rest):
+        shas = []
+    if len(shas) == 1 and shas[0]:
+        return changed(asked, cited=(Citation("commit", shas[0]),), released=True)
+    rest = [released[word][0] if word in released else word for word in rest]
     goes_on = before is not None and bool(terms) and (terms[0],) in vocabulary.phrases("goes_on")
+    timed = bool(data.since or data.before)
+    other = [word for word in rest if not _in(word, "any_change")]
+    if (timed or data.author) and not data.first and not other:
+        rest = []
     if not rest and data != DataFilter():
         if goes_on and before is not None and before.data is not None:
             data = _over(before.data, data)
@@ -117,10 +153,23 @@ def read(question: str, database: Database, now: str, before: "ParsedQuestion | 
     points = any((word,) in vocabulary.phrases("points") for word in terms)
     leans = before is not None and not cited and (not rest or (len(asked.about) <= FEW and (goes_on or points)))
     dated = changed(data, words=tuple(rest)) if rest and data.first and not leans and _dates(terms, aspect) else None
-    thing = tuple(word for word in rest if (word,) not in vocabulary.named("acts"))
-    within = DataFilter(data.kinds, since=data.since, before=data.before, words=thing or tuple(rest))
-    timed = within if rest and (data.since or data.before) and not dated else None
-    return changed(asked, follows=leans, nouns=_nouns(terms), decides=decides(terms), dated=dated, within=timed)
+    nouns = _nouns(terms)
+    lists = bool(data.author or data.shas is not None or (nouns and (data.counts or timed)))
+    lists = lists and bool(rest) and aspect == WHAT and not (leans or data.first or data.authors or data.compares)
+    within = None
+    if rest and not dated and (timed or lists):
+        thing = other if lists else [word for word in rest if (word,) not in vocabulary.named("acts")]
+        kinds = data.kinds or ((*HAPPENED, "turn") if data.author else ())
+        within = changed(data, kinds=kinds, linked=(), words=tuple(thing or rest))
+    vague = (data.counts and not nouns) or any(word in texts.words("negations", "core") or "/" in word for word in rest)
+    asked = changed(asked, follows=leans, nouns=nouns, decides=decides(terms), dated=dated, within=within)
+    unclear = lists or bool(data.authors) or (vague and has(terms, "touched"))
+    unclear = unclear or any(nouns and version in rest for version, _ in released.values())
+    return changed(asked, lists=lists and not vague, unclear=unclear)
+
+
+def _in(word: str, name: str) -> bool:
+    return (word,) in vocabulary.phrases(name)
 
 
 def _dates(terms: Sequence[str], aspect: str) -> bool:
@@ -140,17 +189,9 @@ def decides(terms: Sequence[str]) -> bool:
 
 def _over(before: DataFilter, now: DataFilter) -> DataFilter:
     """Return a filter that continues another: what `now` does not set is taken from `before`."""
-    timed = bool(now.since or now.before)
-    return DataFilter(
-        now.kinds or before.kinds,
-        now.state or before.state,
-        now.since if timed else before.since,
-        now.before if timed else before.before,
-        now.author or before.author,
-        now.linked or before.linked,
-        now.counts or before.counts,
-        now.first or before.first,
-    )
+    if now.since or now.before:
+        before = changed(before, since="", before="")
+    return DataFilter(**{name: getattr(now, name) or getattr(before, name) for name in CONTINUED})
 
 
 def _citing(terms: list[str], text: str) -> tuple[list[str], tuple[Citation, ...]]:
@@ -175,52 +216,61 @@ def _citing(terms: list[str], text: str) -> tuple[list[str], tuple[Citation, ...
 
 
 def _data(
-    terms: Sequence[str], database: Database, now: str, cited: Sequence[Citation]
+    terms: Sequence[str], database: Database, now: str, cited: Sequence[Citation], repository: Repository | None
 ) -> tuple[DataFilter, list[str]]:
     """Return (the filter that the words of a question name, the content words left over)."""
     since, until, dated = period(" ".join(terms), now)
-    left = [word for word in terms if word not in dated]
-    if (released := _take(left, vocabulary.phrases("release"))) is not None:
-        left, since = released, _last_release(database) or since
-    counts = first = state = ""
-    if (found := _take(left, vocabulary.phrases("count"))) is not None:
-        left, counts = found, "yes"
-    for name in ("newest", "oldest"):
-        if (found := _take(left, vocabulary.phrases(name))) is not None:
-            left, first = found, name
-    compares, most = False, ""
-    for name in ("most", "fewest"):
-        if not first and not most and (found := _take(left, vocabulary.phrases(name))) is not None:
-            left, most = found, name
-    while not first and (found := _take(left, vocabulary.phrases("compared"))) is not None:
-        left, compares = found, True
+    runs = [tuple(run) for inside, run in groupby(terms, dated.__contains__) if inside]
+    left = _take(terms, [*sorted(runs, key=lambda run: -len(run))[:1], ()]) or []
+
+    def take(name: str, *phrases: tuple[str, ...]) -> bool:
+        """Remove the first phrase of that name, or of these; return whether there is one."""
+        nonlocal left
+        found = _take(left, phrases or vocabulary.phrases(name))
+        left = left if found is None else found
+        return found is not None
+
+    if take("release"):
+        since = _last_release(database, repository) or since
+    counts = take("count")
+    merges = repository_terms.touching(repository) if has(left, "merges") else ()
+    shas = merges if merges and take("merges") else None
+    began = take("began")
+    first = "oldest" if began else next((name for name in ("newest", "oldest") if take(name)), "")
+    most = "" if first else next((name for name in ("most", "fewest") if take(name)), "")
+    compares, state = False, ""
+    while not first and take("compared"):
+        compares = True
     authors = has(terms, "who")
-    while (found := _take(left, vocabulary.phrases("authors"))) is not None:
-        left, authors = found, True
+    while take("authors"):
+        authors = True
     for phrase, name in vocabulary.named("states").items():
-        while state in ("", name) and (found := _take(left, [phrase])) is not None:
-            left, state = found, name
-    happened = _take(left, vocabulary.phrases("happened"))
-    left = left if happened is None else happened
+        while state in ("", name) and take("", phrase):
+            state = name
+    happened = take("happened")
     named = vocabulary.named("kinds")
     kinds = _nouns(left) or tuple(dict.fromkeys(named[(word,)] for word in left if (word,) in named))
+    kinds = ("commit",) if began or shas is not None else kinds
     left = [word for word in left if (word,) not in named]
-    if (most or kinds) and (found := _take(left, vocabulary.phrases("people"))) is not None:
-        left, authors = found, True
-    while (most or compares or kinds) and (found := _take(left, vocabulary.phrases("counted_by"))) is not None:
-        left, compares = found, True
-    author = ""
-    if (found := _take(left, vocabulary.phrases("agents"))) is not None:
-        left, author = found, AGENTS
+    if (most or kinds or authors) and take("people"):
+        authors = True
+    while (most or compares or kinds) and take("counted_by"):
+        compares = True
+    author = AGENTS if take("agents") else ""
+    if not author and (someone := _author(left, database, bool(kinds))):
+        author, left = someone
     rest = [word for word in left if word not in vocabulary.asking()]
-    if rest and not author and (who := _author(rest, database)):
-        author, used = who
-        rest = [word for word in rest if word not in used]
-    linked = tuple(cited) if kinds or happened is not None or counts else ()
+    path = [word for word in rest if not _in(word, "touched")]
+    touches = len(path) < len(rest) or ((happened or kinds == ("commit",)) and "/" in "".join(path))
+    changing = repository_terms.touching(repository, path[0]) if len(path) == 1 and touches and shas is None else ()
+    if changing:
+        kinds, rest, shas = ("commit",), [], changing
+    linked = tuple(cited) if kinds or happened or counts else ()
     ranks = most or ("number" if counts else "")
     if not (authors and ranks and set(kinds) <= {"commit"} and not (state or author or linked or compares)):
-        ranks, compares = "", compares or bool(most) or (authors and bool(counts))
-    return DataFilter(kinds, state, since, until, author, linked, bool(counts), first, ranks, compares), rest
+        ranks, compares = "", compares or bool(most) or (authors and counts)
+    found_filter = DataFilter(kinds, state, since, until, author, linked, counts, first, ranks, compares)
+    return changed(found_filter, shas=shas, path=path[0] if changing else ""), rest
 
 
 def _take(terms: Sequence[str], phrases: "Iterable[tuple[str, ...]]") -> list[str] | None:
@@ -256,30 +306,35 @@ def _nouns(terms: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _author(rest: Sequence[str], database: Database) -> tuple[str, set[str]] | None:
-    """Return (the recorded name of an author, the words that name them) if all of `rest` do; else None."""
+def _author(terms: Sequence[str], database: Database, noun: bool) -> tuple[str, list[str]] | None:
+    """Return (the recorded name of an author, or the part of it that a question has, as a filter says it; the words
+    that are left). It says who did it behind a word such as `by`, of a kind of records also behind `of` or in two words
+    or more, and where there are no other content words."""
     rows = database.rows(
         "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
     )
-    for (name,) in rows:
-        parts = [part for part in name.replace(":", " ").split() if part]
-        used = {word.removesuffix("'s").removesuffix("’s"): word for word in rest}
-        own = [part for part in parts if " ".join(words(part)) in used]
-        if own and len(own) == len(rest):
-            return own[0] if len(own) == 1 else f'"{" ".join(own)}"', set(rest)
-    return None
+    said = [word.removesuffix("'s").removesuffix("’s") for word in terms]
+    at, size, name = longest_name(said, (name for (name,) in rows), words)
+    outside = [word for word in (*terms[:at], *terms[at + size :]) if word not in vocabulary.asking()]
+    own = [word for word in terms[at : at + size] if word not in vocabulary.asking()]
+    front = next((one for one in vocabulary.phrases("but") if tuple(terms[max(0, at - len(one)) : at]) == one), ())
+    ahead = terms[at - 1] if at else ""
+    if not own or not (outside == [] or front or _in(ahead, "by") or (noun and (size > 1 or _in(ahead, "of")))):
+        return None
+    name = f"{'-' * bool(front)}{name}"
+    return f'"{name}"' if " " in name else name, [*terms[: at - len(front)], *terms[at + size :]]
 
 
-def _last_release(database: Database) -> str:
-    """Return the timestamp of the last release: an event of that type, or the end of the last iteration that shipped
-    one."""
+def _last_release(database: Database, repository: Repository | None) -> str:
+    """Return the timestamp of the last release: an event of that type, the end of the last iteration that shipped one,
+    or the commit of a version."""
     at: str = database.value(
         "SELECT max(at) FROM (SELECT max(created_at) AS at FROM events WHERE event_type LIKE '%release%'"
         " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
         " OR command LIKE '%release%' OR description LIKE '%release%')"
     )
-    return at or ""
+    return max(at or "", versions.newest(repository_terms.releases(database, repository))[1])
 
 
 def _by_words(terms: Sequence[str], text: str) -> str:

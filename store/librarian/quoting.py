@@ -194,3 +194,8 @@ def tells_no_reason(source: Source) -> bool:
     if isinstance(source.record, Commit) and len(explanation(source.record.message).split()) >= EXPLAINS:
         return False
     return source.kind in ("commit", "event", "iteration", "summary") and not has(told, "because")
+
+
+def all_in(wanted: Sequence[str], said: Sequence[str]) -> bool:
+    """Return whether words occur among others, in any form."""
+    return all(any(same_form(word, one) for one in said) for word in wanted)

@@ -84,10 +84,14 @@ def _of_records(asked: Query) -> bool:
     return any((*states, asked.iterations, asked.linked, asked.related, asked.code, asked.citation))
 
 
+def _by(origin: str, author: str) -> bool:
+    return by_agent(origin) if author == AGENTS else author in origin.casefold()
+
+
 def _passes(asked: Query, origin: str, created: str, change: str) -> bool:
     authors = [author.casefold() for author in asked.authors]
     if (
-        not all(by_agent(origin) if by == AGENTS else by in origin.casefold() for by in authors)
+        not all(_by(origin, by.removeprefix("-")) != by.startswith("-") for by in authors)
         or created < asked.since
         or (asked.before and created >= asked.before)
     ):

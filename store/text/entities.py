@@ -3,7 +3,8 @@ small letters, and sometimes takes a title for a name."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 
 from store.base.citations import find
 
@@ -14,10 +15,26 @@ READ = 24_000  # characters that are searched
 # none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
 _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
+_PART = re.compile(r"\w+")
 _CUT = re.compile(r"\[REDACTED:\w+\]")
 _FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
 _CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")
 _START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
+
+
+def longest_name(said: Sequence[str], names: Iterable[str], parts: Callable[[str], list[str]]) -> tuple[int, int, str]:
+    """Return (the place, the number of words, the part of a name) of the longest run of words that stands in one of the
+    names; `parts` makes words of a part. The number is 0 where none does."""
+    place, most, found = 0, 0, ""
+    for name in names:
+        own = [(" ".join(parts(part[0])), part) for part in _PART.finditer(name)]
+        for at, begin in product(range(len(said)), range(len(own))):
+            size = 0
+            while at + size < len(said) and begin + size < len(own) and said[at + size] == own[begin + size][0]:
+                size += 1
+            if size > most:
+                place, most, found = at, size, name[own[begin][1].start() : own[begin + size - 1][1].end()]
+    return place, most, found
 
 
 def named(texts: Iterable[str], most: int = MOST) -> list[str]:

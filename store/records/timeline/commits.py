@@ -1,5 +1,6 @@
 """Commits, and the links between them and decisions."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from store.base.citations import SHORT_SHA, cite
@@ -32,6 +33,10 @@ SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?11, coalesce(?10, (SELECT id FROM iterat
   WHERE started_at <= ?9 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1))
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
+# the first line of a commit that releases a version
+_RELEASES = re.compile(
+    r"(?:(?:release|bump|tag|version|prepare|preparing|to|for)\W+)*v?(\d+(?:\.\d+)+)\W*(?:\(#\d+\))?"
+)
 GIT = "git"  # the origin of what was read from the repository
 WHOLE_SECOND = ".000Z"  # git has no fractions of a second; an iteration's start has milliseconds
 
@@ -235,6 +240,13 @@ def known(database: Database, shas: Iterable[str]) -> set[str]:
         "SELECT sha FROM commits WHERE sha IN (SELECT value FROM json_each(?))", (json.dumps(list(shas)),)
     )
     return {sha for (sha,) in found}
+
+
+def released(database: Database) -> dict[str, tuple[str, str]]:
+    """Return each version that the first line of a commit says is released → (its sha, `committed_at`)."""
+    rows = database.rows("SELECT substr(message, 1, 80), sha, committed_at FROM commits ORDER BY committed_at")
+    heads = ((_RELEASES.fullmatch(message.partition("\n")[0].strip().lower()), sha, at) for message, sha, at in rows)
+    return {match[1]: (sha, at) for match, sha, at in heads if match}
 
 
 def reachable(database: Database) -> set[str]:

@@ -98,11 +98,12 @@ class Filters:
             database.connection.create_scalar_function("holds", _holds, 2, deterministic=True)
             database.connection.create_scalar_function("by_agent", by_agent, 1, deterministic=True)
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
-            name = f"author{place}"
-            if author.casefold() == AGENTS:
-                self._add(f"by_agent(CAST(CASE c.id % 16 {cases} END AS BLOB))")
+            name, of = f"author{place}", f"CAST(CASE c.id % 16 {cases} END AS BLOB)"
+            but, author = "NOT " * author.startswith("-"), author.removeprefix("-").casefold()
+            if author == AGENTS:
+                self._add(f"{but}by_agent({of})")
                 continue
-            self._add(f"holds(CAST(CASE c.id % 16 {cases} END AS BLOB), :{name})", **{name: author.casefold()})
+            self._add(f"{but}holds({of}, :{name})", **{name: author})
 
     def __bool__(self) -> bool:
         """Return whether any filter is set."""

@@ -29,6 +29,11 @@ _VALUES = {
     **dict.fromkeys("a an un una".split(), 1),
     **dict.fromkeys("few several pocos pocas".split(), SEVERAL),
 }
+_ORDINALS = {name: at for at, names in enumerate(vocabulary.in_order("dates", "ordinals")) for name in names}
+# a quarter and a half of a year, in months
+_PARTS = dict.fromkeys(vocabulary.in_order("dates", "parts")[0], 3) | dict.fromkeys(
+    vocabulary.in_order("dates", "parts")[1], 6
+)
 _UNIT = "|".join(_UNITS)
 _NUMBER = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_VALUES)}"
 _DAY_NAME, _MONTH_NAME = "|".join(_DAYS), "|".join(_MONTHS)
@@ -65,6 +70,9 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
                     plain[found.start() : match.end()],
                 )
         within = _ahead(_WITHIN, match)
+        if match.re is _SECOND:
+            continue
+        within = within or (_ahead(_OF, match) if match.re is _YEAR else None)
         if within or not _weak(match):
             return _period(start, end, plain[within.start() if within else match.start() : match.end()])
     return "", "", frozenset()
@@ -121,6 +129,33 @@ def _iso(match: re.Match[str], midnight: datetime) -> Span | None:
     except ValueError:
         return None
     return start, start + timedelta(days=1)
+
+
+def _second(match: re.Match[str], midnight: datetime) -> Span | None:
+    """Return a moment, which has no length: only with a preposition does it name a time."""
+    try:
+        moment = datetime.fromisoformat(match["second"].upper()).astimezone().replace(tzinfo=None)
+    except ValueError:
+        return None
+    return moment, moment
+
+
+def _quarter(match: re.Match[str], midnight: datetime) -> Span | None:
+    """Return a quarter or a half of a year, the latest that has begun."""
+    short = match["short"] or ""
+    months = 6 if short.startswith("h") else 3 if short else _PARTS[match["part"]]
+    number = int(short[1]) - 1 if short else _ORDINALS[match["which"]]
+    if (number + 1) * months > 12 or (short[:1] in ("h", "t") and not match["year"]):
+        return None
+    year = int(match["year"] or midnight.year - (number * months >= midnight.month))
+    end = (number + 1) * months
+    return datetime(year, number * months + 1, 1), datetime(year + end // 12, end % 12 + 1, 1)
+
+
+def _years(match: re.Match[str], midnight: datetime) -> Span | None:
+    """Return the span of two years and those between them."""
+    first, last = int(match["first"]), int(match["last"])
+    return (datetime(first, 1, 1), datetime(last + 1, 1, 1)) if first < last else None
 
 
 def _of_month(match: re.Match[str], midnight: datetime) -> Span | None:
@@ -224,6 +259,15 @@ def _moment(local: datetime) -> str:
 
 _BEFORE_YESTERDAY = ("the day before yesterday", "day before yesterday", "antes de ayer", "anteayer", "antier")
 _ISO = re.compile(r"\b(?:on |el )?(?P<date>(?:19|20)\d\d-\d\d-\d\d)\b")
+_SECOND = re.compile(r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)")
+_QUARTER = re.compile(
+    rf"\b(?:(?:the|el|la) )?(?:(?P<which>{'|'.join(_ORDINALS)}) (?P<part>{'|'.join(_PARTS)})|(?P<short>[qth][1-4]))"
+    r"(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d))?\b"
+)
+_YEARS = re.compile(
+    r"\b(?:(?:between|from|entre|desde|de) )?(?P<first>(?:19|20)\d\d) (?:and|y|or|o|to|a)"
+    r" (?P<last>(?:19|20)\d\d)\b(?![-.,:/])"
+)
 _DAYS_OF = re.compile(
     rf"\b(?:between|from|entre|del?) (?:the |el )?{_DAY_NUMBER} (?:and|to|y|al?) (?:the |el )?"
     rf"(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}"
@@ -257,7 +301,8 @@ _AGO = re.compile(
     rf"|hace (?:como |unos |unas )?(?P<cuenta>{_NUMBER}) (?P<unidad>{_UNIT})\b(?! y medi[oa]\b))"
 )
 _CALLED = (
-    *((_ISO, _iso), (_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
+    *((_SECOND, _second), (_ISO, _iso), (_QUARTER, _quarter), (_YEARS, _years)),
+    *((_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
     *((_AGO, _ago), (_THIS, _this), (_TODAY, _day), (_WEEKDAY, _weekday), (_MONTH, _month), (_YEAR, _year)),
 )
 # prepositions of a time
@@ -269,5 +314,6 @@ _INTRODUCED = (  # and which end of the time is meant as the start, and which as
     (re.compile(r"\b(?:until|till|up to|hasta) (?:the |el |la )?$"), None, 1),
 )
 _WITHIN = re.compile(r"\b(?:in|during|en|durante)(?: the month of| the year| el mes de| el año)? $")
+_OF = re.compile(r"\b(?:of|from|del?) $")
 _RANGE = re.compile(r"\b(?:between|from|entre|desde|del?)(?: the| el| la)? $")
 _TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)? ")

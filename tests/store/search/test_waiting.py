@@ -57,6 +57,8 @@ def filled(memory: Memory) -> Memory:
         ("ledger by:ana", ["P#3"]),
         ("ledger by:agents", ["P#1"]),
         ("by:ana", ["P#4", "P#3"]),
+        ("ledger by:-ana", ["P#1"]),
+        ("ledger by:-agents", ["P#3"]),
         ("kind:decision", ["P#3"]),
         ("tag:OPS", ["P#1"]),
         ("domain:general", ["P#2"]),

@@ -1,0 +1,188 @@
+"""Questions about a repository's commits: by whom, when, since which version, about what, and in which files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+from support.repositories import create, git
+
+from store.git.repository import Repository
+from store.librarian import repository_terms
+from store.librarian.answer import Answer
+from store.librarian.librarian import Librarian
+from store.memory import Memory
+from store.services.maintenance import catch_up
+
+# (day committed, author, subject, path, tag), as in the histories of httpx and Flask
+HISTORY = (
+    ("2025-01-10", "Tom Christie", "Initial commit", "README.md", ""),
+    ("2025-02-03", "Tom Christie", "Version 0.9.0", "CHANGELOG.md", "0.9.0"),
+    ("2025-03-14", "Florimond Manca", "Tweak advanced timeouts docs", "docs/timeouts.md", ""),
+    ("2025-05-20", "Florimond Manca", "Add a pool of connections", "httpx/_transports/pool.py", ""),
+    ("2025-06-01", "Tom Christie", "Fix docs of proxies\n\nCo-authored-by: Florimond Manca", "docs/proxies.md", ""),
+    ("2025-07-07", "dependabot[bot]", "Bump eslint from 9.0.0 to 9.21.0", "package.json", ""),
+    ("2025-09-09", "Kar Petrosyan", "Keep clients in sync", "httpx/_client.py", ""),
+    ("2026-01-28", "Tom Christie", "Merge pull request #12 from encode/release", "CHANGELOG.md", "v1.0.0"),
+    ("2026-02-02", "Kar Petrosyan", "Show the scheme of a proxy", "httpx/_transports/proxy.py", ""),
+    ("2026-03-05", "Tom Christie", 'Revert "Keep clients in sync"', "httpx/_client.py", ""),
+)
+WRITTEN = "2026-04-29T12:00:00 -0500"  # by Dana, and committed on 8 May
+
+
+def at(day: str) -> int:
+    return int(datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC).timestamp())
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The history as a repository, with a merge on 1 April 2026."""
+    root = tmp_path_factory.mktemp("checkout")
+    create(root)
+    for day, author, message, path, tag in HISTORY:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(message)
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", message, f"--author={author} <a@b.c>", f"--date=@{at(day)}", when=at(day))
+        if tag:
+            git(root, "tag", tag)
+    git(root, "checkout", "-qb", "side", "HEAD~1")
+    (root / "_rg").write_text("complete")
+    git(root, "add", "-A")
+    git(
+        root,
+        "commit",
+        "-qm",
+        "_rg: fix some specs",
+        "--author=dana <d@b.c>",
+        f"--date={WRITTEN}",
+        when=at("2026-05-08"),
+    )
+    git(root, "checkout", "-q", "-")
+    git(root, "merge", "-q", "--no-ff", "-m", "Bring in the side", "side", when=at("2026-06-01"))
+    return root
+
+
+@pytest.fixture
+def project(memory: Memory, checkout: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    repository = Repository(str(checkout))
+    monkeypatch.setattr(repository_terms, "repository", lambda location: repository)
+    catch_up(memory, repository)
+    yield memory
+
+
+def stated(answer: Answer) -> bool:
+    """Whether an answer says neither that it is only near, nor that there is none."""
+    return answer.exact and not answer.nothing
+
+
+def heads(answer: Answer, memory: Memory) -> list[str]:
+    return [memory.commits.get(one[2:]).subject for one in answer.citations]
+
+
+@pytest.mark.parametrize(
+    ("question", "number", "filtered"),
+    [
+        ("how many commits about docs in 2025", 2, "kind:commit is:any since:2025-01-01 before:2026-01-01 docs"),
+        ("how many commits by dependabot in 2025", 1, "by:dependabot"),
+        ("how many commits not by Tom Christie in 2025", 4, 'by:"-Tom Christie"'),
+        ("cuántos commits de 2025 que no son de Tom Christie", 4, 'by:"-Tom Christie"'),
+        ("how many commits by Manca", 2, "by:Manca"),
+        ("how many commits in the first half of 2025", 5, "since:2025-01-01 before:2025-07-01"),
+        ("cuántos commits hizo Tom Christie en el primer trimestre de 2025", 2, "since:2025-01-01 before:2025-04-01"),
+        ("how many commits in Q3 2025", 2, "since:2025-07-01 before:2025-10-01"),
+        ("how many commits in 2025 and 2026", 12, "since:2025-01-01 before:2027-01-01"),
+        ("how many commits between 2025 and 2026", 12, "since:2025-01-01 before:2027-01-01"),
+        ("how many commits since v1.0.0", 4, "since:2026-01-28"),
+        ("cuántos commits desde la versión 1", 4, "since:2026-01-28"),
+        ("how many commits between 0.9 and v1", 6, "since:2025-02-03"),
+        ("how many merge commits", 1, "kind:commit"),
+        ("how many reverts", 1, "is:reverted"),
+        ("¿cuántas reversiones hubo en 2026?", 1, "is:reverted"),
+        ("total commits in 2025", 7, "kind:commit"),
+    ],
+)
+def test_a_number_is_of_what_all_filters_let_pass(project: Memory, question: str, number: int, filtered: str) -> None:
+    answer = Librarian(project).ask(question)
+    assert answer.exact and filtered in answer.filter
+    assert f" {number} commit" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("commits by Florimond Manca about docs in 2025", ["Tweak advanced timeouts docs"]),
+        ("what did Kar Petrosyan change in 2025", ["Keep clients in sync"]),
+        ("qué cambió Kar Petrosyan en 2025", ["Keep clients in sync"]),
+        ("commits that touched httpx/_transports", ["Show the scheme of a proxy", "Add a pool of connections"]),
+        ("commits that touched _transports since 1.0.0", ["Show the scheme of a proxy"]),
+        ("qué commits tocaron docs/ en 2025", ["Fix docs of proxies", "Tweak advanced timeouts docs"]),
+        ("when was v1.0.0 released", ["Merge pull request #12 from encode/release"]),
+        ("¿cuándo salió la 0.9?", ["Version 0.9.0"]),
+        ("what is the latest version", ["Merge pull request #12 from encode/release"]),
+        ("¿cuál es la última versión?", ["Merge pull request #12 from encode/release"]),
+        ("when was the project started", ["Initial commit"]),
+        ("¿cuándo empezó el proyecto?", ["Initial commit"]),
+    ],
+)
+def test_the_records_are_those_that_all_filters_let_pass(project: Memory, question: str, first: list[str]) -> None:
+    answer = Librarian(project).ask(question)
+    assert answer.exact and heads(answer, project) == first
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "commits by Florimond Manca about sockets in 2025",
+        "how many commits about sockets in 2025",
+        "how many commits not about docs in 2025",
+        "commits that touched src/nowhere",
+        "which commits are in 1.0.0",
+        "how many authors committed docs in 2025",
+        "how many docs did Florimond change",
+    ],
+)
+def test_what_no_filter_understands_is_not_answered_by_the_rest(project: Memory, question: str) -> None:
+    assert not stated(Librarian(project).ask(question))
+
+
+def test_the_words_that_were_searched_stand_behind_the_filters(project: Memory) -> None:
+    answer = Librarian(project).ask("commits by Florimond Manca about sockets in 2025")
+    assert answer.filter.endswith('by:"Florimond Manca" sockets')
+
+
+def test_what_the_filter_has_no_word_for_is_said_beside_it(project: Memory) -> None:
+    assert "touch docs, as git says" in Librarian(project).ask("commits that touched docs in 2025").note
+    assert "merges, as git says" in Librarian(project).ask("how many merges").note
+    assert "tag" in Librarian(project).ask("when was 0.9.0 released").note
+
+
+def test_commits_written_in_a_time_are_found_where_none_was_committed(project: Memory) -> None:
+    """`git log` shows when the author wrote, and a rebase commits it later."""
+    answer = Librarian(project).ask("what did dana do in april 2026")
+    assert heads(answer, project) == ["_rg: fix some specs"] and "Written then" in answer.note
+    assert not Librarian(project).ask("what did dana do in may 2026").note
+
+
+def test_a_version_without_tags_is_that_of_the_commit_that_releases_it(
+    project: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository_terms, "repository", lambda location: None)
+    assert heads(Librarian(project).ask("when was 0.9.0 released"), project) == ["Version 0.9.0"]
+    assert not Librarian(project).ask("when was 9.0.0 released").filter
+    assert not stated(Librarian(project).ask("commits that touched docs/timeouts.md"))
+
+
+def test_git_is_not_waited_for_beyond_a_time(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repository_terms, "PATIENCE", -1.0)
+    assert not stated(Librarian(project).ask("commits that touched docs/timeouts.md"))
+    assert stated(Librarian(project).ask("how many commits in 2025"))
+
+
+def test_a_person_of_whom_something_is_asked_is_not_its_author(project: Memory) -> None:
+    project.facts.remember("The phone number of Kar Petrosyan is 555 0101")
+    answer = Librarian(project).ask("what is the phone number of Kar Petrosyan?")
+    assert answer.exact and answer.citations == ("F#1",)
