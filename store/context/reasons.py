@@ -3,6 +3,7 @@
 from store.base.clock import whole_days
 from store.base.record import record
 from store.base.record_keys import pack
+from store.context.budget import LIMITS
 from store.records.ageing import state
 from store.text.prompt_injection import suspicious
 
@@ -97,7 +98,7 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
 
 
 BEYOND = ("beyond", f"about the question, but not among the {MOST} nearest")
-NO_ROOM = ("room", "no room left in the share of the facts")
+NO_ROOM = ("room", f"no room left: all facts together may take {LIMITS['facts']} tokens")
 
 
 def _short(threshold: float) -> str:

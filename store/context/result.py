@@ -26,6 +26,13 @@ class Context:
     ranked_by: str = "rules"
 
     @property
+    def costs(self) -> dict[str, int]:
+        """The tokens of each part by name, which add up to `tokens`: the lines between the parts are of the first."""
+        costs = {part.name: part.tokens for part in self.parts}
+        first = next(iter(costs))
+        return {**costs, first: costs[first] + self.tokens - sum(costs.values())}
+
+    @property
     def limit(self) -> int:
         return PROMPT
 

@@ -154,7 +154,7 @@ class ContextRows:
 def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[ContextRow]:
     if not built.question and not built.considered and not any(part.pieces for part in built.parts):
         return []
-    costs = [(part.name, part.tokens) for part in built.parts if part.tokens]
+    costs = [(name, cost) for name, cost in built.costs.items() if cost]
     rows = [ContextRow(None, costs=tuple(costs[at : at + 2])) for at in range(0, len(costs), 2)]
     rows += [ContextRow(None, text=f" ! {text}", look="warning") for text in (built.warning, *built.notes) if text]
     question = " ".join(built.question.split())

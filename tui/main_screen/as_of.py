@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScreenPosition:
-    """The state to restore: the lists' view, the current pane, and each list's cursor."""
+    """The state to restore: the lists' view, and each list's cursor."""
 
     view: View
-    pane: str
     cursors: Mapping[str, Hashable]
 
 
@@ -85,19 +84,20 @@ class AsOfController:
         assert self.host.engine is not None
         cursors = self._cursors()
         if self._left is None:
-            self._left = ScreenPosition(self.host.view, self.host.current, cursors)
+            self._left = ScreenPosition(self.host.view, cursors)
         self.host.end_search()
         self.host.engine.enter(past, then)
         self._turn_to(past, cursors)
 
     def action_come_back(self) -> None:
-        """Show the present again, with the previous view."""
+        """Show the present again, with the previous view, in the pane that is being read."""
         left, self._left = self._left, None
         if self.host.engine is None or left is None:
             return
         self.host.end_search()
         self.host.engine.come_back()
-        self.host.return_to(left.view, left.pane)
+        pane = self.host.current if self.host.found(self.host.current) is not None else self.host.place
+        self.host.return_to(left.view, pane)
         self._turn_to(None, left.cursors)
         self.host.say("Back to now.", alone=True)
 

@@ -329,6 +329,9 @@ def test_of_many_pinned_facts_those_that_are_asked_about_find_room(memory: Memor
     context = memory.context("when do deploys happen?")
     assert "F#31" in included(context) and len(included(context)) > 3
     assert set(reasons(context).values()) == {"pinned", "words", "room"}
+    why = next(one.why for one in context.considered if one.word == "room")
+    assert why == f"no room left: all facts together may take {LIMITS['facts']} tokens"
+    assert sum(context.costs.values()) == context.tokens, "the parts add up"
 
 
 def test_of_a_question_about_many_facts_the_five_nearest_are_in(memory: Memory):

@@ -51,7 +51,7 @@ async def to_checkpoint(person: Person) -> None:
 @SIZES
 async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size: Size) -> None:
     """A band names it; facts, decisions and tasks stand as they stood; ages are counted to it; escape leads back to
-    where one was."""
+    now."""
     async with opened(story.folder, size) as person:
         now = [person.rows, person.lines[0].split()[-8:]]
         await person.press("3")
@@ -68,8 +68,7 @@ async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size:
         assert "Team of five" in "".join(person.rows) and person.rows != now[0]
         await person.press("escape")
         assert not person.sees("AS OF") and person.toasts[-1] == "Back to now."
-        assert person.at == "checkpoints"
-        await person.press("1")
+        assert person.at == "facts", "where one reads"
         assert [person.rows, person.lines[0].split()[-8:]] == now
 
 
@@ -110,7 +109,8 @@ async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(story: Story)
 
 
 async def test_where_one_was_is_found_again(story: Story) -> None:
-    """Filters, order, pane and cursor, also on what was not there then; what was filtered in the past is not kept."""
+    """Filters, order and cursor, also on what was not there then; what was filtered in the past is not kept, and the
+    pane that is read stays."""
     with story.open() as memory:
         new, _ = memory.facts.remember("Uses GitHub for the nightly build", domain="work")
     async with opened(story.folder) as person:
@@ -119,7 +119,9 @@ async def test_where_one_was_is_found_again(story: Story) -> None:
         await look_back(person, "at", typed="2d")
         await person.press("s", "H", "2")
         await person.press("escape")
-        assert person.at == "facts" and (person.main.view.sort, person.main.view.hidden) == ("oldest", False)
+        assert person.at == "timeline" and person.main.current == "timeline"
+        await person.press("1")
+        assert (person.main.view.sort, person.main.view.hidden) == ("oldest", False)
         assert person.main.view.domain == "work" and person.main.list_of("facts").cursor_key == new
 
 

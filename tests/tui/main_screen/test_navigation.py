@@ -317,6 +317,19 @@ class TestWhatTheyHold:
             await person.settle()
             assert not person.sees("session broke off")
 
+    async def test_the_offer_is_still_there_after_the_past(self, story: Story) -> None:
+        with story.open("2026-11-21T11:00:00.000Z") as memory:
+            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+        async with opened(story.folder) as person:
+            await person.until(lambda: person.sees("session broke off"))
+            await person.press("@")
+            await person.paste("20 Nov 2026")
+            await person.press("enter")
+            await person.until(lambda: person.main.view.past is not None)
+            person.main.poll()
+            await person.press("escape")
+            assert person.sees("session broke off")
+
     async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(checkpoints, "TICK", 1)
         async with opened(story.folder, WIDE) as person:

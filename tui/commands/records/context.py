@@ -140,7 +140,8 @@ def _lines(built: "Context", now: str) -> list[str]:
     lines.append("")
     for part in built.parts:
         left = f"  {part.left_out:,} left out" if part.left_out else ""
-        lines.append(f"{part.name:<10} {part.tokens:>5,}  {bar(part.tokens, built.limit, BAR)}{left}".rstrip())
+        cost = built.costs[part.name]
+        lines.append(f"{part.name:<10} {cost:>5,}  {bar(cost, built.limit, BAR)}{left}".rstrip())
     lines.append("")
     lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
     for one in built.considered:

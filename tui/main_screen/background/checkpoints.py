@@ -65,7 +65,7 @@ class CheckpointController:
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.engine
-        if engine is None or not any(one.recovered_at is None for one in engine.screen.checkpoints.many([offered.id])):
+        if engine is None or not any(one.recovered_at is None for one in engine.present.checkpoints.many([offered.id])):
             self._offered = None
             self.host.draw_top()
 
