@@ -3,8 +3,8 @@
     python -m bench.tasks
 
 On the demo's records, in the application itself; typed letters are keys too. A task is done if what it is about is on
-the screen or in the memory afterwards. Below, what three readers did, agents that saw only the screen
-(bench/cases/hesitations.json): it is not measured again."""
+the screen or in the memory afterwards. Below, how often three readers hesitated who saw only the screen, agents, before
+what they wrote was mended (bench/cases/hesitations.json): it is not measured again."""
 
 from __future__ import annotations
 
@@ -60,14 +60,13 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Task:
     """A task, the keys for it, whether it was done, and how many keys are the goal (None for none). `free` of them are
-    not counted, as the letters of a question; `more` are needed where less is seen at once."""
+    not counted, as the letters of a question."""
 
     name: str
     keys: str
     done: Callable[[State], object]
     goal: int | None = None
     free: int = 0
-    more: str = ""
 
 
 QUESTION = "why do we use sqlite?"
@@ -77,7 +76,6 @@ TASKS = (
         f"/sqlite{ENTER}{ENTER}{ENTER}",
         lambda s: isinstance(s.main.pane.record, Commit),
         10,
-        more=ENTER,
     ),
     Task("correct the first stale fact", f"c\x15Drone{ENTER}", lambda s: s.did("correct F#11"), 8),
     Task("only stale facts", "d", lambda s: s.main.view.state == "stale" and "Stale 1" in s.shown, 1),
@@ -129,15 +127,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _readers() -> None:
-    """Print how often the three readers hesitated."""
+    """Print how often the three readers hesitated at each size, before that was mended."""
     with open(CASES, encoding="utf-8") as file:
         readers = json.load(file)["readers"]
-    print()
+    print("\nhesitations of readers, before they were mended")
     for reader in readers:
-        runs = reader["runs"]
-        done = sum(run["done"] is True for run in runs)
-        hesitations = sum(len(run["hesitations"]) for run in runs)
-        print(f"reader {reader['reader']:26} {done} of {len(runs)} done, {hesitations} hesitations")
+        sizes = [f"{width}×{height}" for width, height in SIZES]
+        runs = {size: [run for run in reader["runs"] if run["size"] == size] for size in sizes}
+        said = (
+            f"{size}: {sum(len(run['hesitations']) for run in some)}, {sum(run['done'] is True for run in some)} of"
+            f" {len(some)} done"
+            for size, some in runs.items()
+        )
+        print(f"reader {reader['reader']:26} {';  '.join(said)}")
 
 
 async def _all(place: Location, size: tuple[int, int]) -> list[bool]:
@@ -148,7 +150,7 @@ async def _all(place: Location, size: tuple[int, int]) -> list[bool]:
         for task in TASKS:
             with Memory(place, "cli", lambda: NOW) as memory:
                 state = State(app, memory, memory.history.steps(limit=1)[0].seq)
-                for key in task.keys + (task.more if size[0] < 100 else ""):
+                for key in task.keys:
                     await pilot.press(_name(key))
                     if key in f"{ENTER}123456789cRUdfu":
                         await _settled(app, pilot)
