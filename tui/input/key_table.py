@@ -170,15 +170,6 @@ KEYS = (
     Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo"),
     Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
     Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
-    Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),
-    Key(
-        "record.tag",
-        "number_sign",
-        "ask_for('facts.tag')",
-        "tag",
-        "Tag facts, decisions and tasks; a tag with - in front is taken away",
-        panes=(FACTS, TIMELINE, TASKS),
-    ),
     Key(
         "list.day",
         "t",
@@ -186,6 +177,7 @@ KEYS = (
         "to day",
         "To a day: 2026-10-01, yesterday, 3w",
         panes=(TIMELINE, HISTORY),
+        words={TIMELINE: "day"},
         looks=True,
     ),
     Key(
@@ -196,6 +188,15 @@ KEYS = (
         "See everything as it stood at a moment: a day, a checkpoint, a step",
         panes=(TIMELINE, CHECKPOINTS, HISTORY),
         looks=True,
+    ),
+    Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),
+    Key(
+        "record.tag",
+        "number_sign",
+        "ask_for('facts.tag')",
+        "tag",
+        "Tag facts, decisions and tasks; a tag with - in front is taken away",
+        panes=(FACTS, TIMELINE, TASKS),
     ),
     Key("help.open", "question_mark,f1", "help", "help", "All keys and commands", panes=(*PANES, HITS, PREVIEW)),
     Key(
@@ -319,7 +320,7 @@ KEYS = (
     ),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
-    Key("more.open", "0", "more", "", "Agents, settings and the like", looks=True),
+    Key("more.open", "0", "more", "more", "Agents, settings and the like", panes=(*PANES, HITS), looks=True),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key(

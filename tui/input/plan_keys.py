@@ -4,7 +4,7 @@ from tui.input.key import Key
 
 PLAN = "plan"
 PLAN_KEYS = (
-    Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
+    Key("plan.apply", "enter", "apply", "apply", "Apply what is chosen", panes=(PLAN,)),
     Key("plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
     Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN,)),
     Key(

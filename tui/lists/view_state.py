@@ -116,15 +116,16 @@ def title(
             right += [("  ", ""), (f"{size or 0:,}{whole}", DIM), (f" · {named('screen.leave')} all ", DIM, "show_all")]
         elif facet is not None and facet.choices and short < 3:
             right += [("  ", ""), (f"{named('list.filter')}{' next,' if not short else ''} ", DIM, "filter")]
-            right.append((f"{named('list.only')}{' only…' if short < 2 else ''} ", DIM, "choose_filter"))
+            right.append((f"{named('list.only')} {'only…' if short < 2 else 'only'} ", DIM, "choose_filter"))
         if right and not right[-1][0].endswith(" "):
             right.append((" ", ""))  # terminals and pictures may cut the last cell
         if facet is None:
             shown: list[Piece] = [(f" {LABELS[pane]}", "bold"), (f" {size:,}" if size is not None else "", DIM)]
         else:
             shown = chips(facet, narrowed, room - width(left) - width(right) - 1)
-        if width(left) + width(shown) + width(right) < room and not (shown and shown[-1][0].startswith("+")):
-            break
+        folded = bool(shown) and shown[-1][0].startswith("+")
+        if width(left) + width(shown) + width(right) < room and not (folded and short < 2):
+            break  # what is hidden, and how to narrow, is said before the last chips
     return [*left, *shown], right
 
 

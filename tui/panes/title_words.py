@@ -13,5 +13,5 @@ def left_out(view: View, count: int, text: str, short: int, key: Callable[[str],
     """Return how many rows are hidden or shown in addition, and the key that toggles it; only the number if there is
     little room."""
     if short > 1:
-        text = "all" if view.hidden else f"+{count:,}"
+        text = "all" if view.hidden else f"{count:,} hidden"
     return f"{text}: {key('list.hidden')}"

@@ -11,11 +11,15 @@ from textual.widgets import Static
 from tui.input.key import Key
 from tui.input.key_table import KEYS
 from tui.input.plan_keys import PLAN
+from tui.lists.view_state import WIDE
 from tui.theme.line_filters import content
 from tui.theme.pieces import Piece, width
 from tui.widgets.cached_lines import Kept
 
 LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
+# where the tabs have no room for a name, and where the search says its key above the list
+MORE, ABOVE = "more.open", "search.open"
+BEFORE = 6  # keys of a pane that have precedence before MORE
 
 
 class Bar(Kept, Static):
@@ -104,9 +108,13 @@ class Footer(Bar):
         keys = [key for key in keys if key.shown(self.remapped)]
         if self.looking:
             keys = [key for key in keys if not key.act or key.looks]
-        last = [key for key in keys if key.id in LAST]
+        narrow = (self.size.width or 80) < WIDE
+        keys = [key for key in keys if key.id != (ABOVE if narrow else MORE)]
+        last = [key for key in keys if key.id in (MORE, *LAST)]
         others = [key for key in keys if key not in last]
         room = (self.size.width or 80) - width(self._first)
+        if sum(map(self._width, (*others[:BEFORE], *last))) > room:
+            last = [key for key in last if key.id != MORE]
         while others and sum(map(self._width, (*others, *last))) > room:
             others.pop()
         pieces: list[Piece] = [*self._first]

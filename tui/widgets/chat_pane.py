@@ -32,7 +32,7 @@ WORDS = "words"  # style of text that is never a link
 
 
 class Talk(Preview):
-    """The exchanges, scrolled to the newest at the end."""
+    """The exchanges, scrolled to the newest."""
 
     def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[Line]) -> None:
         """Show these exchanges, or if there are none examples of questions. Keep the scroll position unless it is at
@@ -82,7 +82,10 @@ class Talk(Preview):
         return round(self.scroll_offset.y) + self.size.height >= len(self._rows)
 
     def to_end(self) -> None:
-        self.scroll_to(y=max(0, len(self._rows) - self.size.height), animate=False, force=True)
+        """Scroll to the last answer: to its end, or to its question if it does not fit."""
+        asked = max((y for y, row in enumerate(self._rows) if row and row[0][0] == YOU), default=0)
+        end = max(0, len(self._rows) - self.size.height)
+        self.scroll_to(y=min(end, asked), animate=False, force=True)
 
     def select_last(self) -> bool:
         """Select the first citation of the last answer, which `enter` opens. Return False if it has none."""

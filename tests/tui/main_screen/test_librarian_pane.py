@@ -529,3 +529,11 @@ async def test_arrows_take_the_preview_along_and_the_footer_names_enter_once(sto
             await person.press("right")
             assert person.record is not None and person.record.citation == shown.link
             assert person.lines[-1].startswith(f" enter opens {shown.link} ") and "open, ask" not in person.lines[-1]
+
+
+async def test_a_long_answer_is_read_from_its_question_on(story: Story) -> None:
+    async with opened(story.folder, (80, 14)) as person:
+        await ask(person, "what was decided?")
+        shown = person.main.query_one(Talk)
+        assert len(shown._rows) > shown.size.height
+        assert any("you        what was decided?" in line for line in person.lines)

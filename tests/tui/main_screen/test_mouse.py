@@ -260,7 +260,7 @@ async def test_a_restore_is_chosen_applied_and_left(story: Story, size: tuple[in
         chosen = person.app.screen
         assert isinstance(chosen, PlanScreen)
         assert chosen.query_one("#plan").cursor_key in chosen.chosen  # type: ignore[attr-defined]
-        await mouse.click("apply what is chosen")
+        await mouse.click("apply")
         await mouse.sees("changed; K#")
 
 

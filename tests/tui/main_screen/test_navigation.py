@@ -127,7 +127,7 @@ class TestWhichAreSeen:
         assert (named[len(PANES) :] in (["0"], ["0…"])) is not (99 < waiting < 1000), "where the count leaves room"
         assert (f"6Inbox {waiting:,}" in [piece[0] for piece in pieces]) is (0 < waiting < 1000)
 
-    @pytest.mark.parametrize("hidden, told", [(False, "+4: H"), (True, "all: H")])
+    @pytest.mark.parametrize("hidden, told", [(False, "4 hidden: H"), (True, "all: H")])
     def test_what_is_left_out_is_told_where_there_is_little_room(self, hidden: bool, told: str) -> None:
         counts = {"superseded": 3, "forgotten": 1, "active": 80}
         left, right = title("facts", View(hidden=hidden), counts, states(counts), 80, 0, len(" All 80 ") + 9)
@@ -178,7 +178,7 @@ class TestSizes:
                 await person.settle()
                 assert (person.at, found.cursor_key, person.record, found.marks) == (pane, key, record, marks), size
                 assert pane in person.seen
-                assert found._on_screen(found.cursor_index), f"the cursor is on the screen, {size}"
+                assert found.line_of(found.cursor_index) is not None, f"the cursor is on the screen, {size}"
                 assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
 
     async def test_what_is_scrolled_stays_scrolled(self, full: Story) -> None:
@@ -477,3 +477,28 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story
         await person.search("jenkins")
         await person.press("enter")
         assert person.main.query_one("#hits-pane").size.height > 30
+
+
+@pytest.mark.parametrize("pane", ["1", "2", "6"])
+async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(story: Story, pane: str) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await person.press(pane)
+        assert person.lines[-1].endswith("0 more")
+        assert person.sees("/ search"), "which stands above the list, so not here too"
+        assert "/ search" not in person.lines[-1]
+        assert pane != "2" or "t day" in person.lines[-1]
+
+
+async def test_a_panes_own_keys_come_before_what_the_tabs_have_no_room_for(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await person.press("7")
+        assert "I question" in person.lines[-1] and "0 more" not in person.lines[-1]
+        await person.press("4")
+        assert "u undo my last" in person.lines[-1] and "0 more" not in person.lines[-1]
+
+
+async def test_where_it_is_narrow_it_is_said_in_words_what_is_hidden_and_how_to_narrow(story: Story) -> None:
+    with story.open() as memory:
+        memory.facts.forget([story.facts["kubernetes"]])
+    async with opened(story.folder, NARROW) as person:
+        assert person.title.endswith("hidden: H  d o only"), person.title

@@ -17,6 +17,7 @@ from tui.input.key_table import BY_ID, KEYS, LISTS, OF_RECORDS, PANES
 from tui.input.pane import Pane
 from tui.input.pane_table import BY_NAME, NAMES
 from tui.lists.view_state import View, empty, empty_list
+from tui.panes.timeline.facets import kinds
 
 FOLDER = ROOT / "tui" / "panes"
 
@@ -97,3 +98,10 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
     assert all(key in seen["footer"] for key in ("e log", "space mark", "? help")) and seen["asks"] == [": event"]
     assert seen["next"] == "preview" and seen["narrow"] == ["events"]
     assert seen["empty"] and "No events yet. Press e to log" in seen["empty"][0]
+
+
+def test_the_kinds_of_the_timeline_add_up_to_all_and_what_is_apart_says_so() -> None:
+    facet = kinds({"decision": 3, "commit": 4, "summary": 2})
+    together = [one for one in facet.choices if "apart" not in one.word]
+    assert sum(one.count or 0 for one in together) == facet.total == 7
+    assert [one.word for one in facet.choices if one not in together] == ["Conversations apart"]

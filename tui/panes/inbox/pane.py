@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     unread = counts.get("unread", 0)
-    turns = f"{unread:,} unread" if short > 1 else f"{many(unread, 'turn')} no model has read"
+    turns = f"{many(unread, 'turn')} unread" if short > 1 else f"{many(unread, 'turn')} no model has read"
     return [
         (turns if unread else None, "model"),
     ]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 WORDS = {
     "decision": "Decisions", "commit": "Commits", "event": "Events", "iteration": "Iterations",
-    "checkpoint": "Checkpoints", "summary": "Conversations",
+    "checkpoint": "Checkpoints", "summary": "Conversations apart",
 }  # fmt: skip
-APART = "summary"  # shown only if it is chosen
+APART = "summary"  # shown only if it is chosen, and not among all
 
 
 def kinds(counts: Mapping[str, int]) -> Facet:

@@ -30,7 +30,8 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     ]
     DEFAULT_CSS = """
     OnlyScreen { align: center middle; }
-    OnlyScreen > Vertical { width: auto; max-width: 100%; height: auto; padding: 1 2; background: $panel; }
+    OnlyScreen > Vertical { width: auto; min-width: 58; max-width: 100%; height: auto; }
+    OnlyScreen > Vertical { padding: 1 2; background: $panel; }
     OnlyScreen Grid { height: auto; width: auto; grid-columns: 25; grid-rows: auto; grid-gutter: 1 0; }
     OnlyScreen Grid > Vertical { height: auto; width: 25; }
     OnlyScreen Bar { height: 1; }

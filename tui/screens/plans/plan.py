@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import BindingType
 
 from store import FOLLOWING_KINDS as FOLLOWS
@@ -25,7 +26,7 @@ from tui.render.line_parts import writer
 from tui.render.plurals import count
 from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
-from tui.theme.pieces import Piece
+from tui.theme.pieces import Piece, width
 from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
+EDGES = 4  # cells around the two parts of a line, and between them
 STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
 KINDS = {
     None: "all",
@@ -131,11 +133,12 @@ class PlanScreen(ChoosingScreen):
         right: list[Piece] = []
         if self._kind == "checkpoint":
             right = [("strategy ", "$dim", "strategy")]
-            shown = [self._strategy] if self.has_class("-narrow") else STRATEGIES
-            for name in shown:
-                word, action = STRATEGIES[name], "strategy" if len(shown) == 1 else f"choose_strategy('{name}')"
-                look = "bold $text-accent" if name == self._strategy else "$dim"
-                right += [(f" {word} ", look, action)]
+            looks = {name: "bold $text-accent" if name == self._strategy else "$dim" for name in STRATEGIES}
+            every: list[Piece] = [
+                (f" {word} ", looks[name], f"choose_strategy('{name}')") for name, word in STRATEGIES.items()
+            ]
+            fits = cell_len(self._heading) + width(right) + width(every) + EDGES <= self.app.size.width
+            right += every if fits else [(f" {STRATEGIES[self._strategy]} ", looks[self._strategy], "strategy")]
         self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
@@ -151,7 +154,7 @@ class PlanScreen(ChoosingScreen):
                 left.append((f"  [!] {clashes:,} {why}kept unless chosen", "$text-warning"))
             if stuck := sum(bool(change.blocked) for change in changes):
                 left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
-            if len(left) > 2 and narrow:  # of the note, keep at least how to undo
+            if width(left) + len(note) + EDGES > self.app.size.width:  # of the note, keep at least how to undo
                 note = note.rpartition("; ")[2]
         self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
 

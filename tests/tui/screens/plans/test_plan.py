@@ -289,12 +289,12 @@ class TestRestore:
         async with opened(story.folder, HUGE) as person:
             await person.press("3")
             await person.plan_of("R")
-            assert person.lines[-1].split("  ")[0].strip() == "enter apply what is chosen"
+            assert person.lines[-1].split("  ")[0].strip() == "enter apply"
             assert all(word in person.lines[-1] for word in ("space choose", "d one kind", "s strategy", "esc leave"))
             await person.press("escape")
             await to_step(person, 15)
             await person.plan_of("U")
-            assert "strategy" not in person.lines[-1] and "apply what is chosen" in person.lines[-1]
+            assert "strategy" not in person.lines[-1] and "enter apply" in person.lines[-1]
             await person.press("s", "s")
             assert chosen(person) == "2 of 2", "there is no other strategy for a step"
 
@@ -519,3 +519,10 @@ def _since(memory: Memory, text: str) -> int:
     from store.services.point_in_time import moment
 
     return moment(memory, text).seq
+
+
+async def test_that_there_is_another_strategy_is_seen_where_it_is_narrow(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await person.press("3")
+        await person.plan_of("R", "d")
+        assert person.sees("strategy  replace", "s strategy", "u undoes it all")
