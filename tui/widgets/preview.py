@@ -63,7 +63,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     class Selected(Message):
         """Another citation was selected, or none; or the selected one is another after other lines came."""
 
-        preview: "Preview"
+        preview: Preview
 
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""
