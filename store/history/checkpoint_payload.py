@@ -17,6 +17,7 @@ from store.conversations.rule_summary import said_in
 from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
 from store.database.values import Json, Verbatim
+from store.history import compression
 from store.records.decisions import Decisions
 from store.records.tasks import Tasks
 from store.text import entities as names
@@ -172,8 +173,9 @@ def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
         "   WHERE step.undone_by IS NOT NULL),"
         " standing AS (SELECT seq FROM chain JOIN history USING (seq) WHERE depth % 2 = 0 AND undone_by IS NULL) "
         "SELECT tbl, iif(op = 'UPDATE' AND status IN ('forgotten', 'done'), status, op) AS what, count(DISTINCT pk)"
-        " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status FROM history_row WHERE seq > ?1"
-        "   AND seq IN standing ORDER BY seq DESC LIMIT ?2) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+        " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status"
+        f"   FROM {compression.every_row(database)} WHERE seq > ?1 AND seq IN standing ORDER BY seq DESC LIMIT ?2)"
+        " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
         (seq, LOOKED_AT),
     )
     return [(count, WORDS[table, what]) for table, what, count in rows if (table, what) in WORDS][:4]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tui.screens.application import Application
 
 LONGEST = 30  # cells of a value in the list
+UNDO = "u"
 AGES = frozenset(("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "120", "180"))
 
 
@@ -71,7 +72,7 @@ class SettingsScreen(ListScreen["str | None"]):
         Binding("escape,q", "leave", "Close", id="settings.close", tooltip="Close the settings"),
         Binding("c", "edit", "Change", id="settings.edit", tooltip="Change the value"),
         Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
-        Binding("u", "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
+        Binding(UNDO, "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
         Binding("slash", "find", "Find", id="settings.find", tooltip="Find settings by words"),
     ]
     NAME = "settings"
@@ -108,7 +109,7 @@ class SettingsScreen(ListScreen["str | None"]):
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
-            keys.append(("u", "undo", "undo"))
+            keys.append((UNDO, "undo", "undo"))
         self.put_keys(keys, "all" if self._words else "closes")
 
     @property
@@ -229,7 +230,7 @@ class SettingsScreen(ListScreen["str | None"]):
         self._show()
         now = self._config.find(change.name)
         is_now = "" if now is None else f" is {as_text(now.value)}"
-        back = "" if undoes else ", u to undo"  # before the path, which may be longer than the line
+        back = "" if undoes else f", {UNDO} to undo"  # before the path, which may be longer than the line
         where = f"{'taken out of' if change.after is None else 'written to'} {change.path}"
         self.say(f"{'Undone: ' if undoes else ''}{change.name}{is_now}{back}: {where}")
 

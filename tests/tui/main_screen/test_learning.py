@@ -131,6 +131,8 @@ async def test_all_of_one_conversation_is_taken_back_together(story: Story, on: 
         await person.until(lambda: not person.planning)
         await person.until(lambda: not any("deploy se hace" in row for row in person.rows))
         await person.press("u")
+        await person.until(lambda: person.sees("records)? y/n"))  # more than one: it asks
+        await person.press("y")
         await person.until(lambda: any("deploy se hace" in row for row in person.rows))
 
 
