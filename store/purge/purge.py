@@ -13,8 +13,8 @@ from store.conversations import hook_spool
 from store.database.database import Database
 from store.database.erasure import purged_words, tombstones
 from store.database.erasure.purge_state import pending
+from store.database.writing import disk_reserve
 from store.database.writing.change_capture import TEXTS, columns
-from store.database.writing.disk_reserve import with_room
 from store.documents.documents import Documents
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
@@ -194,6 +194,7 @@ class Purge:
         self.erase(plan, picked, actor=actor)
         chosen_places = [plan.places[index] for index in picked]
         refused = self._cut_files(chosen_places) | guarded.cut(chosen_places, Words(plan.texts))
+        disk_reserve.renew(self._database.path)
         finished = finish(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"{guarded.WHAT if place.table == guarded.TABLE else 'your file'}: {why}", can=False)
@@ -220,7 +221,7 @@ class Purge:
             raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
         chosen_files = {place.key for place in places if place.table == "file"}
         stay = {place.key for place in plan.places if place.table == "file"} - chosen_files
-        with_room(self._database.path, lambda: self._erase(plan, places, stay, actor))
+        disk_reserve.with_room(self._database.path, lambda: self._erase(plan, places, stay, actor))
         if any(place.table == "spool" for place in places):
             hook_spool.drop(self._database.path, Words(plan.texts))
 

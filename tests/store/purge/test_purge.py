@@ -677,6 +677,18 @@ def test_the_ballast_is_private_and_comes_back(memory: Memory):
     assert ballast.stat().st_size == 128 << 10
 
 
+def test_the_ballast_holds_no_word_by_chance(memory: Memory):
+    """Its random bytes held a word of three letters once in twenty times, and a purge said that it was left there."""
+    ballast = Path(f"{memory.database.path}-ballast")
+    no_text = set(b"\xc0\xc1") | set(range(0xF5, 0x100))
+    assert set(ballast.read_bytes()) == no_text
+    ballast.write_bytes(b"..zip..")  # as an older version may have
+    memory.facts.remember("zip")
+    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    assert not any(verdict.found for verdict in prove(["zip"], [str(ballast)]))
+    assert set(ballast.read_bytes()) == no_text
+
+
 def test_packed_history_is_purged_too(memory: Memory, folder: Path):
     """The record's own rows and another's that quote it, in blocks; the neighbours stay, and the chain is whole."""
     memory.facts.remember("the team is five")
