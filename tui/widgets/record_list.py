@@ -349,6 +349,9 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._width = self.scrollable_content_region.width
         size = len(self.rows or ())
         last = self._top_for(size - 1) if size and self._height else 0
+        if last and not self.show_vertical_scrollbar:  # it comes, and takes its width from the rows
+            self._width -= self.styles.scrollbar_size_vertical
+            last = self._top_for(size - 1)
         self.virtual_size = Size(1, last + self._height if last else min(size, self._height))
 
     def on_mount(self) -> None:
