@@ -450,3 +450,19 @@ async def test_the_focus_shows_the_cursor_that_was_scrolled_out() -> None:
         app.list.focus()
         await pilot.pause()
         assert app.list.cursor_key == "F60" and app.list.line_of(60) is not None
+
+
+class Wrapping(Facts):
+    """Rows of two lines where they have less than all 40 columns."""
+
+    def lines(self, index: int, width: int) -> list[list[tuple[str, str]]]:
+        return super().lines(index, width) * (2 if width < 39 else 1)
+
+
+async def test_the_scrollbar_is_measured_beside_itself() -> None:
+    """It takes its width from the rows; the end was that of rows without it, until other rows came."""
+    app = ListApp(Wrapping([f"fact {number}" for number in range(50)]))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await pilot.pause()
+        assert app.list.show_vertical_scrollbar
+        assert app.list.virtual_size.height == 40 + 20, "the last ten rows fill 20 lines"
