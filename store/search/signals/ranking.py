@@ -213,7 +213,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
             words = trust * left * one.bm25 / most
-            if words and foreign(question.language, one.language or usual):
+            if words and question.language and foreign(question.language, one.language or usual):
                 words *= ACROSS
             near = left * scaled[one.id]
             by_text = words if words > by_text else by_text
