@@ -195,7 +195,6 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(self.Highlighted(self, self.cursor_key))
 
     def _drawn(self) -> list[Strip]:
-        """Return the lines as drawn."""
         return [self.render_line(y) for y in range(self._height)]
 
     def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
@@ -203,8 +202,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         now = self._drawn()
         if not drawn or len(now) != len(drawn):
             self.refresh()
-            return
-        for y, (strip, other) in enumerate(zip(now, drawn, strict=True)):
+        for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
             if strip != other:
                 self.refresh(Region(0, y, self._width, 1))
 
@@ -367,8 +365,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._move_to(cursor)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        # The scrollbar repaints at every step, which costs as much as half the list; its thumb moves by eighths of a
-        # cell.
+        # The scrollbar repaints at every step, which costs half a list; its thumb moves by eighths of a cell.
         eighth = max(1.0, self.virtual_size.height / (8 * max(1, self._height)))
         if old_value // eighth != new_value // eighth:
             self.vertical_scrollbar.position = new_value
