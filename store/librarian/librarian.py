@@ -276,7 +276,7 @@ class Librarian:
         readable = self._readable(matches) if chat is not None else []
         missing = [] if exact else unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
-            done = self._against(asked, about, matches) if not exact or tells_no_reason(quoted[0]) else None
+            done = self._against(asked, about.rstrip("?"), matches) if not exact or tells_no_reason(quoted[0]) else None
             verb_counts = not asked.unclear and (not exact or asked.aspect == WHO or ways)
             if done or (verb_counts and (done := self._done(about, asked.aspect, matches))):
                 matches = [done, *(one for one in matches if one != done)]

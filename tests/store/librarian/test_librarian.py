@@ -86,6 +86,13 @@ def test_why_not_is_answered_by_the_decision_that_turned_it_down(told: Memory, q
     assert not answer.text.startswith(NEAR)
 
 
+def test_a_shorter_name_finds_the_decision_though_another_record_has_it(memory: Memory) -> None:
+    """Before texts have vectors: `postgres` stood in a commit, and so PostgreSQL was not looked for."""
+    memory.decisions.decide("Use SQLite, not PostgreSQL", "WAL", alternatives=("PostgreSQL",), rationale="one file")
+    memory.commits.log("a" * 40, message="ci: start postgres before the tests", author="Ana")
+    assert ask(memory, "why not postgres?").citations[0] == "D#1"
+
+
 @pytest.mark.parametrize(
     "question",
     ["why not Cassandra?", "¿por qué no usamos Cassandra?", "why don't we use Cassandra for the sessions?"],
