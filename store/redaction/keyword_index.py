@@ -1,7 +1,7 @@
 """Select the families that a text may contain, and their offsets: all keywords are searched in one pass over the text.
 
 The automaton takes four milliseconds to import and to build, and a command or a hook writes a few short texts: those
-are searched by the first two characters of the keywords, some ten microseconds a text. A pattern is compiled at the
+are searched by the first three characters of the keywords, some ten microseconds a text. A pattern is compiled at the
 first occurrence of one of its keywords.
 """
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Gate = Callable[[str, int], re.Match[str] | None]
 
     Meaning = tuple[bool, str, str, list[int]]
+    Beginnings = dict[str, tuple[tuple[str, ...], list[tuple[str, str, int]]]]
 
 _EDGED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 """Characters that may not precede a mark that begins a word, in lower case."""
@@ -26,7 +27,7 @@ _FIRST, _SHORT = 400, 600
 class KeywordIndex:
     """The keywords of some families. `families` are in the order in which they are tried."""
 
-    __slots__ = ("_find", "_first", "_gates", "_meant", "_pairs", "families")
+    __slots__ = ("_begun", "_find", "_first", "_gates", "_meant", "_short", "families")
 
     def __init__(self, families: "Sequence[Family]") -> None:
         self.families = families
@@ -34,7 +35,8 @@ class KeywordIndex:
         self._first = _FIRST
         self._gates: dict[str, Gate] = {}
         self._meant: list[list[Meaning]] = []
-        self._pairs: dict[str, list[tuple[str, str, int]]] = {}
+        self._begun: Beginnings = {}
+        self._short: list[str] = []
 
     def _built(self) -> "Find":
         from ahocorasick_rs import AhoCorasick, Implementation
@@ -98,16 +100,18 @@ class KeywordIndex:
 
     def _each(self, text: str, lowered: str) -> dict[int, list[int]]:
         """Return the offsets of the keywords of each family, by its number, without the automaton: the keywords are
-        looked up by their first two characters."""
-        if not self._pairs:
-            for number, family in enumerate(self.families):
-                for keyword in family.keywords:
-                    folded = keyword if family.fold else keyword.lower()
-                    self._pairs.setdefault(folded[:2], []).append((folded, "" if family.fold else keyword, number))
+        looked up by their first three characters, or by both where they have no more."""
+        begun = self._begun or self._by_start()
+        places = [(at, lowered[at : at + 3]) for at in range(len(lowered) - 2) if lowered[at : at + 3] in begun]
+        for start in self._short:
+            at = lowered.find(start)
+            while at >= 0:
+                places.append((at, start))
+                at = lowered.find(start, at + 1)
         found: dict[int, list[int]] = {}
-        begun = self._pairs.get
-        for at in range(len(lowered) - 1):
-            for keyword, exact, number in begun(lowered[at : at + 2], ()):
+        for at, start in places:
+            keywords, meant = begun[start]
+            for keyword, exact, number in meant if lowered.startswith(keywords, at) else ():
                 if not lowered.startswith(keyword, at) or (exact and not text.startswith(exact, at)):
                     continue
                 family = self.families[number]
@@ -118,6 +122,16 @@ class KeywordIndex:
                     continue
                 found.setdefault(number, []).append(at)
         return found
+
+    def _by_start(self) -> "Beginnings":
+        meant: dict[str, list[tuple[str, str, int]]] = {}
+        for number, family in enumerate(self.families):
+            for keyword in family.keywords:
+                folded = keyword if family.fold else keyword.lower()
+                meant.setdefault(folded[:3], []).append((folded, "" if family.fold else keyword, number))
+        self._short = [start for start in meant if len(start) < 3]
+        self._begun = {start: (tuple({one[0] for one in some}), some) for start, some in meant.items()}
+        return self._begun
 
     def _likely(self, lowered: str, found: dict[int, list[int]]) -> "list[tuple[Family, list[int]]]":
         """Return the families found, in their order, each with the offsets where a match could begin."""
