@@ -36,10 +36,16 @@ from store.trust.ownership import remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
-CLEAN = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": "", "MEMORANDA_DB": ""}
+CLEAN = {
+    "PYTHONDONTWRITEBYTECODE": "",
+    "PYTHONPATH": "",
+    "MEMORANDA_DB": "",
+    "XDG_CONFIG_HOME": os.path.join(CACHE, "no-configuration"),
+}
 # without embedding, whose progress output would be taken for the last byte of a key
 ALONE = {**CLEAN, "MEMORANDA_WITHOUT": "model"}
-"""The environment of a measured process: none of our variables. An empty variable counts as unset."""
+"""The environment of a measured process: none of our variables, and nobody's settings. An empty variable counts as
+unset."""
 
 
 # tables

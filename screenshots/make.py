@@ -93,6 +93,7 @@ def main(names: Sequence[str]) -> None:
     for name in names or PICTURES:
         for mode in THEMES:
             with tempfile.TemporaryDirectory() as folder:  # a demo for each: a picture may change what it shows
+                os.environ["XDG_CONFIG_HOME"] = folder  # the theme chosen here is not the person's, nor theirs this one
                 svg = asyncio.run(take(name, mode, demo.build(folder, NOW)))
             made = [svg, as_png(svg, PICTURES[name][0][0])] if converter else [svg]
             print("  ".join(f"{path.relative_to(ROOT)} {path.stat().st_size:,}" for path in made), flush=True)

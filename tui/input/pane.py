@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tui.input.key import Key
 
@@ -18,8 +18,7 @@ def _nothing(
     return []
 
 
-@dataclass(frozen=True)
-class Pane:
+class Pane(NamedTuple):
     """The declaration of a pane. Members imported only on demand are named `module.member`, relative to the pane's
     folder."""
 
@@ -42,7 +41,7 @@ class Pane:
     words: Words = _nothing
     """(view, counts, short, key) → the right part of the title, as (text, action of a click); shorter for a higher
     `short`, up to 3; `key` returns the key of an id."""
-    filters: Mapping[str, object] = field(default_factory=dict)
+    filters: Mapping[str, object] = MappingProxyType({})
     """The fields of the view that filter it, with their neutral values."""
     facets: str = ""
     """The function of a memory that returns by what the list can be narrowed, the facet of its chips first; empty if it

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tui.input.key_table import HITS, INBOX, NUMBERS, PANES, named
 from tui.input.pane_table import BY_NAME
@@ -22,8 +21,7 @@ LABELS = {pane: BY_NAME[pane].label or pane.capitalize() for pane in PANES}
 DIM, STRONG = "$dim", "bold $text-accent"
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """The state of the lists: the facts' order and filters (`state` is a key of `fact_groups.NEEDS` or GONE), the
     timeline's kind, the history's actor, the inbox's `asker`, the tasks' `progress` (a status), whether replaced,
     forgotten, done or automatic records are shown too, the question and the session of the context (empty: the last

@@ -6,8 +6,7 @@ restores the previous view."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from store import MemorandaError, local_time
 from tui.input.key_table import PANES, named
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from tui.widgets.bars import Footer, Split
 
 
-@dataclass(frozen=True)
-class ScreenPosition:
+class ScreenPosition(NamedTuple):
     """The state to restore: the lists' view, and each list's cursor."""
 
     view: View

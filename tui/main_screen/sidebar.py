@@ -105,7 +105,7 @@ def _pane(name: str, current: bool, count: int | None) -> list[Piece]:
 
 
 def _choice(field: str, one: Choice, chosen: bool) -> list[Piece]:
-    number = "" if one.count is None else f"{one.count:,}"
+    number = "" if one.number is None else f"{one.number:,}"
     text = f" {one.glyph or ' '} {fit(visible(one.word), ROOM - 5 - len(number)).rstrip()}{' ×' if chosen else ''}"
     action = f"only({field!r}, {'' if chosen else one.value!r})"
     return [(f"{text}{number:>{ROOM - cell_len(text)}}", "bold reverse" if chosen else "", action)]

@@ -6,7 +6,6 @@ first layer against hostile text); only citations in a text become links."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, chop_cells
@@ -53,17 +52,19 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    @dataclass
     class Opened(Message):
         """A citation was followed, by Enter or a click."""
 
-        citation: Citation
+        def __init__(self, citation: Citation) -> None:
+            super().__init__()
+            self.citation = citation
 
-    @dataclass
     class Selected(Message):
         """Another citation was selected, or none; or the selected one is another after other lines came."""
 
-        preview: Preview
+        def __init__(self, preview: Preview) -> None:
+            super().__init__()
+            self.preview = preview
 
     selected: reactive[int] = reactive(-1)
     """The index of the selected citation; -1 for none."""

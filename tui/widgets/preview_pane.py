@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -29,11 +28,12 @@ DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
 class PreviewPane(SaysDefects, Kept, Vertical):
     """Shows `record`; None if there is none, or a text is shown instead."""
 
-    @dataclass
     class Failed(Message):
         """A citation could not be opened."""
 
-        error: MemorandaError
+        def __init__(self, error: MemorandaError) -> None:
+            super().__init__()
+            self.error = error
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

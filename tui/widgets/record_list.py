@@ -7,7 +7,6 @@ the selected one keeps its line on the screen."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -53,10 +52,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "›", "»")
     """The cell at the left edge: none, a cursor without focus, the cursor; the same for a marked row."""
 
-    @dataclass
     class RowMessage(Message):
-        record_list: RecordList
-        key: Hashable
+        def __init__(self, record_list: RecordList, key: Hashable) -> None:
+            super().__init__()
+            self.record_list, self.key = record_list, key
 
         @property
         def control(self) -> RecordList:

@@ -8,7 +8,6 @@ answer."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
@@ -48,16 +47,16 @@ class SearchBar(SaysDefects, Kept, Horizontal):
     }
     """
 
-    @dataclass
     class Found(Message):
         """An answer to the current query; `again` if only the memory changed, not the query; `late` if embeddings were
-        merged into the keyword hits."""
+        merged into the keyword hits; `offers` are other spellings of words, if nothing was found."""
 
-        answer: Answer
-        again: bool = False
-        late: bool = False
-        offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-        """Alternative spellings of words, if nothing was found."""
+        def __init__(self, answer: Answer, again: bool = False, late: bool = False) -> None:
+            super().__init__()
+            self.answer = answer
+            self.again = again
+            self.late = late
+            self.offers: Mapping[str, Sequence[str]] = {}
 
     class Cleared(Message):
         """The query is empty; `left` if the bar was closed with it."""
@@ -72,9 +71,10 @@ class SearchBar(SaysDefects, Kept, Horizontal):
     class Entered(Message):
         """The user moves on to the hits."""
 
-    @dataclass
     class Failed(Message):
-        error: MemorandaError
+        def __init__(self, error: MemorandaError) -> None:
+            super().__init__()
+            self.error = error
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="-idle")  # a class added later would restyle everything
@@ -256,8 +256,9 @@ class SearchBar(SaysDefects, Kept, Horizontal):
 
         def show(answer: Answer | None, late: bool, more: bool = False) -> None:
             if answer is not None and wanted():
-                offers = {} if answer.hits or more else seeker.spellings(query)
-                found = self.Found(answer, again, late, offers)
+                found = self.Found(answer, again, late)
+                if not answer.hits and not more:
+                    found.offers = seeker.spellings(query)
                 self.app.call_from_thread(self._show, found, number, more)
 
         try:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from threading import Event, Thread
 from time import monotonic
 
@@ -20,24 +19,24 @@ if TYPE_CHECKING:
 OFTEN = 0.1  # minimum seconds between two updates of a pull's progress
 
 
-@dataclass
 class Pull:
     """The state of a model's pull: its progress; `ended` with `trouble`, or without once the model is complete."""
 
-    name: str
-    far: PullResult
-    pace: RateMeter
-    ended: bool = False
-    trouble: ModelFailed | None = None
+    def __init__(self, name: str, far: PullResult, pace: RateMeter) -> None:
+        self.name = name
+        self.far = far
+        self.pace = pace
+        self.ended = False
+        self.trouble: ModelFailed | None = None
 
 
-@dataclass
 class Trial:
     """The state of a model's trial: its result, or why there is none."""
 
-    name: str
-    tried: ProbeResult | None = None
-    trouble: MemorandaError | None = None
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tried: ProbeResult | None = None
+        self.trouble: MemorandaError | None = None
 
     @property
     def ended(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tui.render.line_parts import writer
 from tui.theme.escape import visible
@@ -18,21 +18,19 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ALL = "0"  # the key that shows all records again, in the menu
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A value of a facet: the word shown, how many records have it (None if unknown), its glyph and the glyph's style,
     and its letter in the menu if that never changes."""
 
     value: str
     word: str
-    count: int | None = None
+    number: int | None = None
     glyph: str = ""
     look: str = ""
     letter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(NamedTuple):
     """A field of the view (in a search: a filter of the query), its name, and its choices. `total` is the number of
     records without this filter."""
 
@@ -45,13 +43,13 @@ class Facet:
 def counted(field: str, name: str, rows: Iterable[tuple[str, int]]) -> Facet:
     """Return the facet of (value, number) rows, the value itself as its word."""
     choices = [Choice(value, value.replace("_", " "), count) for value, count in rows if count]
-    return Facet(field, name, tuple(choices), sum(count or 0 for count in (one.count for one in choices)))
+    return Facet(field, name, tuple(choices), sum(one.number or 0 for one in choices))
 
 
 def written_by(field: str, rows: Iterable[tuple[str, int]]) -> Facet:
     """Return the facet of (origin, number) rows."""
     choices = [Choice(origin, writer(origin), count) for origin, count in rows if count]
-    return Facet(field, "Written by", tuple(choices), sum(count or 0 for count in (one.count for one in choices)))
+    return Facet(field, "Written by", tuple(choices), sum(one.number or 0 for one in choices))
 
 
 def lettered(facets: Sequence[Facet]) -> list[list[tuple[str, Choice]]]:
@@ -99,7 +97,7 @@ def chips(facet: Facet, narrowed: Mapping[str, object], room: int) -> list[Piece
 
 def _chip(field: str, one: Choice, chosen: bool) -> list[Piece]:
     action = f"only({field!r}, {'' if chosen else one.value!r})"
-    number = "" if one.count is None else f" {one.count:,}"
+    number = "" if one.number is None else f" {one.number:,}"
     glyph = f"{one.glyph} " if one.glyph else ""
     if chosen:
         return [(" ", ""), (f" {glyph}{visible(one.word)}{number} × ", CHOSEN, action)]
@@ -120,7 +118,7 @@ def _said(field: str, value: str) -> str:
 
 def following(facet: Facet, now: object) -> str | None:
     """Return the value of the chip after the chosen one, among those that leave records; None after the last."""
-    order: list[str | None] = [None, *(one.value for one in facet.choices if one.count != 0)]
+    order: list[str | None] = [None, *(one.value for one in facet.choices if one.number != 0)]
     return order[(order.index(now) + 1) % len(order)] if now in order else None
 
 

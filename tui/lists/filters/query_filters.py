@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tui.lists.filters.facets import Choice, Facet
 from tui.render.badges import KIND_GLYPHS
@@ -66,9 +65,9 @@ def of_search(facts: Sequence[Facet], counts: Mapping[str, int]) -> list[Facet]:
         choices = facet.choices
         if facet.field == "state":
             choices = tuple(
-                replace(one, value=one.word.casefold()) for one in facet.choices if one.value in FACT_STATES
+                one._replace(value=one.word.casefold()) for one in facet.choices if one.value in FACT_STATES
             )
-        found.append(replace(facet, field=fields[facet.field], choices=choices))
+        found.append(facet._replace(field=fields[facet.field], choices=choices))
     return [*found, *(Facet(field, field[:-1].capitalize(), _times(values)) for field, values in TIMES.items())]
 
 
@@ -87,7 +86,7 @@ def completions(query: str, facets: Sequence[Facet]) -> list[tuple[str, int | No
     if facet is None:
         return []
     found = [
-        (f"{name}{_quoted(one.value)}", one.count)
+        (f"{name}{_quoted(one.value)}", one.number)
         for one in facet.choices
         if one.value.casefold().startswith(start) or one.word.casefold().startswith(start)
     ]

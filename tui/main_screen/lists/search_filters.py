@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from store import MemorandaError
@@ -53,7 +52,7 @@ class SearchFilters:
             whole = answer.total == len(answer.hits)
             self._asked = asked
             shown = Counter(hit.kind for hit in answer.hits)
-            self._kinds = replace(kinds(shown, whole), total=answer.total)
+            self._kinds = kinds(shown, whole)._replace(total=answer.total)
             if not whole and (engine := self.host.engine) is not None:
                 work = lambda: self.host.later(self._number, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
                 self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
@@ -62,7 +61,7 @@ class SearchFilters:
         """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
         if counts and asked == self._asked:
             every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
-            self._kinds = replace(kinds(every), total=self._kinds.total)
+            self._kinds = kinds(every)._replace(total=self._kinds.total)
             self.host.draw_titles()
 
     def chips(self, room: int) -> list[Piece]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tui.input.pane_table import BY_NAME
@@ -37,7 +36,7 @@ class ViewController:
 
     def change(self, **changes: object) -> None:
         """Apply a change of order or filters."""
-        self.view = replace(self.view, **changes)  # type: ignore[arg-type]
+        self.view = self.view._replace(**changes)  # type: ignore[arg-type]
         self.host.draw_titles()
         self.host.reload()
 

@@ -65,7 +65,7 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     def _row(self, letter: str, facet: Facet, one: Choice) -> list[Piece]:
         action = f"screen.pick({letter!r})"
         chosen = self._active.get(facet.field) == one.value
-        number = "" if one.count is None else f"{one.count:,}"
+        number = "" if one.number is None else f"{one.number:,}"
         room = COLUMN - 8 - len(number)  # beside letter, glyph, number and the gap to the next column
         word = one.word if len(one.word) <= room else f"{one.word[: room - 1]}…"
         left: list[Piece] = [(letter, KEY, action), (f" {one.glyph or ' '} ", one.look, action)]
