@@ -6,7 +6,6 @@ from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location, locate
 from store.database.database import Database
-from store.trust import ownership
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +99,8 @@ class Memory:
         if location.look:
             self.database = Database(location.path, door, clock, create=False, look=True)
         else:
+            from store.trust import ownership
+
             ours = ownership.Trust(location.path, ownership.require(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None
@@ -142,6 +143,8 @@ class Memory:
     def close(self) -> None:
         for one in (self.database, self.database.beside):
             if one is not None and one.last_step is not None:
+                from store.trust import ownership
+
                 ownership.note(one.connection, one.path)
         self.database.close()
 

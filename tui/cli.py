@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location, ownership
+from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location
 from tui.cli_output import (
     Waiting,
     complain,
@@ -93,6 +93,8 @@ def _run(arguments: list[str]) -> int:
         print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
+        from store import ownership
+
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
     with _opened(place, verb) as memory:
         lines = tell if sys.stdout.isatty() and not as_json else None

@@ -1,7 +1,7 @@
 """Compare two states of a record column by column, as lines of (text, style) pieces."""
 
-import json
 from collections.abc import Mapping
+from typing import Any
 
 from store import PERSON, cite, local_time
 from tui.render.badges import state_word
@@ -50,9 +50,9 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
     if name == "pinned":
         return "yes" if value else ""
     if name in ("tags", "evidence", "alternatives", "others"):
-        return ", ".join(map(_item, json.loads(str(value))))
+        return ", ".join(map(_item, _parsed(value)))
     if name == "change":
-        return "; ".join(f"{key} {word}" for key, word in json.loads(str(value)).items())
+        return "; ".join(f"{key} {word}" for key, word in _parsed(value).items())
     if name == "status":
         return state_word(str(value)).replace("_", " ")
     if name == "origin":
@@ -62,6 +62,12 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
     if name in ("decision_id", "iteration_id") and isinstance(value, int):
         return cite(name.removesuffix("_id"), value)
     return str(value)
+
+
+def _parsed(value: object) -> Any:
+    import json  # a millisecond, and the first frame shows no change
+
+    return json.loads(str(value))
 
 
 def _item(item: object) -> str:

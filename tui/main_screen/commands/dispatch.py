@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui.input.key_table import KEYS
@@ -130,6 +129,8 @@ class CommandController:
             if path == "":
                 self.action_command("open ")
             elif path is not None:
+                from shlex import quote
+
                 self.action_run(f"open {quote(path)}")
 
         self.host.app.push_screen(RecentScreen(self.host.location.path), chosen)
