@@ -447,4 +447,4 @@ def body(record: "Record") -> str:
     if isinstance(record, models.Summary):
         lists = ("; ".join(record.discussed), record.outcome, *record.decisions, *record.open_questions)
         return "\n".join(part for part in (record.topic, *lists) if part)
-    return record.name
+    return record.title

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store import MANY_RECORDS as MANY
-from store import Decision, Fact, Proposal, Task, cite
+from store import Checkpoint, Decision, Fact, Proposal, Task, cite
 from store import pack_key as pack
 from tui.actions import global_facts, inbox
 from tui.actions.decisions import decide
-from tui.actions.history import checkpoint
+from tui.actions.history import checkpoint, remove
 from tui.actions.support import counted, many, names_of, refuse, undoes, write
 from tui.actions.tasks import add_task
 from tui.input.key_table import named
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 
 def forget(screen: ActionHost) -> None:
-    """Hide facts and decisions; reject proposals."""
+    """Hide facts and decisions; reject proposals; remove checkpoints."""
     things = screen.targets()
+    if checkpoints := [thing for thing in things if isinstance(thing, Checkpoint)]:
+        remove(screen, checkpoints)
+        return
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.reject(screen, proposed)
         return

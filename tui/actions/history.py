@@ -39,9 +39,27 @@ RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iteratio
 
 def checkpoint(screen: ActionHost) -> None:
     def answer(text: str) -> None:
-        write(screen, lambda memory: memory.checkpoints.take(text), made("Made checkpoint", "checkpoint"))
+        if text.strip():
+            write(screen, lambda memory: memory.checkpoints.take(text), made("Made checkpoint", "checkpoint"))
+        else:
+            screen.say("No checkpoint was made: it needs a name to be found by.", "warning")
 
     screen.ask("checkpoint name", "", answer)
+
+
+def remove(screen: ActionHost, checkpoints: Sequence[Checkpoint]) -> None:
+    """Delete checkpoints, after a question: history has no step for it."""
+    what = checkpoints[0].citation if len(checkpoints) == 1 else count(len(checkpoints), "checkpoint")
+    name = f" “{checkpoints[0].title}”" if len(checkpoints) == 1 else ""
+
+    def work(memory: Memory) -> None:
+        for one in checkpoints:
+            memory.checkpoints.remove(one.id)
+
+    screen.ask_first(
+        f"Remove {what}{name}? {named('memory.undo')} cannot bring it back; every step stays in Changes.",
+        lambda: write(screen, work, f"Removed {what}"),
+    )
 
 
 def restore(screen: ActionHost) -> None:
@@ -56,8 +74,9 @@ def restore(screen: ActionHost) -> None:
 
 
 def recover(screen: ActionHost) -> None:
-    """Show the contents of the checkpoint under the cursor, else of the newest, for resuming work."""
-    record = screen.pane.record if screen.place == "checkpoints" else None
+    """Show what a checkpoint holds, for resuming work: the one under the cursor; elsewhere the one at which a session
+    broke off, if that was not read yet, else the newest."""
+    record = screen.pane.record if screen.place == "checkpoints" else screen.checkpoints.offered
     screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 

@@ -9,13 +9,19 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
+    from store import Checkpoint, PointInTime, Record, Step
     from store import LibrarianAnswer as Answer
-    from store import PointInTime, Record, Step
     from tui.lists.view_state import View
     from tui.widgets.chat_pane import Talk
     from tui.widgets.preview_pane import PreviewPane
     from tui.widgets.record_list import RecordList
     from tui.workers.engine import Engine
+
+
+class Offers(Protocol):
+    """Where a session broke off."""
+
+    offered: Checkpoint | None
 
 
 class ActionHost(Protocol):
@@ -39,6 +45,8 @@ class ActionHost(Protocol):
     def place(self) -> str: ...
     @property
     def moment(self) -> PointInTime | None: ...
+    @property
+    def checkpoints(self) -> Offers: ...
     @property
     def last_answer(self) -> Answer | None: ...
     @property

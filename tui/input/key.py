@@ -42,10 +42,10 @@ def show(key: str) -> str:
 class Key:
     """`id` is stable (for remapping), `keys` are in Textual's notation, `action` is a method of the screen; `label` is
     shown in the footer (empty: not in the footer); `panes` are those whose footer shows it and whose palette lists it
-    first; `verb` is the verb it runs; `words` are other labels for some panes; `looks`: it is read-only, and allowed in
-    a past view."""
+    first; `verb` is the verb it runs; `words` are other labels for some panes; `kinds` of records that it applies to
+    (empty: all); `looks`: it is read-only, and allowed in a past view."""
 
-    __slots__ = ("_help", "action", "id", "keys", "label", "looks", "panes", "verb", "words")
+    __slots__ = ("_help", "action", "id", "keys", "kinds", "label", "looks", "panes", "verb", "words")
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Key:
         verb: str = "",
         panes: tuple[str, ...] = (),
         words: Mapping[str, str] = {},
+        kinds: tuple[str, ...] = (),
         looks: bool = False,
     ) -> None:
         self.id = id
@@ -67,6 +68,7 @@ class Key:
         self.panes = panes
         self.verb = verb
         self.words = words
+        self.kinds = kinds
         self.looks = looks
         self._help = help
 

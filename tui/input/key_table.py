@@ -50,7 +50,7 @@ KEYS = (
         "C",
         "change('history.recover')",
         "recover",
-        "Read what the checkpoint holds, to go on there; elsewhere the newest one",
+        "Read what the checkpoint holds, to go on there; elsewhere where a session broke off, or the newest",
         panes=(CHECKPOINTS,),
     ),
     Key(
@@ -66,10 +66,11 @@ KEYS = (
         "f",
         "change('facts.forget')",
         "forget",
-        "Hide facts or decisions, until undone; in the inbox, reject what is proposed",
+        "Hide facts or decisions, until undone; in the inbox, reject what is proposed; remove a checkpoint",
         verb="forget",
-        panes=(*RECORDS, INBOX),
-        words={INBOX: "reject"},
+        panes=(*RECORDS, INBOX, CHECKPOINTS),
+        words={INBOX: "reject", CHECKPOINTS: "remove"},
+        kinds=("fact", "global", "decision", "proposal", "checkpoint"),
     ),
     Key("record.purge", "F", "change('purge.purge')", verb="purge", panes=(*RECORDS, TASKS)),
     Key(
@@ -81,6 +82,7 @@ KEYS = (
         verb="correct",
         panes=(*RECORDS, TASKS, INBOX),
         words={INBOX: "edit"},
+        kinds=("fact", "global", "decision", "task", "proposal"),
     ),
     Key(
         "record.confirm",
@@ -91,6 +93,7 @@ KEYS = (
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
+        kinds=("fact", "global", "proposal"),
     ),
     Key(
         "search.next",
@@ -197,6 +200,7 @@ KEYS = (
         "tag",
         "Tag facts, decisions and tasks; a tag with - in front is taken away",
         panes=(FACTS, TIMELINE, TASKS),
+        kinds=("fact", "global", "decision", "task"),
     ),
     Key("help.open", "question_mark,f1", "help", "help", "All keys and commands", panes=(*PANES, HITS, PREVIEW)),
     Key(

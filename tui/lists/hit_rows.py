@@ -86,7 +86,7 @@ class HitRows:
             citation = f"…{citation[1 - most :]}"
         if isinstance(record, Fact | Decision) and (doubt := doubted(record)):
             word = " · ".join(filter(None, (word, doubt[0].strip())))
-        note = " · ".join(filter(None, (word, citation, ago(self._now, moment(record)))))
+        note = " · ".join(filter(None, (word, citation, ago(self._now, _when(record)))))
         aside = cell_len(note)
         first, rest = max(4, width - aside - 3), max(4, width - 3)
         lines = _laid_out(_title(hit, first + rest * (MOST - 1), "title" if loud else ""), first, rest, MOST)
@@ -95,6 +95,11 @@ class HitRows:
         lines[0] = [(f"{glyph} ", style), *_filled(lines[0], first), (" ", ""), (note, style if loud else "dim")]
         lines[1:] = [[("  ", ""), *line] for line in lines[1:]]
         return lines
+
+
+def _when(record: Record) -> str:
+    """Return the time whose age a row shows: of a fact when it was last confirmed, as its badge and every list do."""
+    return record.last_confirmed_at if isinstance(record, Fact) else moment(record)
 
 
 def _title(hit: Hit, room: int, look: str) -> Pairs:

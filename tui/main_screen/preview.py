@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import MemorandaError, parse_citation
-from tui.input.key_table import HITS
+from store import MemorandaError, parse_citation, unpack_key
+from tui.input.key_table import HITS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.main_screen.controller import first
 from tui.panes.host import Host
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from tui.lists.record_rows import KeyedRows
     from tui.panes.host import PaneController
     from tui.render.field_diff import Line
+    from tui.widgets.bars import Footer
 
 
 class PreviewHost(Host, Protocol):
     """The interface that the preview needs of the screen."""
 
+    @property
+    def footer(self) -> Footer: ...
     @property
     def pane_controllers(self) -> Sequence[PaneController]: ...
     def controller_of(self, name: str) -> PaneController: ...
@@ -70,6 +73,8 @@ class PreviewController:
             return
         if event.record_list.id == self.host.place:
             self.follow(event.record_list)
+            if self.host.focused is event.record_list:
+                self.host.footer.show_kind(kind_at_cursor(event.record_list))
 
     def choose(self) -> None:
         """Open the row under the cursor: by its pane's controller, else by focusing the preview."""
@@ -127,3 +132,10 @@ class PreviewController:
             return False
         self.host.list_of(self.host.place).focus()
         return True
+
+
+def kind_at_cursor(shown: RecordList) -> str:
+    """Return the kind of the record at the cursor, in the lists of several kinds; else, or with marks, empty."""
+    key = shown.cursor_key
+    mixed = shown.id in (TIMELINE, HITS) and not shown.marks
+    return unpack_key(key)[0] if mixed and isinstance(key, int) else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from tui.lists.view_state import tabs, title
+from tui.main_screen.preview import kind_at_cursor
 from tui.main_screen.sidebar import SidebarController, SidebarHost
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
@@ -131,7 +132,7 @@ class TopBarController:
         elif isinstance(focused, Preview):
             self.host.footer.show_pane(focused.id or "", _opens(focused.link))
         elif isinstance(focused, RecordList):
-            self.host.footer.show_pane(focused.id or "", _marked(focused))
+            self.host.footer.show_pane(focused.id or "", _marked(focused), kind_at_cursor(focused))
         elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):
             pieces = [(" tab ", "$footer-key-foreground bold", f"complete_filter({found[0][0]!r})")]
             for text, count in found:

@@ -77,20 +77,28 @@ class Footer(Bar):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pane = ""
+        self._kind = ""
         self._first: Sequence[Piece] = ()
         self._keys: tuple[Key, ...] = KEYS
         self.remapped: Mapping[str, str] = {}
         self.looking = False  # whether the view is read-only, which omits keys that write
 
-    def show_pane(self, pane: str, first: Sequence[Piece] = ()) -> None:
-        """Show the keys of a pane, after `first`."""
-        if (pane, first) != (self._pane, self._first):
-            self._pane, self._first = pane, first
+    def show_pane(self, pane: str, first: Sequence[Piece] = (), kind: str = "") -> None:
+        """Show the keys of a pane, after `first`; where the `kind` of the record at the cursor is known, only those
+        that apply to it."""
+        if (pane, first, kind) != (self._pane, self._first, self._kind):
+            self._pane, self._first, self._kind = pane, first, kind
+            self._draw()
+
+    def show_kind(self, kind: str) -> None:
+        """Show the keys of the same pane for a record of another kind; a hint stays."""
+        if self._pane and kind != self._kind:
+            self._kind = kind
             self._draw()
 
     def show_keys(self, keys: tuple[Key, ...]) -> None:
         """Show these keys, for a screen with keys of its own."""
-        self._keys, self._pane = keys, PLAN
+        self._keys, self._pane, self._kind = keys, PLAN, ""
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
@@ -106,6 +114,7 @@ class Footer(Bar):
         said = {piece[2] for piece in self._first if len(piece) == 3}
         keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.action not in said]
         keys = [key for key in keys if key.shown(self.remapped)]
+        keys = [key for key in keys if not self._kind or not key.kinds or self._kind in key.kinds]
         if self.looking:
             keys = [key for key in keys if not key.act or key.looks]
         narrow = (self.size.width or 80) < WIDE

@@ -178,6 +178,17 @@ def test_a_large_restore_is_one_step(memory):
     assert memory.checkpoints.changed_since(before) == 0
 
 
+def test_one_that_is_removed_leaves_every_step(memory: Memory) -> None:
+    memory.facts.remember("uses tabs")
+    number = memory.checkpoints.take("by mistake")
+    before = memory.history.steps()
+    memory.checkpoints.remove(number)
+    assert memory.checkpoints.list() == [] and memory.history.steps() == before
+    assert memory.search("mistake").hits == []
+    with pytest.raises(NotFound):
+        memory.checkpoints.remove(number)
+
+
 def test_a_checkpoint_is_sealed_as_it_is_taken(memory: Memory) -> None:
     number = memory.checkpoints.take("a title")
     (text, digest), *_ = memory.database.rows(f"SELECT {SEALED}, digest FROM checkpoints WHERE id = ?", (number,))

@@ -419,6 +419,20 @@ class TestCheckpoints:
             assert person.record is not None and person.record.citation == "K#3"
             await person.press("b", "escape")
             assert len(person.checkpoints) == 3
+            await person.press("b", "enter")
+            assert person.toasts[-1] == "No checkpoint was made: it needs a name to be found by."
+            assert len(person.checkpoints) == 3
+
+    async def test_one_is_removed_after_a_question(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("b")
+            await answer(person, "by mistake")
+            await person.press("3", "f")
+            assert person.sees("Remove K#2 “by mistake”?")
+            await person.press("n")
+            assert person.toasts[-1] == "Nothing was changed." and len(person.checkpoints) == 2
+            await person.press("f", "y")
+            assert person.toasts[-1] == "Removed K#2" and len(person.checkpoints) == 1
 
 
 class TestOut:
@@ -723,6 +737,21 @@ class TestTheSameEverywhere:
             assert person.app.screen.query_one("#help-list", RecordList).select("key:pane.tasks")
             await person.press("enter")
             assert person.app.screen is person.main and person.at == "tasks"
+
+    async def test_the_footer_offers_what_the_record_at_the_cursor_takes(self, story: Story) -> None:
+        """A key that would be refused is not offered: what is typed after it would run as keys."""
+        async with opened(story.folder, HUGE) as person:
+            footer = person.main.query_one("#footer", Footer)
+            await person.press("2")
+            offered: dict[str, set[str]] = {}
+            for _ in person.timeline:
+                assert person.record is not None
+                shown = str(footer.render())
+                words = {word for word in (" # tag ", " f forget ", " c correct ") if word in shown}
+                offered.setdefault(type(person.record).__name__, set()).update(words)
+                await person.press("down")
+            assert offered["Decision"] == {" # tag ", " f forget ", " c correct "}
+            assert offered["Commit"] == offered["Checkpoint"] - {" f forget "} == set()
 
     def test_the_footer_names_only_panes_that_are(self) -> None:
         assert {pane for key in KEYS for pane in key.panes} <= {*PANES, HITS, PREVIEW}

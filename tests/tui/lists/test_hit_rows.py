@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.base.models import Decision, Event
+from store.base.models import Checkpoint, Decision, Event, Fact
 from store.search.pipeline import body
 from store.search.results import Hit
 from tui.lists.hit_rows import HitRows
@@ -49,3 +49,16 @@ def test_an_event_is_said_in_words_and_so_are_its_data() -> None:
 
 def test_a_title_alone_has_nothing_below_it() -> None:
     assert len(drawn(Hit("decision", DECISION, "Use SQLite", [], 1.0))) == 1
+
+
+def test_a_fact_has_the_age_of_its_badge() -> None:
+    """Learned 300 days ago and confirmed two days ago: the lists say 2 d, and so does a search."""
+    learned, confirmed = "2026-01-25T12:00:00.000Z", "2026-11-19T12:00:00.000Z"
+    fact = Fact(5, "work", "Uses tabs", "high", "explicit", "project", "active", None, learned, confirmed, 0.5, False,
+                "user", (), ())  # fmt: skip
+    assert words_of(drawn(Hit("fact", fact, "Uses tabs", [], 1.0)))[0].endswith("F#5 · 2 d")
+
+
+def test_an_automatic_checkpoint_is_named_by_its_topic() -> None:
+    point = Checkpoint(18, "", NOW, 4, "interval", "agent", "meso", "s1", None, 90, None, "Which report", "2 turns")
+    assert body(point) == "Which report"

@@ -309,6 +309,14 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.until(lambda: person.sees("session broke off: C reads it"))
             assert not person.toasts, "it would cover the keys at first sight"
+            await person.settle()
+            await person.press("b", *"mine", "enter")
+            await person.until(lambda: any(toast.startswith("Made checkpoint") for toast in person.toasts))
+            person.app.clear_notifications()
+            await person.press("3")
+            assert person.sees("session broke off at K#") and not person.sees("C reads it"), "C reads the one there"
+            await person.press("1")
+            await person.until(lambda: person.main.place == "facts")
             await person.press("C")
             await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
             assert not person.toasts, "it would cover what is read"

@@ -425,6 +425,14 @@ class TestLevels:
             await person.search("kind:fact")
             assert person.headings == [] and len(person.hits) == len(FACTS)
 
+    async def test_under_a_filter_for_a_kind_all_are_counted_without_it(self, folder: Path, meaning: None) -> None:
+        async with opened(folder) as person:
+            await person.search("logo")
+            whole = next(line for line in person.lines if " All " in line).split(" All ")[1].split()[0]
+            await person.press("escape", "escape")
+            await person.search("logo kind:decision ")
+            await person.until(lambda: any(f" All {whole} " in line for line in person.lines))
+
     async def test_nothing_near_shows_the_nearest_as_such(self, folder: Path, meaning: None) -> None:
         """They can be opened; Enter does not take them for found ones."""
         async with opened(folder) as person:

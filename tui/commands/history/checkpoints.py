@@ -1,6 +1,6 @@
 """checkpoint, checkpoints, recover."""
 
-from store import InvalidInput, cite
+from store import Declined, InvalidInput, cite
 from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
@@ -15,18 +15,31 @@ def take(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
 
     measured = given.tokens is not None
-    if sum((bool(given.name), measured, given.session_end)) > 1:
-        raise InvalidInput("A name, --tokens or --session-end: one of them.", "See `memoranda checkpoint --help`.")
+    if sum((bool(given.name), measured, given.session_end, bool(given.remove))) > 1:
+        raise InvalidInput(
+            "A name, --remove, --tokens or --session-end: one of them.", "See `memoranda checkpoint --help`."
+        )
     if given.session and not (measured or given.session_end):
         raise InvalidInput("--session says whose --tokens or --session-end it is.", "Leave it out.")
     checkpoints = session.memory.checkpoints
     if measured:
         return _usage(session, given)
+    if given.remove:
+        return _remove(session, given)
     if given.session_end:
         taken = checkpoints.session_end(session=given.session)
     else:
         taken = checkpoints.take(" ".join(given.name))
     return Outcome(f"Checkpoint {cite('checkpoint', taken)}.", lambda: as_json(checkpoints.get(taken)))
+
+
+def _remove(session: Session, given: "ParsedArguments") -> Outcome:
+    found = session.memory.checkpoints.get(number(given.remove, "checkpoint"))
+    question = f"Remove {found.citation} “{found.title}”? Undo cannot bring it back; the steps of history stay."
+    if not given.yes and not session.ask(question):
+        raise Declined("Nothing was changed.")
+    session.memory.checkpoints.remove(found.id)
+    return Outcome(f"Removed {found.citation}.", lambda: {"removed": found.citation})
 
 
 def _usage(session: Session, given: "ParsedArguments") -> Outcome:

@@ -118,9 +118,11 @@ READING_COMMANDS = (
         "Create a checkpoint, to come back to",
         "history.checkpoints.take",
         Argument("name", "any", "NAME", "what to call it"),
+        Argument("remove", "value", "K", "instead: remove this checkpoint, for good; the steps of history stay"),
         Argument("tokens", "value", "N", "instead: report how full an agent's context window is", whole=True),
         Argument("session-end", "flag", "", "instead: an agent's session ended"),
         Argument("session", "value", "S", "which session that is; the newest without it", ""),
+        YES,
         slash=("checkpoint",),
     ),
     Verb(

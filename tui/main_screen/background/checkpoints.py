@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store import Checkpoint, MemorandaError
-from tui.input.key_table import named
+from tui.input.key_table import CHECKPOINTS, named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
@@ -23,22 +23,24 @@ class CheckpointController:
 
     def __init__(self, host: Host) -> None:
         self.host = host
-        self._offered: Checkpoint | None = None  # where a session broke off, until it was read
+        self.offered: Checkpoint | None = None  # where a session broke off, until it was read
 
     def start(self) -> None:
         self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
         self.host.in_background(self._import, "bring", "import conversations that grew")
 
     def poll(self, count: int) -> None:
-        if self._offered is not None:
-            self._see_if_read(self._offered)
+        if self.offered is not None:
+            self._see_if_read(self.offered)
         if count % TICK == 0:
             self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
             self.host.in_background(self._import, "bring", "import conversations that grew")
 
     def pieces(self) -> Sequence[Piece]:
-        if self._offered is None:
+        if self.offered is None:
             return ()
+        if self.host.current == CHECKPOINTS:  # where the key reads the one under the cursor
+            return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
         return [(f"session broke off: {named('checkpoint.recover')} reads it ", "$text-warning", RECOVER)]
 
     def leave(self) -> bool:
@@ -60,13 +62,13 @@ class CheckpointController:
         if self.host.view.past is not None:
             self.host.after(AGAIN, lambda: self.offer(found))
             return
-        self._offered = found
+        self.offered = found
         self.host.draw_top()
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.engine
         if engine is None or not any(one.recovered_at is None for one in engine.present.checkpoints.many([offered.id])):
-            self._offered = None
+            self.offered = None
             self.host.draw_top()
 
     def _import(self) -> None:

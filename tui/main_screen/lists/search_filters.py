@@ -48,11 +48,12 @@ class SearchFilters:
     def found(self, answer: Answer) -> None:
         """Count what was found by kind; under a filter for a kind the others stay as they were counted without it."""
         asked = narrowed(self._query(), {KIND: ""})
-        if KIND not in self.now() or asked != self._asked:
-            whole = answer.total == len(answer.hits)
+        filtered = KIND in self.now()
+        if not filtered or asked != self._asked:
+            whole = not filtered and answer.total == len(answer.hits)
             self._asked = asked
             shown = Counter(hit.kind for hit in answer.hits)
-            self._kinds = kinds(shown, whole)._replace(total=answer.total)
+            self._kinds = kinds(shown, whole)._replace(total=None if filtered else answer.total)
             if not whole and (engine := self.host.engine) is not None:
                 work = lambda: self.host.later(self._number, asked, shown, engine.seeker.kinds(asked))  # noqa: E731
                 self.host.in_background(work, "kinds", "count what was found by kind", exclusive=True)
@@ -61,7 +62,8 @@ class SearchFilters:
         """Show how many records of each kind were found; by meaning alone at least those that are `shown`."""
         if counts and asked == self._asked:
             every = {kind: max(counts.get(kind, 0), shown[kind]) for kind in {*counts, *shown}}
-            self._kinds = kinds(every)._replace(total=self._kinds.total)
+            known = self._kinds.total
+            self._kinds = kinds(every)._replace(total=sum(every.values()) if known is None else known)
             self.host.draw_titles()
 
     def chips(self, room: int) -> list[Piece]:
