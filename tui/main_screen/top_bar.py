@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from tui.input.key_table import named
 from tui.lists.view_state import tabs, title
 from tui.main_screen.preview import kind_at_cursor
 from tui.main_screen.sidebar import SidebarController, SidebarHost
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from tui.panes.host import PaneController
     from tui.widgets.bars import Footer, Split
     from tui.widgets.search_bar import SearchBar
+
+ZOOM = "zoom('preview')"
 
 
 class TopBarHost(SidebarHost, Protocol):
@@ -130,7 +133,7 @@ class TopBarController:
         if pieces := self.host.controller_of(self.host.current).footer():
             self.host.footer.hint(*pieces)
         elif isinstance(focused, Preview):
-            self.host.footer.show_pane(focused.id or "", _opens(focused.link))
+            self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *_whole()])
         elif isinstance(focused, RecordList):
             self.host.footer.show_pane(focused.id or "", _marked(focused), kind_at_cursor(focused))
         elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):
@@ -154,6 +157,11 @@ def _opens(link: str) -> list[Piece]:
     if not link:
         return []
     return [(" enter", "$footer-key-foreground bold", "open"), (f" opens {visible(link)} ", "", "open")]
+
+
+def _whole() -> list[Piece]:
+    """Return the key that shows what does not fit below a list; in a list's footer it comes late."""
+    return [(f" {named('preview.alone')}", "$footer-key-foreground bold", ZOOM), (" zoom ", "", ZOOM)]
 
 
 def _marked(shown: RecordList) -> list[Piece]:

@@ -27,6 +27,7 @@ from tui.input.key_table import MOVES
 from tui.render.highlight import matches
 from tui.theme import styles
 from tui.theme.escape import visible
+from tui.theme.line_filters import fit
 from tui.widgets.cached_lines import Kept
 
 if TYPE_CHECKING:
@@ -147,10 +148,13 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def select_visible(self) -> None:
-        """Select the first citation from the first visible line on, which the footer names also where it is further
-        below; the last one if all are above."""
-        below = (index for row in self._rows[round(self.scroll_offset.y) :] for _, _, index in row if index >= 0)
-        self.selected = next(below, len(self.citations) - 1)
+        """Select the first citation from the first visible line on, and scroll until it is seen if it is on the next
+        page; the last one if all are above."""
+        top, height = round(self.scroll_offset.y), self.size.height
+        below = ((y, index) for y, row in enumerate(self._rows[top:]) for _, _, index in row if index >= 0)
+        line, self.selected = next(below, (0, len(self.citations) - 1))
+        if height <= line < 2 * height:
+            self.scroll_to(y=top + line - height + 1, animate=False, force=True)
 
     @property
     def link(self) -> str:
@@ -209,7 +213,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         for line in self.lines:
             pieces = [part for text, style in line for part in self._linked(text, style)]
             if any(style == "cut" for _, style in line):
-                self._rows.append(tuple(pieces))
+                self._rows.append(tuple(_cut(pieces, width)))
             elif len(line) == 1 and line[0][1] in CODE:
                 self._rows += [((part, line[0][1], -1),) for part in chop_cells(pieces[0][0], width)] or [()]
             else:
@@ -304,6 +308,13 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             style = styles.style(name.split("+"), self.app.theme_variables, ground, self.colors[3])
             self._styles_of[name] = style
         return style
+
+
+def _cut(pieces: Sequence[tuple[str, str, int]], width: int) -> list[tuple[str, str, int]]:
+    """Return the pieces in one line of `width` cells, the last of them with an ellipsis if it was cut."""
+    *first, (text, style, index) = pieces
+    room = width - sum(cell_len(part) for part, _, _ in first)
+    return [*first, (text if cell_len(text) <= room else fit(text, room), style, index)]
 
 
 def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:

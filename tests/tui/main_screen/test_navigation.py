@@ -420,6 +420,19 @@ class TestWhatTheyHold:
             await person.command("facts --origin import:notes")
             assert person.rows == [] and person.sees("No facts match.", "import from notes ×")
 
+    async def test_the_link_that_enter_opens_is_seen_and_zoom_is_offered(self, story: Story) -> None:
+        """At 80×24 what a decision replaces is below the eight lines of the preview."""
+        with story.open() as memory:
+            new = memory.decisions.decide("Sort by age", "oldest first", alternatives="abcdef", supersedes=3)
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2")
+            await person.until(lambda: person.record is not None and person.record.citation == f"D#{new}")
+            assert not any("Replaces" in line for line in person.lines)
+            await person.press("enter")
+            link = person.main.pane.preview.link
+            assert link == "D#3" and f"enter opens {link}" in person.lines[-1] and "z zoom" in person.lines[-1]
+            assert any("Replaces" in line and link in line for line in person.lines)
+
 
 class TestEmpty:
     @SIZES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from tui.widgets.preview import _wrapped
+from tui.widgets.preview import _cut, _wrapped
 
 
 @pytest.mark.parametrize("width", range(12, 60))
@@ -26,3 +26,10 @@ def test_a_citation_keeps_its_brackets(width: int) -> None:
     if width >= 24:  # room for the longest of them beside the label
         assert not any(row.rstrip().endswith(("[", "(")) for row in rows), rows
         assert not any(row.lstrip().startswith(("]", ")", ",")) for row in rows), rows
+
+
+@pytest.mark.parametrize("text", ["Tell the studios about the importer", "Ώ" * 60, "漢字" * 30, "short"])
+def test_a_line_that_is_cut_says_so(text: str) -> None:
+    pieces = [("  ", "", -1), ("A#5", "cite", 0), (f"  {text}", "cut", -1)]
+    shown = "".join(part for part, _, _ in _cut(pieces, 27))
+    assert cell_len(shown) <= 27 and (shown == f"  A#5  {text}" or shown.endswith("…"))

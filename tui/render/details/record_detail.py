@@ -164,12 +164,12 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         [(decision.title, "title")],
         [(when(decision.decided_at, now), "dim")],
         [],
-        *_section("Context", decision.context),
         *_section("Chosen", decision.chosen),
+        *_section("Because", decision.rationale),
     ]
     for index, alternative in enumerate(decision.alternatives):
         lines.append(row("" if index else "Instead of", alternative))
-    lines += _section("Because", decision.rationale)
+    lines += _section("Context", decision.context)
     links = memory.commits.links_of_decision(decision.id)
     lines += _links(memory, links, "commit") if links else [row("Commits", "none linked", "dim")]
     if decision.evidence:
