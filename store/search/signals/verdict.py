@@ -22,17 +22,26 @@ ACROSS = 0.65
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
+OF_BEST = 0.5  # and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance
 
 
 class Verdict:
     """The judgement of a result: `nothing`, whether nothing answers the question; `known`, whether any of its words
     occurs in the memory; and `near`, which records may be shown."""
 
-    __slots__ = ("_across", "_scaled", "known", "nothing")
+    __slots__ = ("_across", "_least", "_scaled", "known", "nothing")
 
-    def __init__(self, nothing: bool, known: bool, across: "Callable[[str], bool]", scaled: "Callable[[float], float]"):
+    def __init__(
+        self,
+        nothing: bool,
+        known: bool,
+        best: float,
+        across: "Callable[[str], bool]",
+        scaled: "Callable[[float], float]",
+    ):
         self.nothing = nothing
         self.known = known
+        self._least = max(LEAST, OF_BEST * best)
         self._across = across
         self._scaled = scaled
 
@@ -40,7 +49,7 @@ class Verdict:
         """Return whether a record that shares no word with the question may be shown."""
         return any(
             one.cosine is not None
-            and self._scaled(one.cosine) >= (LEAST_ACROSS if self._across(one.language) else LEAST)
+            and self._scaled(one.cosine) >= (LEAST_ACROSS if self._across(one.language) else self._least)
             for one in record.passages
         )
 
@@ -61,7 +70,8 @@ def judge(
     passages = [one for place in order for one in place.record.passages]
     found = by_keywords([place.record for place in order])
     measured = evidence(question, passages, found, stems, scaled, across)
-    return Verdict(measured.nothing(words), bool(found), across, scaled)
+    spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
+    return Verdict(measured.nothing(words), bool(found), scaled(max(spoken, default=-1.0)), across, scaled)
 
 
 class Evidence:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from store.search.signals.ranking import Passage, Question
-from store.search.signals.verdict import ACROSS, LINE, MANY, SPOKEN, Evidence, evidence
+from store.search.signals.ranking import Candidate, Passage, Place, Question
+from store.search.signals.verdict import ACROSS, LINE, MANY, SPOKEN, Evidence, evidence, judge
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,15 @@ def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: in
     )
     assert measured.near == pytest.approx(0.5 + ACROSS * foreign / 4) and measured.number == 4
     assert measured.own == 1 - foreign / 4 and unknown.own == 0
+
+
+def test_near_is_at_least_half_as_near_as_the_best() -> None:
+    """Of some hundred records many are a little like a word by chance. One in another language is never as like."""
+    similar = (0.8, 0.41, 0.39, 0.2, 0.0)
+    passages = [Passage(number, "", cosine=value) for number, value in enumerate(similar)]
+    for one in passages:
+        one._language = "es" if one.cosine == 0.0 else "en"
+    records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
+    order = [Place(record, record.passages[0], 1.0, {}) for record in records]
+    verdict = judge(Question("where is the office of the team?", {"q": 1.0}), 4, order, lambda text: frozenset(), float)
+    assert [verdict.near(record) for record in records] == [True, True, False, False, True]

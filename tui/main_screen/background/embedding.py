@@ -107,7 +107,8 @@ class EmbeddingController:
         self._progress = (done, total)
         seconds = monotonic() - self._began[1]
         rate = (done - self._began[0]) / seconds if seconds >= RATED else 0.0
-        self._show(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
+        if self.host.engine is not None and not self.host.engine.embedder.stopped:  # it ends with a last batch
+            self._show(f"indexing {done:,} of {total:,}" + (f", {rate:,.0f}/s" if rate else ""), "index")
         self.host.vectors_came(False)
 
     def _ended(self) -> None:
