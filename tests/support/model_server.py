@@ -66,6 +66,7 @@ class _Server(ThreadingHTTPServer):
 
 def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True  # head and body are two writes: the second would wait 40 ms for an answer
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments: object) -> None:

@@ -70,6 +70,7 @@ class OllamaServer:
 
 def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True  # head and body are two writes: the second would wait 40 ms for an answer
         protocol_version = "HTTP/1.1"
 
         def log_message(self, *arguments: object) -> None:

@@ -255,7 +255,7 @@ def test_every_connection_follows_the_recipe(tmp_path):
 def test_a_file_kept_busy_too_long_is_said_so(memory):
     """A writer waits; past its patience the error names the cause, and the memory still works afterwards."""
     with Memory.open(memory.location.path) as other:
-        other.database.connection.set_busy_timeout(50)  # the recipe's ten seconds, shortened for the test
+        other.database.patience = 50  # milliseconds, not the usual ten seconds
         with memory.database.write("user", "slow") as write:
             write.execute("UPDATE meta SET value = value")
             with pytest.raises(StorageError, match=r"Another program kept .* busy"):
