@@ -76,7 +76,10 @@ def write(
             and screen.focused is (current := screen.list_of("facts"))
             and not current.marks
         ):
+            here = current.cursor_key
             current.action_move(1)
+            if current.cursor_key != here:
+                words = f"{words}; the cursor is on {cited('fact', current.cursor_key)} now"
         screen.unmark()
         if cut:
             screen.say(f"{words}. {notice(cut)}", "warning", timeout=12, alone=True)

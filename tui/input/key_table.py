@@ -93,7 +93,7 @@ KEYS = (
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
-        kinds=("fact", "global", "proposal"),
+        kinds=("fact", "global", "decision", "proposal"),
     ),
     Key(
         "search.next",

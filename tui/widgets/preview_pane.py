@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine
 
 DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
+GONE: list[Line] = [[("It is not here any more.", "dim")]]
 
 
 class PreviewPane(SaysDefects, Kept, Vertical):
@@ -193,12 +194,15 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         try:
             return self.engine.describe(record)
         except NotFound:
-            return [[("It is not here any more.", "dim")]]
+            return GONE
 
     @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe a checkpoint")
     def _describe(self, record: Record) -> None:
         assert self.engine is not None
-        lines = self.engine.describe_apart(record)
+        try:
+            lines = self.engine.describe_apart(record)
+        except NotFound:
+            lines = GONE
         if not self.engine.closed:
             self.app.call_from_thread(self._add_description, record, lines)
 
