@@ -1,9 +1,10 @@
-"""The commit that is checked out: in the timeline at once, and if it was made here, linked to the decisions that its
+"""A commit that was just made: in the timeline at once, and if it was made here, linked to the decisions that its
 message names."""
 
 import sys
+from collections.abc import Sequence
 
-from store.base.citations import cite
+from store.base.citations import SHORT_SHA, cite
 from store.config.configuration import captures
 from store.git import refs
 from store.git.process import GitError
@@ -12,6 +13,7 @@ from store.git.repository import Repository
 from store.memory import Memory
 from store.records import decision_mentions
 from store.records.timeline import commits
+from store.records.timeline.iterations import joined
 
 LARGEST = 1_000_000  # bytes of a message
 
@@ -34,20 +36,41 @@ def record_head(memory: Memory, root: str, actor: str) -> str:
     try:
         with git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") as child:
             shas = child.words(lambda: False, accepted=(0, 1))
-        if not shas or commits.known(memory.database, shas):
-            return ""
-        found = list(Repository(root).read(shas))
     except GitError:
         return ""
+    return cite("commit", shas[0][:SHORT_SHA]) if shas and record(memory, root, shas[0], actor) else ""
+
+
+def record(
+    memory: Memory,
+    root: str,
+    sha: str,
+    actor: str,
+    decisions: Sequence[int] = (),
+    iteration_id: int | None = None,
+) -> bool:
+    """Keep a commit that git has at `root`, by its whole hash, as git tells it, in the iteration of its time or the one
+    named; that it implements these `decisions` and, if it was made here, those that its message names. Return False
+    where it is known, or git has none. Raise NotFound."""
+    if commits.known(memory.database, [sha]):
+        return False
+    try:
+        found = list(Repository(root).read([sha]))
+    except GitError:
+        return False
     for info in found:
         with memory.database.write(actor, "git") as write:
+            named = None if iteration_id is None else joined(write, iteration_id)
             size = info.files_changed, info.insertions, info.deletions
-            if not commits.add(write, info.sha, info.message, info.author, *size, info.committed_at):
-                return ""
+            about = info.message, info.author, *size, info.committed_at
+            if not commits.add(write, info.sha, *about, iteration=named):
+                return False
             if captures(memory.config, "decisions"):
                 decision_mentions.link(write, found, made_here=refs.made_here(root))
-        return cite("commit", info.sha[:7])
-    return ""
+            if decisions:
+                commits.implement(write, info.sha, decisions)
+        return True
+    return False
 
 
 def missing_decisions(memory: Memory, path: str) -> list[int]:

@@ -167,7 +167,7 @@ TOOLS: tuple[Schema, ...] = (
         AGAIN,
         {
             "sha": _text("Its hash"),
-            "message": _text("Its message"),
+            "message": _text("Its message, where git has none"),
             "decision_ids": {"type": "array", "items": {"type": "integer"}, "description": "Decisions: 3 for D#3"},
             "iteration_id": _whole("Its iteration (by its time)", minimum=1),
         },

@@ -1,16 +1,17 @@
 """The tools that write. Facts from an agent wait for a person; decisions and commits are logged at once, and marked as
 the agent's until a person confirms them."""
 
+import os
 import re
 from typing import Any
 
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.base.location import checkout_root
 from store.base.vocabulary import PERSON
 from store.config.configuration import captures
 from store.context.acceptance import BELIEVE
 from store.database.erasure.tombstones import normal
+from store.doors import commit_record
 from store.doors.mcp.answers import ToolAnswer
 from store.doors.mcp.caller import Caller
 from store.doors.trust import BELIEVE_QUOTED, HOOK, OFF, policy
@@ -148,36 +149,38 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def log_commit(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
-    """memory_log_commit. The same sha again is no error: what is linked besides is added."""
+    """memory_log_commit. What git has of it is kept as git tells it, with the decisions that its message names, if it
+    was made here. The same sha again is no error: what is linked besides is added."""
+    from store.services import maintenance  # a server that logs no commit loads none of it
+
     if not captures(memory.config, "commits"):
         raise Unsupported("The person turned off that agents log commits.", "memoranda config capture_commits true")
     numbers = list(dict.fromkeys(given.get("decision_ids", ())))
     known = {one.id for one in memory.decisions.many(numbers)}
     if missing := [number for number in numbers if number not in known]:
         raise NotFound(f"There is no decision {cite('decision', missing[0])}.", "Find it with memory_search.")
-    sha = _whole(memory, given["sha"].strip().lower())
-    new = memory.commits.log(
-        sha,
-        message=given.get("message", ""),
-        decisions=numbers,
-        iteration_id=given.get("iteration_id"),
-        actor=caller.origin,
+    source = maintenance.repository(memory, os.getcwd())
+    root = source.root if source else ""
+    sha = _whole(memory, root, given["sha"].strip().lower())
+    by, iteration = caller.origin, given.get("iteration_id")
+    new = bool(root) and commit_record.record(memory, root, sha, by, numbers, iteration)
+    new = new or memory.commits.log(
+        sha, message=given.get("message", ""), decisions=numbers, iteration_id=iteration, actor=by
     )
     found = memory.commits.get(sha)
     links = [link.decision for link in memory.commits.links_of_commit(found.id)]
     note = f"Logged [{found.citation}]." if new else f"[{found.citation}] was known; nothing else changed."
-    if numbers:
+    if numbers or (new and links):
         note = f"{note.rstrip('.').partition(';')[0]}, linked to {', '.join(links)}."
     data = {"citation": found.citation, "duplicate": not new, "linked": links}
     return ToolAnswer(data, note, (), (found.citation,) if new or numbers else ())
 
 
-def _whole(memory: Memory, sha: str) -> str:
+def _whole(memory: Memory, root: str, sha: str) -> str:
     """Return the whole hash of the commit that begins with `sha`, as `git commit` prints it, by git or else by the
     memory; as it is where neither knows one, and one alone."""
     if not re.fullmatch("[0-9a-f]{7,39}", sha):
         return sha
-    root = checkout_root(memory.location.project or "")
     try:
         if root:
             with git(root, "rev-parse", "--verify", "--quiet", f"{sha}^{{commit}}") as child:

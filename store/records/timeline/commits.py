@@ -62,9 +62,8 @@ class Commits:
         actor: str = "agent",
     ) -> bool:
         """Log one commit, and that it implements these `decisions`; return whether the commit was new. It belongs to
-        the iteration of its time, unless another is named. A known commit is not changed; a link that its message made
-        as a mention says so from then on, one of another type stays. Raise InvalidInput, NotFound or Conflict; nothing
-        is logged then."""
+        the iteration of its time, unless another is named. A known commit is not changed; see `implement` for its
+        links. Raise InvalidInput, NotFound or Conflict; nothing is logged then."""
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else joined(write, iteration_id)
@@ -72,21 +71,7 @@ class Commits:
                 write, sha, message, author, files_changed, insertions, deletions, at, iteration=named, origin=actor
             )
             if decisions:
-                name = sha.strip().lower()
-                number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
-                write.reason = f"commit {cite('commit', name[:SHORT_SHA])}"
-                for decision in decisions:
-                    linked = write.execute(
-                        "SELECT link_type, origin FROM commit_links WHERE commit_id = ? AND decision_id = ?",
-                        (number, decision),
-                    ).fetchone()
-                    if linked is None:
-                        _link(write, number, name, decision, "implements")
-                    elif linked[0] == "relates" and linked[1] != PERSON:
-                        write.execute(
-                            "UPDATE commit_links SET link_type = ?, origin = ? WHERE commit_id = ? AND decision_id = ?",
-                            (Verbatim("implements"), write.actor, number, decision),
-                        )
+                implement(write, sha, decisions)
             return new
 
     def get(self, sha: str) -> "Commit":
@@ -184,6 +169,25 @@ def _link(write: Transaction, commit: int, sha: str, decision: int, link_type: s
             "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=write.actor
         )
     return known is None
+
+
+def implement(write: Transaction, sha: str, decisions: Sequence[int]) -> None:
+    """Link a commit that is there to the decisions that it implements, inside a transaction. A link that its message
+    made as a mention says so from then on, one of another type stays. Raise NotFound."""
+    name = sha.strip().lower()
+    number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
+    write.reason = f"commit {cite('commit', name[:SHORT_SHA])}"
+    for decision in decisions:
+        linked = write.execute(
+            "SELECT link_type, origin FROM commit_links WHERE commit_id = ? AND decision_id = ?", (number, decision)
+        ).fetchone()
+        if linked is None:
+            _link(write, number, name, decision, "implements")
+        elif linked[0] == "relates" and linked[1] != PERSON:
+            write.execute(
+                "UPDATE commit_links SET link_type = ?, origin = ? WHERE commit_id = ? AND decision_id = ?",
+                (Verbatim("implements"), write.actor, number, decision),
+            )
 
 
 def add(

@@ -16,6 +16,7 @@ from store.doors.hooks import background
 from store.doors.mcp.session import McpSession
 from store.doors.session import calls, injections
 from store.memory import Memory
+from store.services import maintenance
 
 AGENT = [sys.executable, "-m", "tui.main"]
 
@@ -180,6 +181,40 @@ def test_a_commit_that_an_agent_names_by_its_beginning_is_that_commit(
         server.close()
         rows = memory.database.rows("SELECT sha FROM commits WHERE substr(sha, 1, 7) = ?", (sha[:7],))
         assert list(rows) == [(sha,)]
+
+
+def test_a_commit_that_is_logged_before_git_is_read_is_what_git_says_of_it(tmp_path: Path) -> None:
+    root, other = tmp_path / "shop", tmp_path / "other"
+    repository(root)
+    git(tmp_path, "clone", "-q", str(root), str(other))
+    git(other, "commit", "--allow-empty", "-qm", "Theirs, implements D#1")
+    (root / "queue.py").write_text("QUEUE = []\n")
+    git(root, "add", "queue.py")
+    git(root, "commit", "-qm", "Add the queue\n\nImplements D#1, see D#2.")
+    mine = git(root, "rev-parse", "HEAD").strip()
+    git(root, "pull", "-q", "--no-rebase", "--no-edit", str(other))
+    theirs = git(other, "rev-parse", "HEAD").strip()
+    with Memory.open(str(root / ".memoranda" / "memory.db"), "app") as memory:
+        for title in ("Queue", "Format", "Retry"):
+            memory.decisions.decide(title, "one table")
+        number = memory.iterations.start("feature", "The queue")
+        server = McpSession(memory.location)
+        given = {"sha": mine[:9], "message": "queue", "decision_ids": [3], "iteration_id": number}
+        answer = server.call("memory_log_commit", given, None, "claude-code")
+        assert answer.data["linked"] == ["D#1", "D#2", "D#3"] and "linked to D#1, D#2, D#3" in answer.text
+        assert server.call("memory_log_commit", {"sha": mine}, None, "claude-code").data["duplicate"]
+        assert server.call("memory_log_commit", {"sha": theirs}, None, "claude-code").data["linked"] == []
+        server.close()
+        found = memory.commits.get(mine)
+        assert (found.message.splitlines()[0], found.author, found.insertions) == ("Add the queue", "Ana", 1)
+        assert found.iteration_id == number and found.committed_at[:10] == utc_now()[:10]
+        maintenance.start(memory, str(root))
+        kinds = {(link.decision, link.link_type) for link in memory.commits.links_of_commit(found.id)}
+        assert kinds == {("D#1", "implements"), ("D#2", "relates"), ("D#3", "implements")}
+        memory.commits.unlink(mine, 2)
+        server.call("memory_log_commit", {"sha": mine}, None, "claude-code")
+        assert len(memory.commits.links_of_commit(found.id)) == 2, "what the person took away stays away"
+        assert not memory.commits.links_of_commit(memory.commits.get(theirs).id)
 
 
 def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
