@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from store.base.clock import from_ms, to_ms
-from store.base.errors import ModelFailed, NotFound
+from store.base.errors import Conflict, ModelFailed, NotFound
 from store.base.vocabulary import PERSON
 from store.learning import rule_pass, summarizers
 from store.learning.rule_pass import RulePassResult
@@ -118,7 +118,8 @@ def flush_after_import(memory: Memory) -> None:
 
 def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     """End a session, the newest unless named: first write its last messages to a file, then summarise all of it, and
-    take a checkpoint of its end. Raise NotFound or StorageError."""
+    take a checkpoint of its end. Raise NotFound or StorageError; for a hook also Conflict, where nothing was said since
+    the file was written: a client may report an end twice."""
     from store.conversations import session_snapshot
     from store.conversations.rule_summary import by_rule
     from store.documents.paths import log_folder, note_log_folder, places
@@ -126,9 +127,11 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     session = memory.sessions.get(name)
     named = _last(memory, session.id)
     called = summarizers.name(memory, named, memory.now[:10])
-    with memory.database.write(
-        actor, "clear"
-    ) as write:  # a purge runs before what is read here, or after it is written
+    key = "" if actor == PERSON else f"snapshot {session.id} {session.turns}"
+    # a purge runs before what is read here, or after it is written
+    with memory.database.write(actor, "clear", key) as write:
+        if write.answer is not None:
+            raise Conflict("Nothing was said in that session since it was cleared.")
         note_log_folder(write, memory.config)
         turns = _last(memory, session.id)
         if turns != named:
@@ -142,6 +145,7 @@ def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
             memory.database.path,
             memory.config["snapshots.in_git"],
         )
+        write.answered()
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor=actor)
     with memory.database.write(actor, "clear") as write:

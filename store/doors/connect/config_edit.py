@@ -14,7 +14,13 @@ from store.doors.clients.client import APPEND, LINE, SET, WHOLE, ConfigEdit
 from store.doors.connect import jsonc
 from store.doors.connect.jsonc import NotJson
 
+MARK = "\ufeff"  # the byte order mark that some editors put before a text
 Same = Callable[[object], bool]  # whether an element of an array is ours
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import tomlkit
 
 
 class InTheWay(Exception):
@@ -139,7 +145,7 @@ def says(text: str, file: str) -> Any:
         if file.endswith(".toml"):
             import tomllib
 
-            return tomllib.loads(text)
+            return tomllib.loads(text.removeprefix(MARK))
         return jsonc.parse(text)
     except (NotJson, ValueError) as error:
         raise InTheWay(f"{file} cannot be read: {error}. Mend it first.") from None
@@ -166,14 +172,21 @@ def _put(text: str, edit: ConfigEdit) -> str:
             return new
         except InTheWay:
             pass  # an inline table stands on the way, which no table can be added to
-    document = tomlkit.parse(text)
+    mark, document = _parsed(text)
     at: Any = document
     for step in edit.path[:-1]:
         if step not in at:
             at[step] = tomlkit.table(is_super_table=True)
         at = at[step]
     at[edit.path[-1]] = edit.value
-    return tomlkit.dumps(document)
+    return mark + tomlkit.dumps(document)
+
+
+def _parsed(text: str) -> "tuple[str, tomlkit.TOMLDocument]":
+    """Return (the byte order mark that a text of TOML begins with, or nothing; the document)."""
+    import tomlkit
+
+    return MARK[: text.startswith(MARK)], tomlkit.parse(text.removeprefix(MARK))
 
 
 def _table(text: str, path: Sequence[str], value: object) -> str:
@@ -196,19 +209,19 @@ def _cut(text: str, path: Sequence[str], file: str, value: object = None) -> str
     """Return a text without what stands at a path, which is `value`."""
     if not file.endswith(".toml"):
         return jsonc.remove(text, path)
-    import tomlkit
-
     if value is not None and text.count(table := _table(text, path, value)) == 1:
         before, _, after = text.partition(table)
         newline = jsonc.newline_of(text)
         return (before.removesuffix(newline) if before.endswith(newline * 2) else before) + after
-    document = tomlkit.parse(text)
+    import tomlkit
+
+    mark, document = _parsed(text)
     at: Any = document
     for step in path[:-1]:
         at = at[step]
     if path[-1] in at:  # a table that only its parts named went with the last of them
         del at[path[-1]]
-    return tomlkit.dumps(document)
+    return mark + tomlkit.dumps(document)
 
 
 def _walk(value: Any, path: Sequence[str], make: bool = False) -> Any:

@@ -65,7 +65,7 @@ def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
             try:
                 session_flush.clear(memory, session, actor="hook")
             except MemorandaError:
-                pass  # nothing was said in it, or its folder cannot be written: it is over all the same
+                pass  # nothing was said since it began or ended before, or its folder cannot be written: it is over
         else:
             room = memory.config["flush.tokens"]
             if tokens and room and tokens >= window - room:

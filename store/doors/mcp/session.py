@@ -48,6 +48,7 @@ EMPTY: dict[str, dict[str, Any]] = {  # what a tool gives where the person's rul
     "memory_stats": {},
 }
 NOTHING = "Nothing found in memory."
+UNNOTED_SECONDS = 1.0  # that calls which follow each other without a pause may wait to be noted
 _log = logging.getLogger("memoranda")
 
 
@@ -63,6 +64,7 @@ class McpSession:
         self._memory: Memory | None = None
         self._settings: tuple[object, ...] = ()
         self._notes: list[tuple[Caller, dict[str, Any]]] = []  # calls that are still to be noted
+        self._first = 0.0  # when the first of them came
         self.interrupt: Callable[[], None] = lambda: None  # stops what is being read, from another thread
 
     def call(self, name: str, arguments: object, meta: Mapping[str, Any] | None, client: object) -> ToolAnswer:
@@ -156,6 +158,10 @@ class McpSession:
                 "step": step,
             }
             self._notes.append((who, note))
+            if len(self._notes) == 1:
+                self._first = start
+            elif start - self._first >= UNNOTED_SECONDS:
+                self.flush()
         return answer
 
     def _opened(self, writes: bool) -> Memory:

@@ -184,6 +184,8 @@ TRUSTED = (
         'mcp_servers.other.command = "x"\nmcp_servers.other.args = ["y"]\n',
         'mcp_servers = { other = { command = "x" } }  # mine\n',
         'model = "big"\r\n\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
+        '\ufeffmodel = "big"\r\n',
+        '\ufeffmcp_servers = { other = { command = "x" } }\n',
     ],
 )
 def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World, text: str) -> None:
@@ -192,7 +194,8 @@ def test_what_codex_adds_to_its_file_stays_however_that_is_written(world: World,
     file.write_bytes(text.encode())
     world.connect("codex", LOCAL)
     ours = file.read_bytes().decode()
-    assert tomllib.loads(ours)["mcp_servers"]["memoranda"]["command"] == COMMAND[0]
+    assert ours.startswith("\ufeff") == text.startswith("\ufeff")
+    assert tomllib.loads(ours.removeprefix("\ufeff"))["mcp_servers"]["memoranda"]["command"] == COMMAND[0]
     assert ours.count("\r\n") == (ours.count("\n") if "\r\n" in text else 0)
     added = TRUSTED.replace("\n", "\r\n") if "\r\n" in text else TRUSTED
     file.write_bytes((ours + added).encode())

@@ -62,6 +62,13 @@ def test_a_whole_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert {"SessionStart", "UserPromptSubmit", "Stop", "TodoWrite", "PreCompact", "SessionEnd"} <= {
             call.name for call in calls.newest(memory.database)
         }
+        agent.event("SessionEnd", reason="other")
+        agent.event("SessionStart", source="resume")
+        agent.event("SessionEnd", reason="prompt_input_exit", transcript_path="")
+        assert list((root / "memory" / "snapshots").glob("*.md")) == snapshots, "nothing was said since"
+        agent.turn("And the VAT?", "Next.", 1_000)
+        agent.event("SessionEnd", reason="other", transcript_path="x")
+        assert len(list((root / "memory" / "snapshots").glob("*.md"))) == 2
         # taken back: the list of tasks by one step each
         lists = [step for step in memory.history.steps() if step.reason.startswith("task list")]
         assert len(lists) == 2 and before

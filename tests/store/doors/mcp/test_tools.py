@@ -257,6 +257,15 @@ def test_decisions_and_commits_are_logged_at_once_and_marked(memory: Memory, cal
     assert "mcp:claude-code" in steps
 
 
+def test_calls_that_follow_each_other_without_a_pause_are_noted(
+    memory: Memory, session: McpSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seconds, noted in ((60.0, 0), (0.0, 2)):
+        monkeypatch.setattr("store.doors.mcp.session.UNNOTED_SECONDS", seconds)
+        session.call("memory_stats", {}, None, "claude-code")
+        assert len(calls.newest(memory.database)) == noted
+
+
 def test_a_commit_whose_message_was_read_first_is_logged_all_the_same(memory: Memory, call: Call) -> None:
     for number in (1, 2, 3):
         memory.decisions.decide(f"Decision {number}", "so")
