@@ -14,6 +14,7 @@ from store.base.vocabulary import DOMAINS
 from store.database.values import clean
 from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
+from store.team import former
 from store.team.collect import NEVER, ORIGIN, PROPOSED, Local, ShareChoice, accepted, local
 from store.team.operation import FIELDS, GLOBAL, LISTS, author_of, kind_of
 from store.team.team_file import Held, Offer, StreamState, TeamFile
@@ -72,15 +73,37 @@ def settle(memory: Memory, team: TeamFile) -> set[str]:
     return decided
 
 
-def take_up(memory: Memory, team: TeamFile, writer: str) -> None:
+def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
     """Hold the records that `writer`, who one was before, shared and that are here in the same words: they are not
-    shared again. What the other half of that stream has under the same number in other words is another record."""
+    shared again. What the other half of that stream has under the same number in other words is another record. One
+    that was `sent` from here, up to that number, and purged by the other half since, is held until it is erased."""
+    for id, held in team.held().items():
+        if author_of(id) == writer and not (
+            team.record(id).purged and _sent(held, int(sent)) and _is_here(memory, held)
+        ):
+            team.drop_held(id)
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):
             found = local(memory, record.kind, int(record.id[1:].partition("@")[0]))
             if found is not None and found.status == "active" and _same_words(record, found):
                 base = {name: record.heads(name) for name in record.values}
                 team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
+
+
+def _sent(held: Held, newest: int) -> bool:
+    """Return whether an operation on one's own record that is not newer than this set what is held of it."""
+    own = f"@{author_of(held.id)}"
+    known = (one for several in held.base.values() for one in several if one.endswith(own))
+    return any(int(one.removesuffix(own)) <= newest for one in known)
+
+
+def _is_here(memory: Memory, held: Held) -> bool:
+    """Return whether the record here of that number has the words that are held of it."""
+    kept: Any = memory.facts if kind_of(held.id) == "fact" else memory.decisions
+    return any(
+        all(getattr(one, name) == held.fields[name] for name in WORDS if name in held.fields)
+        for one in kept.many([held.number])
+    )
 
 
 def _same_words(record: SharedRecord, found: Local) -> bool:
@@ -111,6 +134,7 @@ class Arrivals:
         self._team = team
         self._writer = writer
         self._streams = team.streams()
+        self._former = {one.writer for one in former.read(team).values() if one.owned}
         self._found = Arrived()
         self._offers: dict[str, Offer] = {}
         self._decided: set[str] = set()  # by the person, while this compared: looked at again at the next exchange
@@ -177,7 +201,8 @@ class Arrivals:
             kind = "correct" if record.kind == "fact" else "decide"
             self._ask(record, kind, held, author_of(next(iter(theirs.values()))), values)
             return True
-        if own and (asked := {**record.questions["purge"], **record.questions["forget"]}):
+        asked = {*record.questions["purge"], *record.questions["forget"]} - {self._writer, *self._former}
+        if asked and (own or record.author in self._former):
             return self._forgotten(record, held, min(asked))
         return False
 
@@ -234,7 +259,8 @@ class Arrivals:
         else:
             change = {}
             reason = f"{self._name(writer)} wants {record.id} forgotten."
-            if held is not None and record.author == self._writer and writer not in record.questions["forget"]:
+            own = record.author in (self._writer, *self._former)
+            if held is not None and own and writer not in record.questions["forget"]:
                 here = cite(record.kind, held.number)
                 reason = f"{self._name(writer)} purged {record.id}, and asks you to: purge {here}."
         if values:
@@ -296,6 +322,8 @@ class Arrivals:
         asked = self._memory.database.rows(f"SELECT id, made FROM {PROPOSED}", (record.id,))  # whatever was answered
         self._found.purged += [("proposal", number) for number, _ in asked]
         made = {fact for _, fact in asked if fact is not None}
+        if record.author in former.read(self._team):
+            made.add(int(record.id[1:].partition("@")[0]))
         number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
         if number is not None and not own and (found := local(self._memory, record.kind, number)) is not None:
             self._found.purged.append((record.kind, found.number))

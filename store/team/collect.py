@@ -184,6 +184,9 @@ class Collector:
         record = self.team.record(one.id)
         own = record.author == self.writer
         found = local(self.memory, record.kind, one.number)
+        if record.purged:  # what was made of it here is about to be erased, and goes nowhere
+            taken.update([(record.kind, found.number)] if found else [])
+            return
         if found is None and self._erased(record.kind, one):
             self._note("purge", one.id)  # of another's record a question to its author
             return

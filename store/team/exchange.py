@@ -14,6 +14,7 @@ from store.purge.scan.column_scan import RemainingMatch
 from store.team.arrivals import Arrivals, Arrived, settle, take_up
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold, touched
 from store.team.commits import link_named
+from store.team.former import FormerStreams, FormerWriter, keep, read
 from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
@@ -33,7 +34,8 @@ STEP = "step"  # the newest step of history at the last exchange, with its diges
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
 # replaces there
 PUSHED, REPLACED = "pushed", "replaced"
-BEFORE = "before"  # the writer that one was, until its stream was read again
+# the writer that one was, until its stream was read again, with the newest number of it that was sent from here
+BEFORE = "before"
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 
@@ -124,6 +126,10 @@ class Team:
         """One's own writer; empty before the first exchange."""
         return self._file.writer
 
+    def you(self, writer: str) -> str:
+        """Return `you` for one's own writer, `you before` for one that one was; empty for any other."""
+        return "you" if writer == self.writer else "you before" if writer in read(self._file) else ""
+
     @property
     def name(self) -> str:
         """The name that others see; empty before it was chosen."""
@@ -188,18 +194,23 @@ class Team:
             self._streams.create(address)
             writer = self._file.writer
             self._streams.fetch(address)
+            if old := self._file.left:
+                writer = self._leave(old)
             there = self._streams.heads(INCOMING).get(writer, "")
             merge = StreamMerge(self._file, self._streams, self._memory.now)
+            before = FormerStreams(self._file, self._streams, merge, writer)
+            waiting = before.fetched()
             if writer:
                 self._check_memory(writer)
                 self._check_own(writer, there)
                 for one in merge.own(writer):
                     fold(self._file, one)
             merge.operations = 0
-            merge.others(writer)
+            merge.others(writer, waiting)
             done.received = merge.operations
-            if before := self._file.get(BEFORE):
-                take_up(self._memory, self._file, before)
+            before.look()
+            if old := self._file.get(BEFORE):
+                take_up(self._memory, self._file, *old.split())
                 self._file.put(BEFORE, "")
             decided = settle(self._memory, self._file)
             self._file.keep()
@@ -208,8 +219,10 @@ class Team:
                 writer = writer or self._file.become()
                 wait("Sharing")
                 self._write(writer, choice, merge, decided)
+                before.take_back(self._memory.now)
                 self._file.keep()
                 done.sent = self._push(writer, target, there)
+                before.push(target, self._signed if self._memory.config["team.sign"] else None)
             if bring:
                 wait("Comparing")
                 done.arrived = Arrivals(self._memory, self._file, writer).bring()
@@ -256,29 +269,33 @@ class Team:
         """Remove from the streams here what was purged from the memory; the next exchange removes it from the remote.
         Raise Busy or GitError."""
         writer = self._file.writer
-        if writer and self._streams.exists():
+        if writer and self._streams.exists() and not self._file.get(BEFORE):
             with self._file:
                 self._check_memory(writer)
-                self._write(writer, self.choice, StreamMerge(self._file, self._streams, self._memory.now))
+                merge = StreamMerge(self._file, self._streams, self._memory.now)
+                self._write(writer, self.choice, merge)
+                FormerStreams(self._file, self._streams, merge, writer).take_back(self._memory.now)
 
     def start_anew(self) -> str:
         """Go on as a new writer, after this memory's stream was continued elsewhere: what is not in that stream in the
         same words is shared under the new identity. Return it."""
         with self._file:
-            old = self._file.writer
             self._streams.create()
-            known = self._streams.heads(INCOMING).get(old, "")
-            if known:
-                self._streams.point({old: known})
-            for id in [one for one in self._file.held() if one.endswith(f"@{old}")]:
-                self._file.drop_held(id)
-            self._file.forget_records()
-            for key in (SEEN, STEP, PUSHED, REPLACED, SENT):
-                self._file.put(key, "")
-            self._file.put(BEFORE, old)
-            writer = self._file.become()
-            StreamMerge(self._file, self._streams, self._memory.now).again(writer)
-            return writer
+            return self._leave(self._file.writer or self._file.left)
+
+    def _leave(self, old: str) -> str:
+        """Be a new writer from now on, and no more the one that was; return it."""
+        self._streams.point({old: self._streams.heads(INCOMING).get(old, "")})
+        self._file.forget_records()
+        sent = self._file.get(SENT) or "0"
+        for key in (SEEN, STEP, PUSHED, REPLACED, SENT):
+            self._file.put(key, "")
+        if old:
+            self._file.put(BEFORE, f"{old} {sent}")
+            keep(self._file, FormerWriter(old))
+        writer = self._file.become()
+        self._streams.prune()
+        return writer
 
     def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()) -> None:
         """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked."""
@@ -309,10 +326,7 @@ class Team:
     ) -> None:
         """Replace one's own stream by one without the words of purged records, one's own and what one changed of
         others', and remove the old one here."""
-        kept = []
-        for old in merge.read(writer, state.head) if state.head else ():
-            gone = old.id in erased and old.op != "purge"
-            kept.append(Operation(writer, old.seq, old.at, "gone", old.id) if gone else old)
+        kept = merge.without(writer, state.head, erased)
         segments = split(writer, [*kept, *operations], "", state.digest, merge.to_say(writer, again=True))
         self._streams.append(writer, segments, "", self._memory.now)
         self._file.put(REPLACED, self._file.get(PUSHED))

@@ -3,11 +3,13 @@
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.scan.column_scan import RemainingMatch
+from store.team import former
 from store.team.collect import ORIGIN
 from store.team.operation import author_of
 from store.team.team_file import TeamFile
 
 REACH = "shared: `team sync` erases it from {} and from machines that exchange later; copies elsewhere stay"
+BEFORE = "as {}, who you were before, "
 THEIRS = "shared by {}: until they purge it their stream keeps it, on {} and here"
 ASKED = "; `team sync` asks them to"
 CHANGED = "; your change of it leaves your stream with `team sync`, and stays with those who accepted it"
@@ -18,12 +20,15 @@ def places(memory: Memory, team: TeamFile, plan: PurgePlan, remote: str, shares:
     there is a stream of one's own, or will be."""
     held = _held(memory, team)
     names = {state.writer: state.shown for state in team.streams().values()}
+    before = {one.writer for one in former.read(team).values() if one.owned}
     found = []
     for one in plan.going:
         if id := held.get((one.kind[0].upper(), int(one.key.strip("[]")))):
             author = author_of(id)
             what = REACH.format(remote)
-            if author != team.writer:
+            if author in before:
+                what = f"{BEFORE.format(author)}{what}"
+            elif author != team.writer:
                 what = THEIRS.format(names.get(author, author), remote)
                 what += ASKED if shares else ""
                 what += CHANGED if team.record(id).changed_by(team.writer) else ""

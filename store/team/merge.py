@@ -3,7 +3,7 @@
 Every exchange looks at all streams anew, so that a stream which its writer mended carries no warning any more.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from store.base.clock import DAY_MS, to_ms
 from store.team.operation import Operation, Refused
@@ -30,8 +30,8 @@ class StreamMerge:
         self._fresh: set[str] = set()  # streams that were not known here before
         self.notes: list[str] = []  # about what arrived, for a person to read
 
-    def others(self, writer: str) -> None:
-        """Merge every stream but one's own. Raise GitError."""
+    def others(self, writer: str, waiting: Set[str] = frozenset()) -> None:
+        """Merge every stream but one's own, and those `waiting` to be sent. Raise GitError."""
         incoming = self._streams.heads(INCOMING)
         known = self._team.streams()
         for state in known.values():
@@ -42,7 +42,7 @@ class StreamMerge:
         signed = self._streams.signatures(new)
         self._fresh = {other for other in incoming if not known.get(other, NOBODY).head}
         verified = {}
-        for other in sorted({*incoming, *known, *self._streams.refused} - {writer}):
+        for other in sorted({*incoming, *known, *self._streams.refused} - {writer, *waiting}):
             state = known.get(other) or StreamState(other)
             head = incoming.get(other, "")
             self._one(state, head, signed.get(head, Signature()))
@@ -125,6 +125,13 @@ class StreamMerge:
     def read(self, writer: str, head: str) -> list[Operation]:
         """Return all operations of a verified stream. Raise Refused or GitError."""
         return [one for segment, _ in self._verified(writer, head) for one in segment.operations]
+
+    def without(self, writer: str, head: str, erased: Set[str]) -> list[Operation]:
+        """Return the operations of a verified stream without the words of the records that are `erased`."""
+        return [
+            Operation(writer, one.seq, one.at, "gone", one.id) if one.id in erased and one.op != "purge" else one
+            for one in (self.read(writer, head) if head else ())
+        ]
 
     def _clock(self, state: StreamState) -> None:
         """Note a clock that is ahead of this machine's by days."""

@@ -185,6 +185,12 @@ class TeamFile:
         writer, _, machine = installation.read(self._entry).partition("\n")
         return writer if machine == machine_id() else ""
 
+    @property
+    def left(self) -> str:
+        """The writer that this installation was on the machine that it was copied from; empty where it was not."""
+        writer, _, machine = installation.read(self._entry).partition("\n")
+        return writer if machine != machine_id() else ""
+
     def become(self) -> str:
         """Give this installation a new writer for this memory; return it. Raise StorageError."""
         from base64 import b32encode
@@ -271,6 +277,12 @@ class TeamFile:
         """Yield every record, by identity."""
         for id, state in self._connection.execute("SELECT id, state FROM records ORDER BY id"):
             yield SharedRecord.unpacked(id, state)
+
+    def questioned(self, author: str) -> Iterator[SharedRecord]:
+        """Yield the records of an author that somebody else wanted forgotten or purged, and that are not purged."""
+        sql = "SELECT id, state FROM records WHERE substr(id, -12) = ? AND instr(state, '\"q\":') ORDER BY id"
+        for id, state in self._connection.execute(sql, (author,)).fetchall():
+            yield SharedRecord.unpacked(str(id), str(state))
 
     def counts(self) -> dict[str, int]:
         """Return how many records of each writer are known and not purged."""

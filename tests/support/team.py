@@ -11,6 +11,7 @@ import pytest
 from store.base.installation import team_folder
 from store.inbox.inbox import InboxChoice
 from store.memory import Memory
+from store.purge.proof import files_of, prove
 from store.team.collect import ShareChoice
 from store.team.exchange import Exchanged, Team
 
@@ -48,6 +49,19 @@ class Person:
 
     def facts(self) -> list[str]:
         return [one.fact for one in self.memory.facts.many(self.memory.facts.ids(self.memory.now))]
+
+
+def holding(person: Person, word: str) -> list[str]:
+    """Return the files of a person's memory and its team that hold a word. The proof of a purge reads bytes, and finds
+    it in git's objects too, which are not compressed here."""
+    files = [Path(path) for path in files_of(person.memory.database, person.memory.documents)]
+    assert {*filter(Path.is_file, person.folder.rglob("*"))} <= {*files}
+    found = [str(path) for path in files if word.encode() in path.read_bytes()]
+    every = ["git", "-C", str(person.folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
+    inside = word.encode() in subprocess.run(every, capture_output=True, check=True).stdout
+    assert inside == any("shared.git" in path for path in found)
+    assert {one.file for one in prove([word], list(map(str, files))) if one.found} == set(found)
+    return found
 
 
 @pytest.fixture

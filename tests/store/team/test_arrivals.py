@@ -279,6 +279,20 @@ def test_a_purge_reaches_a_decision_and_what_was_proposed_of_it(join: Join) -> N
     assert left(bob, "swordfish", "NATS") == []
 
 
+def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    assert copy is not None
+    bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.sync(), bob.sync(), ana.sync()
+    assert "cuttlefish" not in git(bob, "log", "--all", "-p", "--format=") and left(bob, "cuttlefish") == []
+    assert bob.facts() == [] and ana.view() == bob.view()
+
+
 def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None:
     ana, bob = join("Ana"), join("Bob")
     ana.remember(FIRST)

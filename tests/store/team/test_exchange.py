@@ -8,10 +8,9 @@ from typing import Any
 
 import apsw
 import pytest
-from support.team import WORK, Join, Person
+from support.team import WORK, Join, Person, holding
 
 from store.base.errors import Conflict, InvalidInput
-from store.purge.proof import files_of, prove
 from store.team import collect
 from store.team.collect import Collector, ShareChoice
 from store.team.exchange import Team, shares
@@ -273,19 +272,6 @@ def test_a_remote_that_is_none_and_one_that_refuses_are_said(join: Join, remote:
     hook.unlink()
     assert ana.sync().sent == 2, "it was written before, and is pushed now"
     assert subprocess.run(["git", "-C", remote, "for-each-ref"], capture_output=True, check=True).stdout
-
-
-def holding(person: Person, word: str) -> list[str]:
-    """Return the files of a person's memory and its team that hold a word. The proof of a purge reads bytes, and finds
-    it in git's objects too, which are not compressed here."""
-    files = [Path(path) for path in files_of(person.memory.database, person.memory.documents)]
-    assert {*filter(Path.is_file, person.folder.rglob("*"))} <= {*files}
-    found = [str(path) for path in files if word.encode() in path.read_bytes()]
-    every = ["git", "-C", str(person.folder / "shared.git"), "cat-file", "--batch-all-objects", "--batch"]
-    inside = word.encode() in subprocess.run(every, capture_output=True, check=True).stdout
-    assert inside == any("shared.git" in path for path in found)
-    assert {one.file for one in prove([word], list(map(str, files))) if one.found} == set(found)
-    return found
 
 
 def test_a_file_of_the_first_version_is_brought_up_to_date(join: Join) -> None:

@@ -239,13 +239,14 @@ def _members(team: "Team") -> Outcome:
         return Outcome("Nobody shares yet. Begin: memoranda share work decisions", list)
     lines = []
     sizes = {state.writer: team.size(state) for state, _ in found}
+    who = {state.writer: team.you(state.writer) for state, _ in found}
     for state, records in found:
-        own = "you" if state.writer == team.writer else ""
         believed = f"believed for {state.believed.replace('+', '')}" if state.believed else ""
         key = f"signed by {state.key}" if state.key else "not signed"
         last = f"last new {state.at[:10]}" if state.at else ""
         bytes = size(sizes[state.writer]) if sizes[state.writer] else ""
-        about = [own, count(records, "record"), count(state.seq, "operation"), bytes, last, key, believed, state.said]
+        much = count(records, "record"), count(state.seq, "operation"), bytes
+        about = [who[state.writer], *much, last, key, believed, state.said]
         lines.append(
             f"{state.writer}  {visible(state.name or '(no name)'):<20}  {visible(', '.join(filter(None, about)))}"
         )
@@ -255,7 +256,8 @@ def _members(team: "Team") -> Outcome:
             {
                 "writer": state.writer,
                 "name": state.name,
-                "you": state.writer == team.writer,
+                "you": who[state.writer] == "you",
+                "before": who[state.writer] == "you before",
                 "records": records,
                 "operations": state.seq,
                 "bytes": sizes[state.writer],

@@ -30,11 +30,11 @@ HINT = "Nobody shares yet. `memoranda share work decisions` begins, and shows fi
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One stream, the bytes that it takes here, and the records of its writer: of each what is known, and its citation
-    here, empty without one."""
+    """One stream, whether its writer is oneself (see `Team.you`), the bytes that it takes here, and the records of its
+    writer: of each what is known, and its citation here, empty without one."""
 
     state: StreamState
-    own: bool
+    you: str
     bytes: int
     records: tuple[tuple[SharedRecord, str], ...]
 
@@ -57,7 +57,7 @@ class TeamRows(NumberedRows):
 
     def lines(self, index: int, width: int) -> list[Pairs]:
         one = self._members[index]
-        name = visible(one.state.name or one.state.writer) + (" (you)" if one.own else "")
+        name = visible(one.state.name or one.state.writer) + (f" ({one.you})" if one.you else "")
         about = visible(f"{count(len(one.records), 'record')} · {ago(self._now, one.state.at)}")
         if one.state.said:
             return row([("⚠ ", "removed")], name, "bold", [(visible(one.state.said), "warning")], width)
@@ -71,7 +71,7 @@ def look(memory: Memory) -> list[Member]:
         return [
             Member(
                 state,
-                state.writer == team.writer,
+                team.you(state.writer),
                 team.size(state),
                 tuple((record, here.get(record.id, "")) for record in team.records(state.writer)),
             )
@@ -93,7 +93,7 @@ def describe(one: Member) -> list[Line]:
         f"Signed by {state.key}." if state.key else "Not signed: whoever may push to the remote could have written it."
     )
     lines += [[], [(signed, "")]]
-    if not one.own:
+    if not one.you:
         words = " ".join(dict.fromkeys(state.believed.replace("+", "").split()))
         taken = f"Taken without a question: {words}." if words else "All that is shared waits in the inbox."
         lines += [[], [(taken, "")]]

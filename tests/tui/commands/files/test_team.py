@@ -116,6 +116,20 @@ def test_a_purge_says_whom_it_cannot_reach_and_leaves_nothing_here(two: tuple[Ch
     assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
 
 
+def test_a_purge_reaches_what_was_shared_before_team_new(two: tuple[Checkout, Checkout]) -> None:
+    ana, _ = two
+    ana.do("remember", "The safe opens with swordfish", "--domain", "work")
+    ana.do("share", "work", "--yes")
+    assert "goes on as" in ana.do("team", "new").out
+    assert "you before, 1 record" in ana.do("team").out
+    assert "who you were before, shared: `team sync` erases it from" in ana.do("purge", "1", "--dry-run").out
+    assert ana.do("purge", "1", "--yes").status == 0
+    assert ana.do("verify-forgotten", "opens with swordfish").status == 0
+    assert ana.do("team", "sync").status == 0
+    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
+    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+
+
 def test_global_facts_are_shared_where_they_lie(two: tuple[Checkout, Checkout]) -> None:
     ana, _ = two
     ana.do("remember", "Answers are short", "--domain", "preferences", "--scope", "global")

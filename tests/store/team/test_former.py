@@ -1,0 +1,194 @@
+"""What one shared under an identity that one left: it is still its owner's to forget and to purge."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import apsw
+import pytest
+from support.team import Join, Person, holding
+
+from store.base.errors import Conflict
+from store.git.process import GitError
+from store.team import former
+from store.team.exchange import Team, with_shared
+from store.team.operation import Operation
+from store.team.remote.repository import INCOMING, StreamRepository
+from store.team.stream import decoded, digest, split
+
+SECRET, KNOWN = "The safe opens with swordfish", "Releases are cut on Tuesdays"
+MOMENT = "2026-11-25T12:00:00.000Z"
+
+
+def leave(person: Person, monkeypatch: pytest.MonkeyPatch, how: str) -> str:
+    """Go on as a new writer; return the one that was."""
+    with Team(person.memory) as team:
+        old = team.writer
+        if how == "new":
+            team.start_anew()
+        else:
+            monkeypatch.setattr("store.team.team_file.machine_id", lambda: "another machine")
+    return old
+
+
+def purge(person: Person, number: int) -> None:
+    person.memory.purge.run(person.memory.purge.plan([("fact", number)]))
+
+
+def everything(remote: str) -> str:
+    """Return all that the remote has of any stream."""
+    log = ["git", "-C", remote, "log", "--all", "-p", "--format="]
+    return subprocess.run(log, capture_output=True, text=True, check=True).stdout
+
+
+def go_on(folder: Path, remote: str, writer: str, op: str, id: str, **fields: str) -> None:
+    """Add an operation to a writer's stream, as a copy of their memory elsewhere does."""
+    streams = StreamRepository(str(folder))
+    streams.create()
+    streams.fetch(remote)
+    head = streams.heads(INCOMING)[writer]
+    streams.point({writer: head})
+    (newest,) = streams.segments(writer, [head])
+    seq = decoded(newest, writer).operations[-1].seq + 1
+    streams.append(
+        writer, split(writer, [Operation(writer, seq, MOMENT, op, id, fields)], digest(newest)), head, MOMENT
+    )
+    streams.push(remote, writer)
+
+
+@pytest.mark.parametrize("how", ["new", "machine"])
+def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    number = ana.remember(SECRET)
+    ana.remember(KNOWN)
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    old = leave(ana, monkeypatch, how)
+    ana.remember("The office is in Lugo")
+    ana.sync(), bob.sync(), cleo.sync()
+    assert bob.waiting() == [("add", "The office is in Lugo")], "the rest is known"
+    (place,) = with_shared(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    assert place.what.startswith(f"as {old}, who you were before, shared: `team sync` erases it")
+    purge(ana, number)
+    with Team(ana.memory) as team:
+        team.erase()
+    assert holding(ana, "swordfish") == [], "before anything is sent"
+    for person in (ana, bob, cleo, join("Dora"), ana, bob, cleo):
+        assert person.sync().warnings == []
+        assert holding(person, "swordfish") == [], person.name
+    assert bob.facts() == [KNOWN] and ana.view() == bob.view() == cleo.view()
+    assert "swordfish" not in everything(ana.remote)
+    assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
+
+
+def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(KNOWN)
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync()
+    leave(ana, monkeypatch, "new")
+    ana.sync()
+    ana.memory.facts.forget([number])
+    ana.sync(), bob.sync()
+    assert bob.waiting() == [("forget", KNOWN)] and ana.view() == bob.view()
+    ana.memory.history.undo()
+    ana.sync(), bob.sync(), ana.sync()
+    assert bob.waiting() == [] and ana.facts() == bob.facts() == [KNOWN] and ana.view() == bob.view()
+    purge(bob, 1)
+    bob.sync(), ana.sync()
+    (asked,) = ana.memory.inbox.waiting()
+    assert asked.kind == "forget" and asked.reason.endswith("asks you to: purge F#1."), "there is nobody else to ask"
+
+
+def test_a_writer_with_whom_somebody_goes_on_is_asked(
+    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ana = join("Ana")
+    number = ana.remember(SECRET)
+    ana.sync()
+    old = leave(ana, monkeypatch, "new")
+    ana.sync()
+    go_on(tmp_path / "desktop", ana.remote, old, "add", f"F9@{old}", fact="The desktop lives", domain="work")
+    ana.sync()
+    (place,) = with_shared(ana.memory, ana.memory.purge.plan([("fact", number)])).places[-1:]
+    assert place.what.startswith("shared by Ana (")
+    purge(ana, number)
+    ana.sync()
+    assert "swordfish" in everything(ana.remote), "the desktop is asked"
+    with Team(ana.memory) as team:
+        assert team.records(old)[-1].questions["purge"] == {team.writer: 3}
+        former.keep(team._file, former.FormerWriter(old, 99))  # the desktop is no more
+    assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
+
+
+@pytest.mark.parametrize("what", ["lost answer", "no connection", "overtaken"])
+def test_what_is_erased_there_survives_a_cut(
+    join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
+) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(SECRET)
+    ana.sync()
+    old = leave(ana, monkeypatch, "new")
+    ana.sync(), bob.sync()
+    purge(ana, number)
+    push = StreamRepository.push
+
+    def cut(self: StreamRepository, address: str, writer: str, expected: str | None = None) -> None:
+        if writer == old and what == "lost answer":
+            push(self, address, writer, expected)
+        if writer == old:
+            raise GitError("The connection was cut.", "")
+        push(self, address, writer, expected)
+
+    monkeypatch.setattr(StreamRepository, "push", cut)
+    with pytest.raises(GitError, match="was cut"):
+        ana.sync()
+    monkeypatch.setattr(StreamRepository, "push", push)
+    if what == "overtaken":
+        go_on(tmp_path / "desktop", ana.remote, old, "purge", f"F9@{old}")
+    assert ana.sync().warnings == bob.sync().warnings == []
+    assert "swordfish" not in everything(ana.remote) and ana.view() == bob.view()
+    assert holding(ana, "swordfish") == holding(bob, "swordfish") == []
+
+
+def test_what_the_other_half_purged_is_not_shared_again(join: Join, tmp_path: Path) -> None:
+    """An older state of all that Ana has comes back; what she purged since is erased from that too."""
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember(SECRET)
+    ana.remember(KNOWN)
+    ana.sync()
+    older = tmp_path / "older.db"
+    ana.memory.database.connection.execute("VACUUM INTO ?", (str(older),))
+    for name in ("shared.git", "team.db"):
+        subprocess.run(["cp", "-r", ana.folder / name, tmp_path / f"old-{name}"], check=True)
+    ana.remember("The key is under the mat")
+    ana.sync()
+    purge(ana, 1), purge(ana, 3)
+    ana.sync(), bob.sync()
+    connection = ana.memory.database.connection
+    with connection.backup("main", apsw.Connection(str(older)), "main") as copying:
+        copying.step()
+    for name in ("shared.git", "team.db"):
+        subprocess.run(["rm", "-r", ana.folder / name], check=True)
+        subprocess.run(["mv", tmp_path / f"old-{name}", ana.folder / name], check=True)
+    ana.memory.facts.correct(1, "The safe opens with swordfish and a hammer")
+    ana.remember("The office is in Lugo")
+    with pytest.raises(Conflict, match="continued elsewhere"):
+        ana.sync()
+    with Team(ana.memory) as team:
+        team.start_anew()
+        team.erase()
+    ana.sync(), bob.sync()
+    assert ana.facts() == [KNOWN, "The office is in Lugo"]
+    assert sorted(bob.waiting()) == [("add", KNOWN), ("add", "The office is in Lugo")]
+    assert "swordfish" not in everything(ana.remote) and ana.view() == bob.view()
+
+
+def test_a_new_identity_of_somebody_who_shared_nothing_is_just_that(join: Join) -> None:
+    ana = join("Ana")
+    ana.remember(KNOWN)
+    with Team(ana.memory) as team:
+        assert team.start_anew() == team.writer
+    assert ana.sync().sent == 2
