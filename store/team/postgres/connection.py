@@ -9,7 +9,7 @@ from store.base.errors import InvalidInput, MemorandaError
 if TYPE_CHECKING:
     import psycopg
 
-VERSION = 3  # of schema.sql
+VERSION = 4  # of schema.sql
 CONNECT_SECONDS = 10
 ANSWER_SECONDS = 15  # of what is asked by a reader
 APPLICATION = "memoranda"

@@ -99,7 +99,7 @@ GRANT USAGE ON SCHEMA memoranda TO PUBLIC;
 GRANT SELECT ON memoranda.records, memoranda.embeddings TO PUBLIC;
 GRANT SELECT (team, writer, name) ON memoranda.writers TO PUBLIC;
 
-CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3';
+CREATE OR REPLACE FUNCTION memoranda.version() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 4';
 
 -- what computed the vectors of each team that the caller may read: one replication embeds all of a team
 CREATE OR REPLACE FUNCTION memoranda.models() RETURNS TABLE(team text, model text)
@@ -109,11 +109,72 @@ CREATE OR REPLACE FUNCTION memoranda.models() RETURNS TABLE(team text, model tex
     CROSS JOIN LATERAL (SELECT e.model FROM memoranda.embeddings e WHERE e.team = y.team LIMIT 1) m
   $$;
 
+-- the words of a query in a language ('english', 'spanish'), the rarest first as ANALYZE counted them, six at the most
+CREATE OR REPLACE FUNCTION memoranda.rarest(query text, language name) RETURNS text[] LANGUAGE sql STABLE
+  SET search_path = pg_catalog, pg_temp
+  AS $$
+    SELECT coalesce(array_agg(word ORDER BY often, word), '{}') FROM (
+      SELECT word, coalesce(often, 0) AS often
+      FROM unnest(tsvector_to_array(to_tsvector(language::text::regconfig, query))) word
+      LEFT JOIN (
+        SELECT counted.word, max(counted.often) AS often
+        FROM pg_stats s, unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) counted(word, often)
+        WHERE s.schemaname = 'memoranda' AND s.tablename = 'records' AND s.attname = language GROUP BY 1
+      ) known USING (word)
+      ORDER BY 2, 1 LIMIT 6
+    ) chosen
+  $$;
+
+-- what has all but so many of these words, that at `from_word` being the first that it has; null where none can have that
+CREATE OR REPLACE FUNCTION memoranda.lacking(number integer, from_word integer, words text[]) RETURNS tsquery
+  LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+  AS $$
+    WITH quoted AS (
+      SELECT place, '''' || replace(replace(word, '\', '\\'), '''', '''''') || '''' AS word
+      FROM unnest(words) WITH ORDINALITY AS each(word, place)
+    ), choices AS (
+      SELECT string_agg(word, '&') AS several FROM generate_series(1, (1 << cardinality(words)) - 1) chosen, quoted
+      WHERE chosen & (1 << (place - 1)::integer) > 0
+      GROUP BY chosen HAVING count(*) = cardinality(words) - number AND min(place) = from_word
+    )
+    SELECT (string_agg('(' || several || ')', '|'))::tsquery
+      && coalesce((SELECT '!(' || string_agg(word, '|') || ')' FROM quoted WHERE place < from_word), '')::tsquery
+    FROM choices
+  $$;
+
+-- Records of these scopes with some of the words of a query: those that lack the fewest first, and of these those with the
+-- rarest, so that what is left out of very many is what has common words alone. It ends once there are enough.
+CREATE OR REPLACE FUNCTION memoranda.some_words(query text, scopes tsquery)
+  RETURNS TABLE(team text, id text, english tsvector, spanish tsvector, lacks integer, rarest integer)
+  LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+  DECLARE
+    in_english text[] := memoranda.rarest(query, 'english');
+    in_spanish text[] := memoranda.rarest(query, 'spanish');
+    found integer;
+    more integer;
+  BEGIN
+    FOR number IN 1 .. greatest(cardinality(in_english), cardinality(in_spanish)) - 1 LOOP
+      found := 0;
+      FOR from_word IN 1 .. number + 1 LOOP
+        RETURN QUERY SELECT r.team, r.id, r.english, r.spanish, number, from_word FROM memoranda.records r
+          WHERE r.status = 'active'
+            AND (memoranda.scoped(r.english, r.team, r.domain) @@ (memoranda.lacking(number, from_word, in_english) && scopes)
+              OR memoranda.scoped(r.spanish, r.team, r.domain) @@ (memoranda.lacking(number, from_word, in_spanish) && scopes))
+          LIMIT 5000;
+        GET DIAGNOSTICS more = ROW_COUNT;
+        found := found + more;
+        IF found >= 100 THEN
+          RETURN;
+        END IF;
+      END LOOP;
+    END LOOP;
+  END $$;
+
 -- Words in both languages, fused with meaning where a vector is given, by the weights of Memoranda's own search: 1 where
--- all the words are there, words as a share of the best (1.0), meaning from the pool's last, 0, to its best, 1 (0.5). At
--- most 5,000 records with all the words and as many with some of them are ranked, and the 100 nearest of what the caller may
--- read, however many of other teams are nearer. `of_model` is what computed the vector, and `in_team` the team to search:
--- without it each that the caller may read. `whole` is 1 for all the words, 0 for some, and null, as `cosine` is, for what
+-- all the words are there, words as a share of the best (1.0), half as much for each word that lacks, meaning from the pool's
+-- last, 0, to its best, 1 (0.5). At most 5,000 records with all the words are ranked, those with some that `some_words` gives, and
+-- the 100 nearest of what the caller may read, however many of other teams are nearer. `of_model` is what computed the
+-- vector, and `in_team` the team to search: without it each that the caller may read. `whole` is 1 for all the words, 0 for some, and null, as `cosine` is, for what
 -- that signal did not find. It runs with its owner's rights, since an index of words cannot be used under row-level
 -- security, and returns what the caller may read.
 DROP FUNCTION IF EXISTS memoranda.search(text, vector, integer);
@@ -133,27 +194,24 @@ CREATE OR REPLACE FUNCTION memoranda.search(query text, near vector DEFAULT NULL
       (SELECT string_agg(quote_literal(memoranda.scope(y.team, y.domain)), '|')::tsquery FROM readable y) AS scopes
   ), scoped AS MATERIALIZED (  -- without a word there is nothing to find
     SELECT CASE WHEN numnode(english) > 0 THEN english && scopes END AS english,
-      CASE WHEN numnode(spanish) > 0 THEN spanish && scopes END AS spanish,
-      CASE WHEN numnode(english) > 0 THEN any_english && scopes END AS any_english,
-      CASE WHEN numnode(spanish) > 0 THEN any_spanish && scopes END AS any_spanish
+      CASE WHEN numnode(spanish) > 0 THEN spanish && scopes END AS spanish
     FROM asked
   ), every AS MATERIALIZED (
-    SELECT r.team, r.id, r.english, r.spanish, 1 AS whole FROM memoranda.records r, scoped a
+    SELECT r.team, r.id, r.english, r.spanish, 0 AS lacks, 1 AS rarest FROM memoranda.records r, scoped a
     WHERE r.status = 'active' AND (memoranda.scoped(r.english, r.team, r.domain) @@ a.english
         OR memoranda.scoped(r.spanish, r.team, r.domain) @@ a.spanish)
       AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain)) LIMIT 5000
   ), found AS (
     SELECT * FROM every
     UNION ALL
-    (SELECT r.team, r.id, r.english, r.spanish, 0 FROM memoranda.records r, scoped a
-      WHERE r.status = 'active' AND (memoranda.scoped(r.english, r.team, r.domain) @@ a.any_english
-          OR memoranda.scoped(r.spanish, r.team, r.domain) @@ a.any_spanish)
-        AND EXISTS (SELECT 1 FROM readable y WHERE y.team = r.team AND y.domain IN ('*', r.domain))
-        AND (SELECT count(*) FROM every) < 100 LIMIT 5000)  -- as many as are taken: none with some of them is among these
+    SELECT s.* FROM asked a CROSS JOIN LATERAL memoranda.some_words(query, a.scopes) s
+    WHERE (SELECT count(*) FROM every) < 100  -- as many as are taken: none with some of them is among these
   ), words AS (
-    SELECT f.team, f.id, max(f.whole) AS whole,
+    SELECT f.team, f.id, min(ARRAY[f.lacks, f.rarest]) AS place,
       max(greatest(ts_rank_cd(f.english, a.any_english), ts_rank_cd(f.spanish, a.any_spanish))) AS rank
-    FROM found f, asked a GROUP BY f.team, f.id ORDER BY 3 DESC, 4 DESC LIMIT 100
+    FROM found f, asked a GROUP BY f.team, f.id ORDER BY 3, 4 DESC LIMIT 100
+  ), shares AS (
+    SELECT team, id, place[1] AS lacks, rank / nullif(max(rank) OVER (PARTITION BY place), 0) / place[2] AS share FROM words
   ), meaning AS (
     SELECT m.team, m.id, m.cosine
     FROM (SELECT y.team, array_agg(y.domain) AS domains FROM readable y WHERE near IS NOT NULL GROUP BY y.team) t
@@ -165,9 +223,10 @@ CREATE OR REPLACE FUNCTION memoranda.search(query text, near vector DEFAULT NULL
       ORDER BY e.vector <=> near LIMIT 100
     ) m ORDER BY m.cosine DESC LIMIT 100
   ), scaled AS (
-    SELECT team, id, whole + rank / nullif(max(rank) OVER (), 0) AS by_words, NULL::float AS by_meaning, whole,
-      NULL::float AS cosine
-    FROM words
+    SELECT team, id, (lacks = 0)::integer + CASE lacks WHEN 0 THEN share ELSE by_lack / max(by_lack) OVER (PARTITION BY lacks > 0) END
+        AS by_words,
+      NULL::float AS by_meaning, (lacks = 0)::integer AS whole, NULL::float AS cosine
+    FROM shares CROSS JOIN LATERAL (SELECT (1 + share) / 2 ^ lacks AS by_lack) l
     UNION ALL
     SELECT team, id, NULL, (cosine - min(cosine) OVER ()) / nullif(max(cosine) OVER () - min(cosine) OVER (), 0), NULL,
       cosine

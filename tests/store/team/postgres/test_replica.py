@@ -176,6 +176,29 @@ def test_what_others_wrote_with_the_same_words_is_not_fetched(shared: tuple[Pers
     assert fetched("zebra") == (0, 0)
 
 
+def test_of_very_many_with_some_of_the_words_those_that_lack_least_are_found(address: str) -> None:
+    """More than are ranked have a common word alone, and were written first."""
+    Replica(address, TEAM).close()
+    titles = ["A peacock walks", "The migration of the ledger", "A peacock and a ledger", "La migración del ledger"]
+    sql = """INSERT INTO memoranda.records(team, id, kind, author, domain, status, title, body, fields, conflict)
+        SELECT 'billing', 'F' || n || '@aaaaaaaaaaaa', 'fact', 'aaaaaaaaaaaa', 'work', 'active', title, '', '{}', false
+        FROM (SELECT n, coalesce((%s::text[])[n - 5100], 'Line ' || n || ' of the ledger') AS title
+          FROM generate_series(1, 5104) n) t RETURNING 1"""
+    assert len(rows(address, sql, titles)) == 5104
+    run(address, "INSERT INTO memoranda.access VALUES (current_user, 'billing', 'work')")
+    run(address, "ANALYZE memoranda.records")
+    search = "SELECT title, whole, score FROM memoranda.search(%s, most => 5)"
+    found = rows(address, search, "peacock migration ledger")
+    assert sorted(title for title, *_ in found[:2]) == [titles[2], titles[1]], "they lack one word"
+    assert found[2][0] in (titles[0], titles[3]), "the rarest word alone"
+    assert [whole for _, whole, _ in found] == [0] * 5 and found[0][2] == 1
+    assert rows(address, search, "migración del ledger y un pavo")[0][0] == titles[3]
+    assert rows(address, search, "it's a peacock\\ledger' & | !")[0][0] == titles[2], (
+        "what it is written with is no matter"
+    )
+    assert rows(address, search, "") == []
+
+
 def test_tables_that_are_partitioned_by_team_serve_as_well(shared: tuple[Person, Person], address: str) -> None:
     """As an organisation with very many records makes them, before the first replication."""
     ana, bob = shared
