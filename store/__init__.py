@@ -194,9 +194,10 @@ FOR_THE_APPLICATION = {
     "the team": {
         "store.team.collect": "SHAREABLE_DOMAINS=SHAREABLE SharedLocal=Local ShareChoice",
         "store.team.commits": "shared_identity",
-        "store.team.exchange": "Exchanged Team erase_shared git_name purge_with_shared=with_shared shares",
+        "store.team.exchange": "Exchanged Team",
         "store.team.postgres.reader": "ReplicaFound ReplicaReader ReplicaRecord ReplicaTeam",
         "store.team.postgres.replica": "Replica",
+        "store.team.sharing": "erase_shared git_name purge_with_shared=with_shared shares",
         "store.team.team_file": "StreamState",
         "store.team.view": "SharedRecord",
     },

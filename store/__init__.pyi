@@ -634,10 +634,6 @@ from store.team.commits import (
 from store.team.exchange import (
     Exchanged,
     Team,
-    erase_shared,
-    git_name,
-    shares,
-    with_shared as purge_with_shared,
 )
 from store.team.postgres.reader import (
     ReplicaFound,
@@ -647,6 +643,12 @@ from store.team.postgres.reader import (
 )
 from store.team.postgres.replica import (
     Replica,
+)
+from store.team.sharing import (
+    erase_shared,
+    git_name,
+    shares,
+    with_shared as purge_with_shared,
 )
 from store.team.team_file import (
     StreamState,

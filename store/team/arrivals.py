@@ -84,10 +84,51 @@ def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
             team.drop_held(id)
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):
-            found = local(memory, record.kind, int(record.id[1:].partition("@")[0]))
+            found = local(memory, record.kind, _number(record))
             if found is not None and found.status == "active" and _same_words(record, found):
                 base = {name: record.heads(name) for name in record.values}
                 team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
+
+
+def recognise(memory: Memory, team: TeamFile) -> None:
+    """Hold the records that are here because this memory was copied, alone, from where they were shared: they have the
+    number and the moment that their author gave them, and so does what is older. They are not shared again."""
+    there = _made(memory)
+    newest: dict[tuple[str, str], int] = {}
+    for record in team.view():
+        if record.value("created") == there.get((record.kind, number := _number(record)), ""):
+            newest[record.author, record.kind] = max(number, newest.get((record.author, record.kind), 0))
+    for record in team.view() if newest else ():
+        number = _number(record)
+        same = record.value("created") == there.get((record.kind, number), "")
+        older = record.purged and number <= newest.get((record.author, record.kind), 0)
+        found = local(memory, record.kind, number) if same or older else None
+        if found is not None and found.status == "active":
+            known = [name for name, value in found.fields.items() if record.value(name) == (value or None)]
+            base = {name: record.heads(name) for name in known}
+            team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
+
+
+def came_from(memory: Memory, team: TeamFile, writer: str) -> bool:
+    """Return whether a record of this memory is what that writer shared under its number."""
+    there = _made(memory)
+    return any(
+        record.author == writer and record.value("created") == there.get((record.kind, _number(record)), "")
+        for record in team.view()
+    )
+
+
+def _made(memory: Memory) -> dict[tuple[str, int], str]:
+    """Return when each fact and decision was made that came from no team, by (kind, number)."""
+    ours = f"origin NOT LIKE '{ORIGIN}%'"
+    facts = memory.database.rows(f"SELECT id, created_at FROM facts WHERE {ours}")
+    decisions = memory.database.rows(f"SELECT id, decided_at FROM decisions WHERE {ours}")
+    return {("fact", id): at for id, at in facts} | {("decision", id): at for id, at in decisions}
+
+
+def _number(record: SharedRecord) -> int:
+    """Return the number that a record has at its author."""
+    return int(record.id[1:].partition("@")[0])
 
 
 def _sent(held: Held, newest: int) -> bool:
@@ -323,7 +364,7 @@ class Arrivals:
         self._found.purged += [("proposal", number) for number, _ in asked]
         made = {fact for _, fact in asked if fact is not None}
         if record.author in former.read(self._team):
-            made.add(int(record.id[1:].partition("@")[0]))
+            made.add(_number(record))
         number = held.number if held is not None else max(made, default=None)  # accepted again since it was undone
         if number is not None and not own and (found := local(self._memory, record.kind, number)) is not None:
             self._found.purged.append((record.kind, found.number))

@@ -1,17 +1,16 @@
 """Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from store.base import installation
 from store.base.errors import Conflict, InvalidInput
-from store.git.process import printed
 from store.memory import Memory
 from store.purge.purge import PurgePlan
 from store.purge.registry import INPUT, RECORD, TABLES
 from store.purge.scan.column_scan import RemainingMatch
-from store.team.arrivals import Arrivals, Arrived, settle, take_up
+from store.team.arrivals import Arrivals, Arrived, came_from, recognise, settle, take_up
 from store.team.collect import Collector, Local, ShareChoice, chosen, fold, touched
 from store.team.commits import link_named
 from store.team.former import FormerStreams, FormerWriter, keep, read
@@ -21,7 +20,7 @@ from store.team.operation import NAME_CHARACTERS, Operation, author_of
 from store.team.remote.address import addresses
 from store.team.remote.repository import INCOMING, StreamRepository
 from store.team.stream import split
-from store.team.team_file import Held, StreamState, TeamFile, exists
+from store.team.team_file import Held, StreamState, TeamFile
 from store.team.view import SharedRecord
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ STEP = "step"  # the newest step of history at the last exchange, with its diges
 PUSHED, REPLACED = "pushed", "replaced"
 # the writer that one was, until its stream was read again, with the newest number of it that was sent from here
 BEFORE = "before"
+RECOGNISED = "recognised"  # set once it was looked whether the memory is a copy of one that shares
 TRIED = "tried"  # when an exchange began last
 SENT = "sent"  # the newest operation of one's own that the remote has
 
@@ -162,6 +162,19 @@ class Team:
             self._file.put_stream(found)
             return found
 
+    def was(self, writer: str) -> StreamState:
+        """Take a writer for one that this person was, and with whom nobody goes on. Raise InvalidInput where nothing of
+        this memory is what they shared."""
+        with self._file:
+            found = self._called(writer)
+            if found.writer not in read(self._file) and not came_from(self._memory, self._file, found.writer):
+                raise InvalidInput(
+                    f"Nothing here is what {found.shown} shared, so that cannot have been this memory.",
+                    "Ask them to purge it, or whoever runs the remote to delete the ref.",
+                )
+            keep(self._file, FormerWriter(found.writer, found.seq))
+            return found
+
     def _called(self, writer: str) -> StreamState:
         start = writer.casefold()
         states = [one for one in self._file.streams().values() if one.writer != self.writer]
@@ -212,6 +225,9 @@ class Team:
             if old := self._file.get(BEFORE):
                 take_up(self._memory, self._file, *old.split())
                 self._file.put(BEFORE, "")
+            if not writer and not self._file.get(RECOGNISED):
+                recognise(self._memory, self._file)
+            self._file.put(RECOGNISED, "1")
             decided = settle(self._memory, self._file)
             self._file.keep()
             choice = self.choice
@@ -417,34 +433,3 @@ class Team:
                 "SELECT 1 FROM facts WHERE id = json_extract(?, '$[0]')", (place.key,)
             )
         return (table := TABLES.get(place.table)) is not None and table.becomes not in (RECORD, INPUT)
-
-
-def with_shared(memory: Memory, plan: PurgePlan) -> PurgePlan:
-    """Return the plan of a purge with the places on which its records were shared: the remote and other machines, which
-    a purge reaches only with the next exchange, and never for certain."""
-    if not exists(installation.team_folder(memory.database.path)):
-        return plan
-    with Team(memory) as team:
-        places = team.shared(plan)
-    return replace(plan, places=(*plan.places, *places))
-
-
-def erase_shared(memory: Memory) -> None:
-    """Remove from the streams of a memory's team, if there are any, what was purged from it. Raise Busy or GitError."""
-    if exists(installation.team_folder(memory.database.path)):
-        with Team(memory) as team:
-            team.erase()
-
-
-def shares(memory: Memory) -> bool:
-    """Return whether something of a memory is shared, or was received from a team."""
-    if not exists(installation.team_folder(memory.database.path)):
-        return False
-    with Team(memory) as team:
-        return bool(team.choice or team.members())
-
-
-def git_name(folder: str) -> str:
-    """Return the name that git has for the person in a folder; empty without one."""
-    name = printed(folder, "config", "--get", "user.name")
-    return "".join(letter for letter in name if letter.isprintable())[:NAME_CHARACTERS].strip()

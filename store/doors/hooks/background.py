@@ -82,7 +82,8 @@ def exchange_with_team(memory: Memory) -> None:
     """Exchange with the team, where something is shared and `team.minutes` passed since the last time. Raise what
     Team.exchange does."""
     from store.base.clock import to_ms
-    from store.team.exchange import Team, shares
+    from store.team.exchange import Team
+    from store.team.sharing import shares
 
     minutes = int(memory.config["team.minutes"])
     if minutes and shares(memory):

@@ -13,7 +13,8 @@ from store.inbox.inbox import InboxChoice
 from store.purge.proof import files_of
 from store.team.arrivals import Arrivals
 from store.team.collect import ShareChoice
-from store.team.exchange import Team, erase_shared, with_shared
+from store.team.exchange import Team
+from store.team.sharing import erase_shared, with_shared
 
 FIRST, SECOND, THIRD = (
     "The safe opens with swordfish",

@@ -13,8 +13,9 @@ from support.team import WORK, Join, Person, holding
 from store.base.errors import Conflict, InvalidInput
 from store.team import collect
 from store.team.collect import Collector, ShareChoice
-from store.team.exchange import Team, shares
+from store.team.exchange import Team
 from store.team.remote.repository import StreamRepository
+from store.team.sharing import shares
 from store.team.team_file import Held
 from tui.render.line_parts import writer
 

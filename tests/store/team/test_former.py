@@ -9,12 +9,12 @@ import apsw
 import pytest
 from support.team import Join, Person, holding
 
-from store.base.errors import Conflict
+from store.base.errors import Conflict, InvalidInput
 from store.git.process import GitError
-from store.team import former
-from store.team.exchange import Team, with_shared
+from store.team.exchange import Team
 from store.team.operation import Operation
 from store.team.remote.repository import INCOMING, StreamRepository
+from store.team.sharing import with_shared
 from store.team.stream import decoded, digest, split
 
 SECRET, KNOWN = "The safe opens with swordfish", "Releases are cut on Tuesdays"
@@ -119,7 +119,7 @@ def test_a_writer_with_whom_somebody_goes_on_is_asked(
     assert "swordfish" in everything(ana.remote), "the desktop is asked"
     with Team(ana.memory) as team:
         assert team.records(old)[-1].questions["purge"] == {team.writer: 3}
-        former.keep(team._file, former.FormerWriter(old, 99))  # the desktop is no more
+        team.was("Ana")  # the desktop is no more
     assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
 
 
@@ -184,6 +184,40 @@ def test_what_the_other_half_purged_is_not_shared_again(join: Join, tmp_path: Pa
     assert ana.facts() == [KNOWN, "The office is in Lugo"]
     assert sorted(bob.waiting()) == [("add", KNOWN), ("add", "The office is in Lugo")]
     assert "swordfish" not in everything(ana.remote) and ana.view() == bob.view()
+
+
+def test_a_memory_that_was_copied_alone_shares_nothing_twice(join: Join) -> None:
+    """As to a new machine, of which nothing knows who shared it."""
+    ana, bob = join("Ana"), join("Bob")
+    for text in (SECRET, KNOWN, "The wiki is at wiki.example"):
+        ana.remember(text)
+    ana.memory.decisions.decide("Queue", "NATS")
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync(), ana.sync()
+    new = join("Ana's laptop")
+    with new.memory.database.connection.backup("main", ana.memory.database.connection, "main") as copying:
+        copying.step()
+    new.memory.facts.correct(2, "Releases are cut on Mondays")
+    new.remember("The office is in Lugo")
+    purge(ana, 1)
+    ana.memory.facts.correct(3, "The wiki is at docs.example")
+    ana.sync(), new.sync(), bob.sync()
+    assert new.facts() == ["The wiki is at wiki.example", "Releases are cut on Mondays", "The office is in Lugo"]
+    assert new.waiting() == [("correct", "The wiki is at docs.example"), ("correct", KNOWN)]
+    assert ("add", "The office is in Lugo") in bob.waiting() and len(bob.waiting()) == 2, "no word twice"
+    assert holding(new, "swordfish") == []
+    with Team(ana.memory) as team:
+        old = team.writer
+    with Team(bob.memory) as team, pytest.raises(InvalidInput, match="cannot have been this memory"):
+        team.was(old)
+    new.decide("accept")
+    new.sync()
+    purge(new, 3)
+    assert "wiki.example" in everything(new.remote)
+    with Team(new.memory) as team:
+        assert team.was(old).writer == old and team.you(old) == "you before"
+    assert new.sync().warnings == [] and "wiki.example" not in everything(new.remote)
 
 
 def test_a_new_identity_of_somebody_who_shared_nothing_is_just_that(join: Join) -> None:

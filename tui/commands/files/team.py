@@ -59,7 +59,10 @@ def share(session: Session, given: "ParsedArguments") -> Outcome:
             raise Declined("Nothing was shared.")
         team.choose(choice, given.name or team.name or _own_name(session), given.remote)
         done = exchange(session, team)
-        said = f"Shared {count(len(new), 'record')} through {remote}."
+        sent = {(one.id[0], one.number) for one in team.held() if one.id.endswith(f"@{team.writer}")}
+        known = [one for one in new if (one.kind[0].upper(), one.number) not in sent]
+        lines += [f"Of these shared before, by a copy of this memory: {count(len(known), 'record')}."] if known else []
+        said = f"Shared {count(len(new) - len(known), 'record')} through {remote}."
         if not new:
             said = f"What you add to {_words(choice.text())} is shared through {remote}; nothing is there yet."
         return Outcome(
@@ -97,6 +100,15 @@ def team(session: Session, given: "ParsedArguments") -> Outcome:
                 f"{said} What waited was taken in; from now on anything else waits again.",
                 lambda: {"writer": state.writer, "key": state.key, **exchanged_data(done)},
                 exchanged_lines(members, done),
+            )
+        if given.act == "was":
+            if not given.who:
+                raise InvalidInput("Who were you?", "team was ANA, whose memory this one was copied from")
+            found = members.was(given.who)
+            done = exchange(session, members)
+            said = f"{found.shown} was you: what you forget, restore or purge of theirs is done in their stream."
+            return Outcome(
+                said, lambda: {"writer": found.writer, **exchanged_data(done)}, exchanged_lines(members, done)
             )
         new = members.start_anew()
         done = exchange(session, members)

@@ -7,7 +7,7 @@ from tui.input.commands.command import DRY_RUN, LIMIT, YES, Verb
 ALLOW = "allow"  # instead of a setting: allow the project's settings that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "try", "calls", "use", "fast", "smart", "off")
-TEAM_ACTS = ("sync", "believe", "trust", "new")
+TEAM_ACTS = ("sync", "believe", "trust", "new", "was")
 GUEST_ACTS = ("list", "search", "show", "correct", "delete", "undo")
 GUARD_ACTS = ("list", "show", "restore", "undo", "off")
 SHELLS = ("bash", "zsh", "fish")
@@ -124,10 +124,10 @@ FILE_COMMANDS = (
             "maybe",
             "|".join(TEAM_ACTS),
             "sync: exchange now; believe: take what somebody adds without a question; trust: take the key that"
-            " somebody signs with now; new: go on under a new identity",
+            " somebody signs with now; new: go on under a new identity; was: one that you were, and nobody is now",
             choices=TEAM_ACTS,
         ),
-        Argument("who", "maybe", "WRITER", "of believe and trust: a writer or their name"),
+        Argument("who", "maybe", "WRITER", "of believe, trust and was: a writer or their name"),
         Argument(
             "what",
             "any",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -126,6 +127,23 @@ def test_a_purge_reaches_what_was_shared_before_team_new(two: tuple[Checkout, Ch
     assert ana.do("purge", "1", "--yes").status == 0
     assert ana.do("verify-forgotten", "opens with swordfish").status == 0
     assert ana.do("team", "sync").status == 0
+    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
+    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_machine_that_the_project_alone_was_copied_to_goes_on(two: tuple[Checkout, Checkout]) -> None:
+    ana, bob = two
+    ana.do("remember", "The safe opens with swordfish", "--domain", "work")
+    ana.do("share", "work", "--yes")
+    bob.do("team", "sync")
+    shutil.copytree(ana.folder / ".memoranda", bob.folder / ".memoranda", dirs_exist_ok=True)  # it was Ana's machine
+    shutil.rmtree(bob.folder.parent / "home of Bob")
+    assert bob.do("adopt", "--whole", "--yes").status == 0
+    done = bob.do("share", "work", "--yes")
+    assert "Shared 0 records" in done.out and "shared before, by a copy of this memory: 1 record" in done.out
+    assert bob.do("team", "was").status == bob.do("team", "was", "Eve").status == 2
+    assert "was you: what you forget" in bob.do("team", "was", "Ana").out
+    assert bob.do("purge", "1", "--yes").status == 0 and bob.do("team", "sync").status == 0
     log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
     assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
 
