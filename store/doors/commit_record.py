@@ -66,7 +66,9 @@ def record(
             if not commits.add(write, info.sha, *about, iteration=named):
                 return False
             if captures(memory.config, "decisions"):
-                decision_mentions.link(write, found, made_here=refs.made_here(root))
+                here = refs.made_here(root)
+                here = here if info.sha in here else refs.made_here(root, branches=True)
+                decision_mentions.link(write, found, here)
             if decisions:
                 commits.implement(write, info.sha, decisions)
         return True

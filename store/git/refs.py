@@ -5,6 +5,7 @@ anywhere, and a pipe in the place of a file would block for ever.
 """
 
 import os
+import re
 import stat
 import time
 
@@ -22,6 +23,7 @@ _SETTLED_NS = 50_000_000
 _OWN = ("HEAD", "logs/HEAD")
 _SHARED = ("packed-refs", "shallow", "reftable/tables.list")
 _BRANCHES = "refs/heads"
+_REVERTS = re.compile(rb'^(?:Revert "|Reapply ")+')
 
 
 def folders(root: str) -> tuple[str, str] | None:
@@ -92,10 +94,11 @@ def _read(path: str, limit: int) -> bytes:
         return b""
 
 
-def made_here(root: str) -> set[str]:
+def made_here(root: str, branches: bool = False) -> set[str]:
     """Return the shas of commits that were made in this repository's checkouts, and did not come from elsewhere, from
-    its own log of HEAD. A commit that was moved (`rebase`, `cherry-pick`) was made here if one of its subject was.
-    Without such logs none is known."""
+    its own log of HEAD; with `branches` those of local branches too, which outlive a worktree that was removed. A
+    commit that was moved (`rebase`, `cherry-pick`) was made here if one of its subject was, and one that reverts if
+    what it reverts was. Without such logs none is known."""
     found = folders(root)
     if found is None:
         return set()
@@ -106,6 +109,8 @@ def made_here(root: str) -> set[str]:
             logs += [os.path.join(entry.path, "logs/HEAD") for entry in entries]
     except OSError:
         pass
+    if branches:
+        logs += _below(os.path.join(shared, "logs", _BRANCHES))
     made: dict[bytes, bytes] = {}  # sha → subject
     moved: dict[bytes, bytes] = {}
     for log in dict.fromkeys(logs):
@@ -116,9 +121,27 @@ def made_here(root: str) -> set[str]:
                 made[shas[1]] = subject
             elif len(shas) == 2 and action.endswith((b"(pick)", b"(reword)", b"cherry-pick", b"am", b"rebase")):
                 moved[shas[1]] = subject
-    subjects = set(made.values())
-    made |= {sha: subject for sha, subject in moved.items() if subject in subjects}
+            elif len(shas) == 2 and action == b"revert":
+                moved[shas[1]] = _REVERTS.sub(b"", subject).rstrip(b'"')
+    subjects = {subject.rstrip(b'"') for subject in made.values()}
+    made |= {sha: subject for sha, subject in moved.items() if subject.rstrip(b'"') in subjects}
     return {sha.decode("ascii", "replace") for sha in made}
+
+
+def _below(folder: str) -> list[str]:
+    """Return the files below a folder, of a bounded number of folders."""
+    files: list[str] = []
+    waiting = [folder]
+    visited = 0
+    while waiting and visited < _FOLDERS:
+        visited += 1
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    (waiting if entry.is_dir(follow_symlinks=False) else files).append(entry.path)
+        except OSError:
+            continue
+    return files
 
 
 def head(root: str) -> str:

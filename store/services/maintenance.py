@@ -214,7 +214,7 @@ def catch_up(
         done = new = highest = 0
         unmeasured: list[str] = []
         unread = dict.fromkeys(wanted)
-        here = refs.made_here(source.root) if wanted else set[str]()
+        here = refs.made_here(source.root, branches=True) if wanted else set[str]()
         for batch in _batches(source.read(wanted, cancelled)):
             with database.write(decision_mentions.IMPORTER, "git") as write:
                 lease.renew(write)

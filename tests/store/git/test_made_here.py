@@ -10,7 +10,9 @@ from store.services import maintenance
 
 
 def commit(root: Path, message: str) -> str:
-    git(root, "commit", "--allow-empty", "-qm", message)
+    (root / message).write_text(message)
+    git(root, "add", "--all", "--", message)
+    git(root, "commit", "-qm", message)
     return git(root, "rev-parse", "HEAD").strip()
 
 
@@ -38,6 +40,41 @@ def test_a_commit_of_a_worktree_was_made_here(tmp_path: Path) -> None:
     git(mine, "worktree", "add", "-q", str(tmp_path / "w"))
     made = commit(tmp_path / "w", "There")
     assert made in made_here(str(mine)) and made in made_here(str(tmp_path / "w"))
+
+
+def test_a_commit_of_a_worktree_that_was_removed_was_made_here(tmp_path: Path) -> None:
+    """As agents leave them: merged, and their folder gone before git is read."""
+    theirs, mine = cloned(tmp_path)
+    other = commit(theirs, "Theirs, for D#1")
+    git(mine, "worktree", "add", "-q", "-b", "agents/one", str(tmp_path / "w"))
+    made = commit(tmp_path / "w", "There, for D#1")
+    git(tmp_path / "w", "pull", "-q", "--no-rebase", "--no-edit", str(theirs), "main")
+    git(mine, "merge", "-q", "agents/one")
+    git(mine, "worktree", "remove", str(tmp_path / "w"))
+    assert made not in made_here(str(mine)) and made in made_here(str(mine), branches=True)
+    assert other not in made_here(str(mine), branches=True)
+    with Memory.open(str(mine / ".memoranda" / "memory.db")) as memory:
+        memory.decisions.decide("Queue", "One table")
+        maintenance.start(memory, str(mine))
+        (link,) = memory.commits.links_of_decision(1)
+        assert link.commit == f"C#{made[:7]}"
+
+
+def test_a_revert_is_as_what_it_reverts(tmp_path: Path) -> None:
+    theirs, mine = cloned(tmp_path)
+    git(theirs, "checkout", "-q", "-b", "topic")
+    commit(theirs, "Theirs, implements D#1")
+    git(mine, "pull", "-q", str(theirs), "topic")
+    reverted = []
+    for sha in (git(mine, "rev-parse", "HEAD").strip(), commit(mine, 'Say "hello", implements D#1'), "HEAD"):
+        git(mine, "revert", "--no-edit", sha)
+        reverted.append(git(mine, "rev-parse", "HEAD").strip())
+    assert [sha in made_here(str(mine)) for sha in reverted] == [False, True, True]
+    with Memory.open(str(mine / ".memoranda" / "memory.db")) as memory:
+        memory.decisions.decide("Queue", "One table")
+        maintenance.start(memory, str(mine))
+        kinds = {link.commit: link.link_type for link in memory.commits.links_of_decision(1)}
+        assert kinds[f"C#{reverted[1][:7]}"] == "reverts" and f"C#{reverted[0][:7]}" not in kinds
 
 
 def test_without_a_log_nothing_is_known(tmp_path: Path) -> None:
