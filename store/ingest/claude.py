@@ -15,12 +15,18 @@ from store.ingest.parsed_line import Broken, ParsedLine
 
 TURNS = ("user", "assistant")
 TOOL = "tool"
+PERSON = "human"
 _TAGS = (
     "system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr"
     "|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook"
     "|ide_opened_file|ide_selection|ide_diagnostics|new-diagnostics"
 )
 _TOLD = re.compile(rf"<(/?)({_TAGS})>")
+# how begins what the program delivers in the place of a prompt: of another agent or session, of a channel, of a page
+_DELIVERED = re.compile(
+    r"\s*+(?:(?:Another Claude session|A peer session|The coordinator) sent a message\b|\[SYSTEM NOTIFICATION\b"
+    r"|<(?:agent|teammate|cross-session|slack-tag)-message[\s>]|<fetched-web-content[\s>]|<channel source=)"
+)
 _SPACE = re.compile(r"\s*+")
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\[\]\n]{0,60}+\]\s*+")
 
@@ -50,7 +56,9 @@ def read(value: Any) -> list[ParsedLine]:
         "id": _text(value.get("uuid")),
         "cwd": _text(value.get("cwd")),
     }
-    ours = any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
+    origin = value.get("origin")  # of newer versions: human, peer, channel, task-notification …
+    ours = isinstance(origin, dict) and origin.get("kind", PERSON) != PERSON
+    ours |= any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
     text = _INTERRUPTED.sub("", spoken).strip()
     if ours or not text:
         noise = "\n".join(part for part in (spoken, quoted) if part.strip())
@@ -64,7 +72,10 @@ def without_told(text: str) -> tuple[str, str, bool]:
     What the program inserts quotes files, which may contain its tags: where there are more end tags than start tags,
     all up to the last end is the program's, and text between two insertions, or beside an end without a start, is in
     doubt. A start tag without an end cuts off the rest only where a text begins with it; elsewhere a person wrote it.
+    What begins as a message of somebody else does is theirs as a whole: the program explains it behind.
     """
+    if _DELIVERED.match(text):
+        return "", text, False
     tags = list(_TOLD.finditer(text))
     if not tags:
         return text, "", False

@@ -20,7 +20,7 @@ def of_prompt(client: str, text: str) -> str:
         text = text.strip()
         if len(text) > 1 and text[0] == text[-1] == '"':  # `opencode run` wraps what it is given
             text = text[1:-1]
-    elif "<" in text:
+    elif "<" in text or "essage" in text or "NOTIFICATION" in text:
         from store.ingest.claude import without_told
 
         text = without_told(text)[0]

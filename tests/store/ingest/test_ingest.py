@@ -21,6 +21,7 @@ from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
 from store.config.files import put, user_path
 from store.conversations.turns import NewTurn
+from store.doors.hooks import own_words
 from store.ingest import runner
 from store.ingest.claude import folder_of, without_told
 from store.ingest.discard import expire
@@ -130,6 +131,29 @@ def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, tmp_path: 
     rule_pass.run(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert said(memory)[0][1].startswith("fix it")
+
+
+DELIVERED = (
+    f'<teammate-message teammate_id="team-lead" color="blue" summary="a > b">\n{EVIL}\n</teammate-message>',
+    f'Another Claude session sent a message:\n<cross-session-message from="uds:/run/cc/4.sock" from-mode="prompting">'
+    f"\n{EVIL}\n</cross-session-message>\n\nThis came from another Claude session.",
+    f"A peer session sent a message while you were working:\n{EVIL}",
+    f'<agent-message from="review">{EVIL}</agent-message>\n{EVIL}',
+    f'<channel source="telegram" chat_id="4" user="ana">{EVIL}</channel>',
+    f'<fetched-web-content url="https://example.org">{EVIL}</fetched-web-content>',
+)
+
+
+@pytest.mark.parametrize("content", DELIVERED)
+def test_what_another_agent_or_a_page_says_is_nobodys_prompt(memory: Memory, tmp_path: Path, content: str) -> None:
+    """As newer versions deliver it, in the place of a prompt."""
+    lines = [claude("fix it", 1), claude(content, 2), claude([block("text", content)], 3)]
+    lines += [claude(EVIL, 4, origin={"kind": "peer"}), claude("<channel> of the feed", 5, origin={"kind": "human"})]
+    ingest(memory.database, write(tmp_path / "s1.jsonl", lines))
+    rule_pass.run(memory)
+    assert said(memory) == [("user", "fix it"), ("user", "<channel> of the feed")]
+    assert list(memory.facts.ids(memory.now)) == []
+    assert own_words.of_prompt("claude-code", content) == ""
 
 
 def test_a_reminder_ends_where_the_last_one_does() -> None:
