@@ -17,7 +17,7 @@ from store.team.former import FormerStreams, FormerWriter, keep, read
 from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
-from store.team.remote.address import addresses
+from store.team.remote.address import addresses, usual
 from store.team.remote.repository import INCOMING, StreamRepository
 from store.team.stream import split
 from store.team.team_file import Held, StreamState, TeamFile
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from store.embedding.provider import Provider
     from store.team.postgres.replica import Replica, Replicated
 
-REMOTE = "origin"
 CHOICE, REMOTE_KEY, NAME_KEY, SEEN = "choice", "remote", "name", "seen"
 STEP = "step"  # the newest step of history at the last exchange, with its digest
 # commits of one's own that the remote may have, a single one where its answer arrived; those that a rewritten stream
@@ -137,7 +136,8 @@ class Team:
 
     @property
     def remote(self) -> str:
-        return self._file.get(REMOTE_KEY) or REMOTE
+        """The name or address of the remote through which one shares."""
+        return self._file.get(REMOTE_KEY) or usual(self._memory.location.project)
 
     @property
     def tried(self) -> str:
@@ -198,7 +198,7 @@ class Team:
         """Fetch, merge, share and push, then `bring` what arrived into the inbox. Raise Conflict where this memory's
         stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, or is half done."""
         self._memory.database.refuse_unwritable()
-        address, target = addresses(self._memory.location.project, self.remote)
+        address, target = addresses(self._memory.location.project, self._file.get(REMOTE_KEY))
         done = Exchanged()
         with self._file:
             self._file.put(TRIED, self._memory.now)

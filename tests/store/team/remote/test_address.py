@@ -12,7 +12,7 @@ from store.base.errors import InvalidInput
 from store.git.process import GitError
 from store.memory import Memory
 from store.team.exchange import Team
-from store.team.remote.address import addresses
+from store.team.remote.address import addresses, usual
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -103,3 +103,24 @@ def test_a_repository_of_sha256_serves_as_well(join: Join, tmp_path: Path, remot
         team.choose(WORK, "Bob", str(remote))
     with pytest.raises(GitError, match="another hash than the streams here"):
         bob.sync()
+
+
+def test_without_a_name_it_is_the_one_that_git_takes(project: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"no remote origin here\. Add one"):
+        addresses(str(project), "")
+    git(project, "remote", "add", "upstream", "https://example.org/api.git")
+    assert addresses(str(project), "")[0] == "https://example.org/api.git" and usual(str(project)) == "upstream"
+    git(project, "remote", "add", "fork", "https://example.org/fork.git")
+    with pytest.raises(InvalidInput, match="no remote origin here, but fork, upstream"):
+        addresses(str(project), "")
+    git(project, "remote", "add", "origin", "https://example.org/origin.git")
+    assert addresses(str(project), "")[0] == "https://example.org/origin.git" and usual(str(project)) == "origin"
+    assert usual(None) == usual(str(project.parent)) == "origin"
+
+
+def test_a_repository_that_git_does_not_read_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(project, "remote", "add", "origin", "https://example.org/api.git")
+    monkeypatch.setattr("store.git.process._OWN_VARIABLES", {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1", "LC_ALL": "C"})
+    with pytest.raises(GitError, match="belongs to another user"):
+        addresses(str(project), "")
+    assert usual(str(project)) == "origin"
