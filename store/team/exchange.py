@@ -1,5 +1,6 @@
 """Exchange with a team through a git remote: fetch, merge, share, push, and bring what arrived to the person."""
 
+import os
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from store.team.former import FormerStreams, FormerWriter, keep, read
 from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
 from store.team.operation import NAME_CHARACTERS, Operation, author_of
+from store.team.remote import own_settings
 from store.team.remote.address import addresses, usual
 from store.team.remote.repository import INCOMING, StreamRepository
 from store.team.stream import split
@@ -199,6 +201,8 @@ class Team:
         stream was continued elsewhere, Busy, InvalidInput or GitError: then nothing was lost, or is half done."""
         self._memory.database.refuse_unwritable()
         address, target = addresses(self._memory.location.project, self._file.get(REMOTE_KEY))
+        if not os.path.isabs(address) or self._memory.config["team.sign"]:
+            self._streams.reaching = own_settings.environment(self._memory.location.project, self.folder)
         done = Exchanged()
         with self._file:
             self._file.put(TRIED, self._memory.now)

@@ -13,6 +13,7 @@ from store.git.process import GitError
 from store.team.operation import WRITER, Refused
 from store.team.remote import signatures
 from store.team.remote.errors import Malformed, RemoteRefuses, failure
+from store.team.remote.own_settings import SILENT_SECONDS
 from store.team.remote.signatures import Signature
 from store.team.stream import LARGEST
 
@@ -21,7 +22,6 @@ FILE = "segment"  # in the tree of each commit
 KEYS = "gpg.ssh.allowedSignersFile"
 VERIFIED, INCOMING = "refs/memoranda/", "refs/incoming/"
 SECONDS = 600  # for a fetch or a push
-SILENT_SECONDS = 60  # until a remote that sends nothing is given up
 MOST_WRITERS = 2_000
 SHA256 = 64  # digits of an object's name, where a repository does not use SHA-1
 _SETTINGS = (
@@ -44,6 +44,7 @@ class StreamRepository:
         self.path = os.path.join(folder, FOLDER)
         self._refs: dict[str, str] | None = None  # as they were read last
         self._child: subprocess.Popen[bytes] | None = None
+        self.reaching: dict[str, str] = {}  # variables with which git reaches the remote
         self.refused: dict[str, str] = {}  # writers of whose streams not all was taken by the last fetch, and why
 
     def stop(self) -> None:
@@ -329,7 +330,7 @@ class StreamRepository:
                 stdin=subprocess.PIPE if source is None else source,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**_environment(), **(more or {})},
+                env={**_environment(), **self.reaching, **(more or {})},
                 start_new_session=detached,
             ) as child:
                 self._child = child
@@ -349,9 +350,6 @@ class StreamRepository:
 
 def _environment() -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
-    kept.setdefault(
-        "GIT_SSH_COMMAND", f"ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval={SILENT_SECONDS // 3}"
-    )
     return kept | {
         "GCM_INTERACTIVE": "never",  # git's credential manager opens no window
         "GIT_HTTP_LOW_SPEED_TIME": str(SILENT_SECONDS),

@@ -63,9 +63,15 @@ def test_over_http(join: Join, server: HttpServer) -> None:
     assert bob.waiting() == [] and ana.view() == bob.view(), "a stream is replaced there too"
 
 
-def test_over_ssh(join: Join, remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("how", ["environment", "configuration"])
+def test_over_ssh(join: Join, remote: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     with ssh(tmp_path) as (port, command):
-        monkeypatch.setenv("GIT_SSH_COMMAND", command)
+        if how == "environment":
+            monkeypatch.setenv("GIT_SSH_COMMAND", command)
+        else:  # of the person's own git
+            (tmp_path / "gitconfig").write_text(f"[core]\n\tsshCommand = {command}\n")
+            monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+            monkeypatch.delenv("GIT_SSH_COMMAND", raising=False)
         ana, bob = join("Ana"), join("Bob")
         for person in (ana, bob):
             move(person, f"ssh://git@127.0.0.1:{port}{remote}")
