@@ -1,6 +1,7 @@
 """A commit that was just made: in the timeline at once, and if it was made here, linked to the decisions that its
 message names."""
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -82,6 +83,7 @@ def missing_decisions(memory: Memory, path: str) -> list[int]:
             message = file.read(LARGEST).decode("utf-8", "replace")
     except OSError:
         return []
+    message = re.split(r"(?m)^\S+ -{24} >8 -{24}\s*$", message, maxsplit=1)[0]  # below is what `commit -v` shows
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     named = decision_mentions.mentioned("\n".join(lines), {})
     return sorted(number for number in named if not memory.decisions.many([number]))

@@ -236,11 +236,12 @@ def test_a_commit_is_linked_by_gits_own_hooks(tmp_path: Path) -> None:
         commit = memory.commits.get(git(tmp_path, "rev-parse", "HEAD").strip())
         assert [link.decision for link in memory.commits.links_of_commit(commit.id)] == [f"D#{decision}"]
         environment = {**os.environ, "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A"}
-        done = subprocess.run(
-            ["git", "-C", tmp_path, "commit", "--allow-empty", "-qm", "See D#99"],
-            env={**environment, "GIT_COMMITTER_EMAIL": "a@b"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0 and "there is no decision D#99 here" in done.stderr
+        environment |= {"GIT_COMMITTER_EMAIL": "a@b", "GIT_EDITOR": "true"}
+        (tmp_path / "a").write_text("of D#98\n")
+        for words in (["--allow-empty", "-qm", "See D#99"], ["-qav", "-em", "Write it down"]):
+            done = subprocess.run(
+                ["git", "-C", tmp_path, "commit", *words], env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0
+            assert ("there is no decision D#99 here" in done.stderr) == ("See D#99" in words)
+            assert "D#98" not in done.stderr, "the change that git shows is no message"
