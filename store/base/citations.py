@@ -23,7 +23,8 @@ _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0
 _PATH = r"[^\s\[\]()<>\"'`#]"
 _ENDING = " []()<>\"'`#%"
 _LINES = rf"(?P<path>{_PATH}+)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
-_URL = rf"(?<!\w)\w+://(?:{_PATH}|#)*"  # matched whole, so that no part of one is read as a citation
+# matched whole, so that no part of one is read as a citation; brackets behind a sign of a query are a part of it too
+_URL = rf"(?<!\w)\w+://(?:{_PATH}|#|(?<=[=&])\[[^\s\[\]]*\])*"
 # patterns are compiled by `re` at their first use: most commands need none
 _WHOLE = rf"\[?(?:{_RECORD}|{_LINES})\]?"
 # a path begins where its run of characters does: tried at each of them, a long run would take n² steps
@@ -102,6 +103,8 @@ def without(text: str) -> str:
     import re
 
     def bare(match: "re.Match[str]") -> str:
+        if match[1] is None:  # an address
+            return match[0]
         try:
             for part in re.split(r"[,;\s]+", match[1].strip()):
                 parse(part)
@@ -109,7 +112,7 @@ def without(text: str) -> str:
             return match[0]
         return ""
 
-    return re.sub(r"\s*,?\s*\[([^\[\]]+)\]", bare, text)
+    return re.sub(rf"{_URL}|\s*,?\s*\[([^\[\]]+)\]", bare, text)
 
 
 def _read(match: "re.Match[str]") -> Citation | None:

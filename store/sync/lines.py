@@ -19,7 +19,8 @@ TITLES = {domain: domain.capitalize() for domain in WRITTEN}
 _BY_TITLE = {title.casefold(): domain for domain, title in TITLES.items()}
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(.*))?")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+(.*?))?[ \t]*#*[ \t]*")
-_CITED = re.compile(r"(.*?)[ \t]*\[([^\[\]\s]{3,24})\][ \t]*", re.DOTALL)
+# directly behind a query it is a part of an address: `https://example.org/?q=[F#1]`
+_CITED = re.compile(r"(.*?)(?:[ \t]+|(?<![=&]))\[([^\[\]\s]{3,24})\][ \t]*", re.DOTALL)
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _BEGINS = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)|#{1,6}(?:[ \t]|$)|`{3}|~{3}")  # an item, a heading, code
 _NO_ITEM = re.compile(r"[|>]|<[!/a-zA-Z]|([-*_=])\1{2,}[ \t]*$|\[\^?[^\]]+\]:")

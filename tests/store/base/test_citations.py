@@ -114,6 +114,7 @@ def test_a_bare_number_must_be_an_id_that_can_exist(text: str) -> None:
     [
         "https://github.com/o/r/blob/main/store/records/facts.py#L10-L20",
         "(https://example.org/?q=F#12&x=D#3)",
+        "https://example.org/?q=[F#12]&x=[D#3] and https://x=[F#1]",
         "http://example.org/#E#42",
         "docs/F#12/readme and src/D#3",
         "the colour is #F#1",
@@ -164,6 +165,7 @@ def test_there_is_one_parser() -> None:
         ("[D#3] was replaced.", " was replaced."),
         ("A list [1, 2] and a [link](x) stay, as does F#12.", "A list [1, 2] and a [link](x) stay, as does F#12."),
         ("[F#1 or not]", "[F#1 or not]"),
+        ("See https://x.org/?q=[F#1] and https://x.org[F#2].", "See https://x.org/?q=[F#1] and https://x.org."),
         ("", ""),
     ],
 )

@@ -207,6 +207,12 @@ def test_a_text_that_ends_like_a_citation_is_not_taken_for_one(notebook: Noteboo
     assert notebook.last.step is None and "[F#3] [F#4]" in notebook.text
 
 
+def test_the_end_of_an_address_is_not_taken_for_a_citation(notebook: Notebook) -> None:
+    notebook.edit(("- Tea, not", "- Search at https://example.org/?q=[F#1]\n- Tea, not"))
+    assert notebook.active()[-1] == "Search at https://example.org/?q=[F#1]"
+    assert notebook.memory.facts.get(1).status == "active" and notebook.last.applied.corrected == []
+
+
 def test_a_copied_line_is_a_new_fact_if_its_words_differ_and_the_same_fact_if_not(notebook: Notebook) -> None:
     line = "- The team is five [F#1]\n"
     notebook.edit((line, f"{line}- The team in Lyon is five [F#1]\n{line}"))
