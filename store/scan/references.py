@@ -19,6 +19,9 @@ GIT_SECONDS = 5.0  # for one project's deleted files, and for each question abou
 MOST_SYMBOLS = 40  # names of one project that git is asked about
 MADE = frozenset("out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split())
 _PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*%])")
+# with spaces only between marks that say from where to where it goes
+_NAMED = r"[^\s`\"'/:*<>|](?:[^\n`\"'/:*<>|]{0,80}[^\s`\"'/:*<>|])?"
+_MARKED = re.compile(rf"([`\"'])((?:\./)?(?:{_NAMED}/){{1,12}}{_NAMED}\.[A-Za-z]\w{{0,7}})\1")
 # without a folder only what is code: manifest.json is a file of anything
 _NAME = re.compile(r"`([\w-][\w.-]*\.(?:py|[jt]sx?|mjs|go|rs|java|kt|swift|[ch]|cpp|cs|rb|php|sql|sh))`")
 _REMOVED = re.compile(
@@ -57,7 +60,7 @@ class ProjectFiles:
         if plain in self._deleted_ends:
             return "git has it deleted"
         first, above = plain.split(os.sep)[0], os.path.dirname(plain)
-        if self.git or first in MADE:
+        if self.git or first in MADE or " " in plain:  # a command has spaces too: only git knows
             return ""
         return "its folder is there without it" if os.path.isdir(os.path.join(self.folder, above)) else ""
 
@@ -121,6 +124,7 @@ def missing(memories: Sequence[FoundMemory]) -> list[ScanFinding]:
 def named(text: str) -> Iterator[str]:
     """Yield the files that a text names, each once, and does not call removed."""
     found = [one for one in _PATH.findall(text) if "@" not in one.split("/")[0][1:]]  # a@b.org is no folder
+    found += [one for _, one in _MARKED.findall(text) if " " in one]
     found += _NAME.findall(text)
     lines = text.split("\n") if found else []
     for one in dict.fromkeys(found):

@@ -112,12 +112,26 @@ def test_files_that_are_gone(home: Home) -> None:
     ]
 
 
+def test_files_with_spaces_that_are_gone(home: Home) -> None:
+    home.put("app/my old notes.md", "")
+    home.put("app/my new notes.md", "")
+    home.git("add", "-A")
+    home.git("commit", "-qm", "notes")
+    home.git("rm", "-q", "app/my old notes.md")
+    home.git("commit", "-qm", "no notes")
+    home.remember("gone", "Read `app/my old notes.md` first, and 'app/my new notes.md'.")
+    home.remember("open", "Read app/my old notes.md first; `cat app/kept.py > app/out.py` copies it.")
+    says = f"app/my old notes.md does not exist in {home.project}: git has it deleted"
+    assert home.found("missing-file") == [("gone.md", says)]
+
+
 def test_without_git_a_folder_that_lacks_the_file(home: Home, tmp_path: Path) -> None:
     plain = tmp_path / "src" / "plain"
     (plain / "app").mkdir(parents=True)
     (plain / "app" / "kept.py").write_text("", encoding="utf-8")
     home.spoken(plain, "two")
     home.remember("a", "See app/gone.py, app/kept.py, lib/never.py and out/made.json.", "two", plain)
+    home.remember("b", "Run `app/kept.py and then more.py`.", "two", plain)
     says = f"app/gone.py does not exist in {plain}: its folder is there without it"
     assert home.found("missing-file") == [("a.md", says)]
 
@@ -133,6 +147,12 @@ def test_functions_that_are_gone(home: Home) -> None:
 def test_what_a_text_names() -> None:
     text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
     assert list(named(text)) == ["src/a.py", "setup.py"]
+    assert list(named("Read \"docs/My notes/a b.md\", `b c/d.md`, it's in docs/a b.md, don't: `e/f.md and g`.")) == [
+        "c/d.md",
+        "e/f.md",
+        "docs/My notes/a b.md",
+        "b c/d.md",
+    ]
     assert list(named("A link to docs/Claude.ai%20Integration.md, and `manifest.json` of anything.")) == []
     assert list(named("We removed app/old.py.\nWe kept app/new.py.")) == ["app/new.py"]
 
