@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from store.sources.source import Trouble
 
-LARGEST = 2_000_000  # bytes of a Markdown file
+LARGEST = 16_000_000  # bytes of a Markdown file, which is read whole
 LARGEST_DOCUMENT = 512 << 20  # bytes of a JSON document, which is read whole
 LONGEST = 32 << 20  # bytes of a line
 DEEPEST = 32  # folders

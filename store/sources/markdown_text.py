@@ -76,7 +76,7 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
                 above, comment = ahead[start + 4 : end].strip(), first + place
                 place += ahead.count("\n", 0, end)
         elif found := _BULLET.fullmatch(line):
-            end = _end(lines, place)
+            end = _end(lines, _closed(lines, place))
             if not _TASK.match(found["text"]):
                 rest = _dedented(lines[place + 1 : end])
                 whole = "\n".join([found["text"].rstrip(), *rest]).strip()
@@ -88,13 +88,23 @@ def bullets(text: str, first: int = 1) -> Iterator[Bullet]:
 
 
 def _says(line: str) -> bool:
-    """Return whether a line is a bullet that says something beside the comments that end in it."""
+    """Return whether a line is a bullet that says something beside comments; the last may end further below."""
     found = _BULLET.fullmatch(_without_comments(line).rstrip())
-    return found is not None and "<!--" not in found["text"]
+    return found is not None and not found["text"].startswith("<!--")
+
+
+def _closed(lines: list[str], place: int) -> int:
+    """Return the index of the line in which a comment ends that begins in the bullet at `place`; `place` for none."""
+    if "<!--" in _without_comments(lines[place]):
+        for ahead in range(place + 1, min(place + COMMENT_LINES, len(lines))):
+            if "-->" in lines[ahead]:
+                return ahead
+    return place
 
 
 def _end(lines: list[str], place: int) -> int:
-    """Return the index behind the last line of the bullet at `place`."""
+    """Return the index behind the last line of the bullet whose first line, or the last that it surely has, is at
+    `place`."""
     end = ahead = place + 1
     while ahead < len(lines):
         line = lines[ahead]

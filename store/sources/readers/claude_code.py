@@ -1,8 +1,9 @@
 """Claude Code: its own memory, a fact a file, and its transcripts, both below `~/.claude/projects/<folder>/`.
 
-`memory/MEMORY.md` is an index of the other files, and no fact comes from it. The folder's name cannot be turned back
-into the project's path, so a memory's project is the working folder that the transcripts beside it name. Where the
-person's own settings name one folder for the memory of all projects (`autoMemoryDirectory`), that is read too.
+`memory/MEMORY.md` is an index of the other files; its bullets that lead to none of them are facts. The folder's name
+cannot be turned back into the project's path, so a memory's project is the working folder that the transcripts beside
+it name. Where the person's own settings name one folder for the memory of all projects (`autoMemoryDirectory`), that is
+read too.
 """
 
 import json
@@ -13,14 +14,16 @@ from collections.abc import Iterator
 from store.ingest import claude
 from store.ingest.parsed_line import Broken
 from store.sources.files import existing, files_below, json_lines, modified, read_text, text_of
-from store.sources.markdown_text import front_matter
-from store.sources.source import Found, FoundDecision, FoundMemory, FoundTurn, Machine, Trouble
+from store.sources.markdown_text import bullets, front_matter, prose, unfilled
+from store.sources.moments import utc
+from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 
 NAME = "claude-code"
 TITLE = "Claude Code"
 INDEX = "MEMORY.md"
 DOMAINS = {"user": "personal", "feedback": "preferences", "project": "projects", "reference": "work"}
 _WHY = re.compile(r"^\*\*(?:Why|Por qué)\s*:?\s*\*\*\s*:?\s*(?P<why>.+?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(r"\]\([^()\s]+\.md(?:#[^()\s]*)?\)|\[\[[^\]\n]+\]\]")  # a link to another file
 LOOKED = 200  # lines of a transcript in which the working folder is looked for
 
 
@@ -71,7 +74,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         if path.endswith(".jsonl"):
             yield from _transcript(path, troubles)
         else:
-            yield from _memory(path, "", troubles)
+            yield from _file(path, "", troubles)
         return
     for folder in _folders(path):
         yield from _project(folder, troubles)
@@ -119,18 +122,31 @@ def _project(folder: str, troubles: list[Trouble]) -> Iterator[Found]:
         yield from _transcript(path, troubles)
 
 
-def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
+def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
     project = working_folder(folder)
     for path in files_below(memory_folder(folder), ".md"):
-        if os.path.basename(path) != INDEX:
-            yield from _memory(path, project, troubles)
+        yield from _file(path, project, troubles)
 
 
-def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundMemory]:
+def _file(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundMemory | FoundDocument]:
     text = read_text(path, troubles)
-    if text is None:
-        return
+    if text is not None:
+        yield from (_index if os.path.basename(path) == INDEX else _memory)(path, project, text)
+
+
+def _index(path: str, project: str, text: str) -> Iterator[FoundMemory | FoundDocument]:
+    """Yield what an index says itself: older versions wrote everything into it, and people still do."""
+    _, body, above = front_matter(text)
+    for one in bullets(body, above + 1):
+        if not _ENTRY.search(one.text) and not unfilled(one.text):
+            tags = (one.heading,) if one.heading else ()
+            yield FoundMemory(one.text, path, one.line, one.last, project=project, created=modified(path), tags=tags)
+    if prose(body):
+        yield FoundDocument(path, body.strip())
+
+
+def _memory(path: str, project: str, text: str) -> Iterator[FoundMemory]:
     head, body, above = front_matter(text)
     said = body.strip()
     if not said:
@@ -152,7 +168,7 @@ def _memory(path: str, project: str, troubles: list[Trouble]) -> Iterator[FoundM
         last=first + said.count("\n"),
         session=text_of(about.get("originSessionId")),
         project=project,
-        created=modified(path),
+        created=utc(text_of(about.get("modified"))) or modified(path),
         domain=DOMAINS.get(kind, "general"),
         decision=decision,
     )

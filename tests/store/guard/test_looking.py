@@ -161,8 +161,9 @@ def test_what_cannot_be_read_is_named_and_is_not_removed(home: GuardedHome) -> N
     assert [(one.path, one.why) for one in found.troubles] == [(str(path), "too many levels of symbolic links")]
     assert home.moments() == []
     path.unlink()
-    path.write_bytes(b"x" * 2_000_001)
-    assert "2,000,000 bytes" in home.look(1).troubles[0].why
+    path.touch()
+    os.truncate(path, 16_000_001)
+    assert "16,000,000 bytes" in home.look(1).troubles[0].why
 
 
 def test_a_tool_that_is_gone_with_its_folder(home: GuardedHome) -> None:

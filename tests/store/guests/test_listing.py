@@ -62,7 +62,7 @@ def test_hostile_files_are_named_and_not_followed(home: GuestHome, tmp_path: Pat
     assert troubles(home) == {
         "link.md": "symbolic links are not followed",
         "pipe.md": "it is not a plain file",
-        "large.md": "it is longer than 2,000,000 bytes",
+        "large.md": "it is longer than 16,000,000 bytes",
         "latin.md": "a part of it is not UTF-8",
         "binary.md": "it is binary, not text",
     }

@@ -236,13 +236,13 @@ def test_a_folder_that_the_environment_names(tmp_path: Path) -> None:
 # of one tool
 
 
-def test_an_index_of_claude_code_is_no_memory(tmp_path: Path) -> None:
+def test_a_line_of_claude_codes_index_that_leads_to_a_file_is_no_memory(tmp_path: Path) -> None:
     folder = tmp_path / "memory"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("- [A](a.md) — hook\n- a bare line\n", encoding="utf-8")
     (folder / "a.md").write_text("The team is five.\n", encoding="utf-8")
     found = memories(read("claude-code", tmp_path)[0])
-    assert [(one.text, one.line, one.last) for one in found] == [("The team is five.", 1, 1)]
+    assert [(one.text, one.line, one.last) for one in found] == [("a bare line", 2, 2), ("The team is five.", 1, 1)]
 
 
 def test_of_equal_titles_the_newest_is_named(tmp_path: Path) -> None:

@@ -47,8 +47,21 @@ def test_what_says_something_is_not(text: str) -> None:
 
 
 def test_a_comment_in_a_bullet_hides_no_bullet() -> None:
-    text = "- Tabs <!-- since 2024 -->\n- <!-- to fill -->\n<!--\n- old\n-->\n- Two <!-- begins\n- within\n-->\n- End\n"
+    text = "- Tabs <!-- since 2024 -->\n- <!-- to fill -->\n<!--\n- old\n-->\n- End\n"
     assert [one.text for one in bullets(text)] == ["Tabs <!-- since 2024 -->", "End"]
+
+
+def test_a_comment_that_begins_in_a_bullet_is_a_part_of_it() -> None:
+    text = (
+        "- Two <!-- begins\n- within\n--> here\n  goes on\n- Three <!-- a --> <!--\n-->\n- Never <!-- closed\n- End\n"
+    )
+    found = [(one.text, one.line, one.last) for one in bullets(text)]
+    assert found == [
+        ("Two <!-- begins\n- within\n--> here\n  goes on", 1, 4),
+        ("Three <!-- a --> <!--\n-->", 5, 6),
+        ("Never <!-- closed", 7, 7),
+        ("End", 8, 8),
+    ]
 
 
 @pytest.mark.parametrize("reader", [openclaw, markdown, obsidian])

@@ -11,7 +11,7 @@ from store.guests import listing
 from store.scan.layers import layers
 from store.sources.readers import claude_code
 from store.sources.registry import detected
-from store.sources.source import FoundMemory, Machine
+from store.sources.source import FoundDocument, FoundMemory, Machine
 
 
 @pytest.fixture
@@ -100,3 +100,27 @@ def test_settings_that_are_a_pipe_or_a_link(home: Path) -> None:
     settings(home, {"autoMemoryDirectory": "~/sync/notes"}, "dotfile.json")
     (home / ".claude" / "settings.json").symlink_to(home / "dotfile.json")
     assert claude_code.own_folder(machine(home)) == str(home / "sync" / "notes")
+
+
+def test_what_stands_in_the_index_alone_is_a_fact(home: Path) -> None:
+    own = home / "sync" / "notes"
+    (own / "MEMORY.md").write_text(
+        "# Memory\n\nRead it first.\n\n## Browser\n- [Ports](ports.md) — which\n- **Colours**: [[colours]]\n"
+        "- **Notes:**\n"
+        "- Do NOT use `taskkill`: it kills the user's own Chrome\n  - see https://example.org/a.md\n",
+        encoding="utf-8",
+    )
+    found = list(claude_code.read(str(own), []))
+    assert [(one.text, one.line, one.last, one.tags) for one in found if isinstance(one, FoundMemory)] == [
+        ("Do NOT use `taskkill`: it kills the user's own Chrome\n- see https://example.org/a.md", 9, 10, ("Browser",)),
+        ("The port is 5433.", 1, 1, ()),
+    ]
+    assert [os.path.basename(one.path) for one in found if isinstance(one, FoundDocument)] == ["MEMORY.md"]
+
+
+def test_the_time_that_the_memory_names_is_when_it_was_written(home: Path) -> None:
+    path = home / "sync" / "notes" / "ports.md"
+    path.write_text("---\nname: ports\nmetadata:\n  modified: 2026-07-30T07:40:18.191Z\n---\nThe port is 5433.\n")
+    assert [one.created for one in claude_code.read(str(path), []) if isinstance(one, FoundMemory)] == [
+        "2026-07-30T07:40:18.191Z"
+    ]
