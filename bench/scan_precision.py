@@ -7,8 +7,8 @@ A line for each kind and data: how many are labelled, found, right. Aim: a preci
 - Public repositories: FOLDER has a clone of each repository that bench/cases/scan.jsonl names, called `owner+name`; the
   commit that is named there is checked out beside it. Their bullets are read as a scan reads a folder of Markdown. Two
   bullets with the same letters are a duplicate; those that differ are labelled in the file, by a person who read them.
-  A file that a bullet names is missing if the commit's tree has none that ends so. No bullet has a key in clear or
-  orders an agent about; in files that are no agent's no contradiction is to be reported.
+  A file that a bullet names is missing if the commit's tree has none that ends so. One bullet has a key in clear, and
+  none orders an agent about; in files that are no agent's no contradiction is to be reported.
 - Files of this repository's documents: today's, in which every file that they name is there, and those of a commit
   `--old` commits ago, where what is not in the tree any more is missing.
 - Pairs a person judged (tests/support/likeness.py), and seeded texts (bench/scan_seeds.py): written by us."""
@@ -116,8 +116,11 @@ def _public(repositories: str, folder: str) -> Iterator[Row]:
         found[MISSING_FILE] = [
             sum(pair) for pair in zip(found[MISSING_FILE], (hits, right, there, labelled), strict=True)
         ]
+        texts_found = _in_texts(memories)
         for kind in (SECRET, INSTRUCTION):
-            found[kind][0] += sum(one.kind == kind for one in _in_texts(memories))
+            hits = [one for one in texts_found if one.kind == kind]
+            found[kind][0] += len(hits)
+            found[kind][1] += sum(judged.get((one.path, one.line, ""), False) for one in hits)
             found[kind][3] += len(memories)
     for kind, (hits, right, there, labelled) in found.items():
         yield kind, "bullets of four public repositories", hits, right, there or right, labelled

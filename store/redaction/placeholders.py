@@ -17,7 +17,7 @@ _SAMPLE = (
     r"|your(?:api|app|auth|access|client|key|pass|secret|token)|placeholder|dummy|fake|todo\b|fixme\b|redacted"
     r"|not[-_ ]?(?:needed|used|required|set|applicable)|unused|v?\d{1,9}(?:\.\d{1,9}){1,5}$"
     r"|(?:none|null|nil|undefined|false|true)$|os\.environ|os\.getenv|process\.env|getenv\(|env[.(\[:]|sha\d{1,3}[-:]"
-    r"|same-origin$|does.?not.?exist|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?$|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
+    r"|plain.?text$|same-origin$|does.?not.?exist|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?$|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
 )
 # "access_token", "db-password", "API KEY": the value names a credential and is none.
 _NAMING = (
@@ -30,6 +30,7 @@ _SHORTEST_VALUE = 8
 _SHORTEST_PASSWORD = 5
 _LONG_SAMPLE = 40
 _FILLERS = ("example", "xxxxxx", "placeholder", "your_", "your-", "......", "******")
+_ENDING = ("-xxx", "_xxx", "xxxx", "...", "\u2026")
 _SAME = 8
 """A random token hardly repeats one character so often (64 letters to the seventh power): it is a filler."""
 
@@ -181,6 +182,7 @@ def is_credential(value: str) -> bool:
     template, hole, sample = _compiled()[:3]
     if template.fullmatch(value) or sample.match(value) or "example" in value.lower():
         return False
-    if value.endswith(("...", "\u2026")) or len(hole.sub("", value)) < _SHORTEST_VALUE:
+    low = value.lower()
+    if low.endswith(_ENDING) or "..." in value or len(hole.sub("", value)) < _SHORTEST_VALUE:
         return False
     return not is_naming(value)

@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 
 from store.base.clock import days_before, to_ms
 from store.ingest.plain import fenced
-from store.redaction.redactor import findings
 from store.scan import layers, transcripts
 from store.scan.pairs import pairs
 from store.scan.references import missing
@@ -24,9 +24,11 @@ from store.scan.report import (
     ScanReport,
     SourceInventory,
 )
+from store.scan.secrets import surely
 from store.sources import registry
 from store.sources.files import read_text
 from store.sources.readers import claude_code
+from store.sources.readers.markdown import noted
 from store.sources.source import FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
 from store.text.prompt_injection import orders
 
@@ -74,16 +76,17 @@ def scan(
     memories += notes
     claude = found.get("claude-code", [])
     report.findings += pairs(memories, {one.path for one in notes if not _for_agents(one.path)})
-    report.findings += missing(memories)
-    markdown = _files(report, memories)
+    moment = to_ms(now) / 1000
+    report.starts = _starts(machine, folder, claude, moment)
+    loaded = list(_loaded(report))
+    report.findings += missing([*memories, *loaded])
+    markdown = _files(report, memories) | {one.path for one in loaded}
     report.findings += _in_texts(memories, markdown)
     report.findings += _in_files(markdown, _documents(report))
     for place in claude:
         report.findings += _dead_links(place)
     report.findings += _bleed(claude, memories)
-    moment = to_ms(now) / 1000
     report.findings += transcripts.expiring(claude, transcripts.kept_days(machine), moment)
-    report.starts = _starts(machine, folder, claude, moment)
     first(report)
     if search_transcripts:
         report.findings += transcripts.secrets(spoken, lambda done, total: progress("transcripts", done, total))
@@ -161,7 +164,7 @@ def _in_texts(memories: Sequence[FoundMemory], files: Set[str] = frozenset()) ->
     found = []
     for one in memories:
         text = one.text if one.decision is None else f"{one.text}\n{one.decision.chosen}\n{one.decision.rationale}"
-        labels = dict.fromkeys(secret.label for secret in findings(text)) if one.path not in files else ()
+        labels = dict.fromkeys(secret.label for secret in surely(text)) if one.path not in files else ()
         found += [ScanFinding(SECRET, one.path, one.line, label) for label in labels]
         if orders(text):
             found.append(ScanFinding(INSTRUCTION, one.path, one.line, "it looks like an instruction to agents"))
@@ -172,6 +175,19 @@ def _files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
     """Return the files of Markdown that hold memories or prose: a key may stand in a table, or in a log of the day."""
     kept = {one.path for several in report.kept.values() for one in several if one.kind == DOCUMENT}
     return kept | {one.path for one in memories if one.path.lower().endswith(".md")}
+
+
+def _loaded(report: ScanReport) -> Iterator[FoundMemory]:
+    """Yield the bullets of the instruction files of the projects: what they name is looked for like what a memory
+    names."""
+    known = {one.path for several in report.kept.values() for one in several if one.kind in (MEMORY, DOCUMENT)}
+    for start in report.starts:
+        for path in dict.fromkeys(layer.path for layer in start.layers):
+            if path not in known and _within(path, os.path.realpath(start.folder)):
+                known.add(path)
+                for one in noted(path, read_text(path, []) or ""):
+                    if isinstance(one, FoundMemory):
+                        yield replace(one, project=start.folder)
 
 
 def _documents(report: ScanReport) -> set[str]:
@@ -191,7 +207,7 @@ def _in_files(paths: Iterable[str], documents: Set[str] = frozenset()) -> list[S
     found: dict[ScanFinding, None] = {}
     for path in sorted(paths):
         text = read_text(path, []) or ""
-        secrets = findings(text)
+        secrets = list(surely(text))
         code = _code(text) if secrets and path in documents else frozenset()
         for secret in secrets:
             line = text.count("\n", 0, secret.start) + 1

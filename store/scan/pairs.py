@@ -21,18 +21,22 @@ VALUE = 4  # words of a value; a longer one describes
 SAYS_SAME = "it says the same as"
 DIFFERENT = 4  # words, by which two texts are about two things and not against each other
 _FIELD = re.compile(
-    r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+\W{0,4}(?P<value>\S.*)?"
+    r"\W{0,4}(?P<name>[^:\uff1a=\n]{1,40}?)\W{0,4}[:\uff1a=]+(?!(?<=\d:)\d)\W{0,4}(?P<value>\S.*)?"
     r"|\*\*(?P<bold>[^*\n]{1,40})\*\*\s+(?P<rest>\S.*)",
     re.DOTALL,
 )
 _LINKED = r"\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|https?://\S+|(?:[\w.@-]+/)+[\w.@-]+"
 _LINK = re.compile(_LINKED)
 _NAMED = re.compile(rf"`[^`\n]+`|\$[^$\n]+\$|{_LINKED}")  # what two texts must both name to say the same
+_SUBJECT = re.compile(r"\W{0,3}`([^`\n]+)`")  # code at the beginning is what a text is about
+# a cross before what is not to be done; a sample of how it is written
+_NO_STATEMENT = re.compile(r"^\W{0,3}[\u274c\u2716\u2717\U0001f6ab]|\byour[-_]")
+_JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _LETTERS = re.compile(r"\w+")
 # lines of a log, of a list of links or of files
-_ENTRY = re.compile(
-    rf"\W{{0,3}}(?:\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d)|[*`\s]{{0,3}}(?:{_LINKED}|`[\w.-]+\.\w+`)"
-)
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|ene|abr|ago|dic)[a-z]{0,7}"
+_DAY = rf"\d{{4}}-\d\d-\d\d|{_MONTH} \d{{1,2}}\b|\d{{1,2}}(?: de)? {_MONTH}\b|\d\d:\d\d:\d\d"
+_ENTRY = re.compile(rf"\W{{0,3}}(?:{_DAY})|[*`\s]{{0,3}}(?:{_LINKED}|`[\w.-]+\.\w+`)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ def pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) ->
             continue
         one, other, fact = texts[first], texts[second], facts[first] and facts[second]
         how = compare(one.part, other.part, ratio(one.part.plain, other.part.plain) / 100)
+        if _letters(one.part.plain).replace(" ", "") == _letters(other.part.plain).replace(" ", ""):
+            how = SAME
         if (how == SAME and (fact or len(one.part.words) > VALUE)) or (
             how == ALIKE and fact and one.named == other.named
         ):
@@ -78,7 +84,8 @@ def pairs(memories: Sequence[FoundMemory], documents: Set[str] = frozenset()) ->
         elif how == AGAINST and fact and documents.isdisjoint(memory.path for memory in where):
             frame = frozenset(one.part.words)
             alone = frame != frozenset(other.part.words) or frames[frame] < SERIES
-            if alone and _against(one, other):
+            apart = bool(one.name or other.name) and where[0].tags != where[1].tags  # a field is about its heading
+            if alone and not apart and _against(one, other):
                 found.append(_finding(CONTRADICTION, *where, "it does not agree with"))
     return found
 
@@ -98,16 +105,30 @@ def _is_fact(one: _Read) -> bool:
 
 
 def _against(one: _Read, other: _Read) -> bool:
-    """Return whether two texts are about one thing: few words are in one alone, neither goes on where the other ends or
-    leads elsewhere, and they do not describe one name, which may have several descriptions that are true."""
+    """Return whether two texts are about one thing: few words are in one alone, neither goes on where the other ends,
+    says the same and more or leads elsewhere, and they do not describe one name, which may have several descriptions
+    that are true."""
     mine, yours = set(one.part.words), set(other.part.words)
+    all_mine, all_yours = mine | one.part.values, yours | other.part.values
+    if one.part.negations == other.part.negations and (all_mine <= all_yours or all_yours <= all_mine):
+        return False
     short, long = sorted((_letters(one.part.plain), _letters(other.part.plain)), key=len)
-    if one.name == other.name != "" and max(len(one.value.split()), len(other.value.split())) > VALUE:
+    if one.name and other.name and one.name != other.name:
+        return False
+    if one.name == other.name != "" and max(_length(one.value), _length(other.value)) > VALUE:
         return False
     if one.links and other.links and one.links != other.links:
         return False
+    first, second = _SUBJECT.match(one.text), _SUBJECT.match(other.text)
+    if (first and second and first[1] != second[1]) or any(_NO_STATEMENT.search(part.text) for part in (one, other)):
+        return False
     near = max(len(mine - yours), len(yours - mine)) <= DIFFERENT
     return near and max(len(one.text), len(other.text)) <= LONGEST and not long.startswith(short)
+
+
+def _length(value: str) -> int:
+    """Return about how many words a value has; in Chinese and Japanese nothing stands between them."""
+    return len(value.split()) + len(_JOINED.findall(value)) // 3
 
 
 def _letters(text: str) -> str:

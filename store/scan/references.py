@@ -1,8 +1,8 @@
 """References of memories to files and functions of their project that are there no more.
 
 A file is missing if git knows that it was deleted; without git, if the folder that it names is there without it. A
-function is missing if no file has its name and a commit once had. What was never there is nobody's mistake: a plan, an
-example.
+function is missing if no file of code has its name and a commit once defined it. What was never there is nobody's
+mistake: a plan, an example.
 """
 
 import os
@@ -17,6 +17,7 @@ from store.sources.source import FoundMemory
 
 GIT_SECONDS = 5.0  # for one project's deleted files, and for each question about a name
 MOST_SYMBOLS = 40  # names of one project that git is asked about
+CODE = ("--", ".", ":(exclude)*.md")  # a text about a function is not the function
 MADE = frozenset("out build dist target tmp temp node_modules .venv venv __pycache__ coverage logs log".split())
 _PATH = re.compile(r"(?<![\w/.~@:$<{*-])((?:\./)?(?:[\w.@-]+/){1,12}[\w.@-]+\.[A-Za-z]\w{0,7})(?![\w/*%])")
 # with spaces only between marks that say from where to where it goes
@@ -28,7 +29,13 @@ _REMOVED = re.compile(
     r"\b(?:remov|delet|renam|replac|drop|retir|no longer|elimin|borr|quit[aó]|renombr|reemplaz|ya no)",
     re.IGNORECASE,
 )
-_CALL = re.compile(r"`([^\W\d]\w{4,60})\(\)`")
+_CALL = re.compile(r"`(?:[\w.:]{1,80}[.:])?([^\W\d]\w{4,60})\([^`\n]{0,200}\)`")
+# as git reads it: a definition with a word before the name, or a function that is assigned to it
+_DEFINED = (
+    r"(^|[^A-Za-z0-9_])(def|function|func|fun|fn|sub|void|int|bool|string|str|static|public|private|protected|override"
+    r"|async|Task|Future|impl|virtual|inline)[^=(;]*[^A-Za-z0-9_.]{name}[[:space:]]*[(<]"
+    r"|(^|[^A-Za-z0-9_.]){name}[[:space:]]*[:=]+[[:space:]]*(async[[:space:]]*)?([(]|function|lambda)"
+)
 _PLAIN = ("path/to/", "foo/", "example/", "your/")
 
 
@@ -72,10 +79,14 @@ class ProjectFiles:
         return self._symbols[name]
 
     def _greps(self, name: str) -> bool:
-        return bool(self._listed("grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name, accepted=(0, 1)))
+        return bool(self._listed("grep", "-l", "-z", "-w", "-F", "--untracked", "-e", name, *CODE, accepted=(0, 1)))
 
     def _had(self, name: str) -> bool:
-        return bool(self._listed("log", "--all", "-1", "--format=%h", f"-S{name}"))
+        """Return whether a commit had a definition of a name; a call alone may be of a library."""
+        once = ("log", "--all", "-1", "--format=%h")
+        if not self._listed(*once, f"-S{name}", *CODE):
+            return False
+        return bool(self._listed(*once, "--extended-regexp", f"-G{_DEFINED.replace('{name}', name)}", *CODE))
 
     def _listed(self, *arguments: str, accepted: Sequence[int] = (0,)) -> list[str]:
         """Return git's list, separated by zero bytes or lines; what came in time, or nothing where git fails."""

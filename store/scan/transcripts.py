@@ -3,8 +3,8 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from store.redaction.redactor import findings
 from store.scan.report import EXPIRING, SECRET, ScanFinding
+from store.scan.secrets import surely
 from store.sources.files import LONGEST, files_below, opened
 from store.sources.readers.claude_code import settings, transcripts
 from store.sources.source import FoundTurn, Machine
@@ -95,7 +95,7 @@ def in_file(path: str) -> list[ScanFinding]:
 def note(turn: FoundTurn, told: Told) -> None:
     """Count the secrets of a turn that a database holds."""
     counts = told.setdefault(turn.path, {})
-    for one in findings(turn.text):
+    for one in surely(turn.text):
         counts.setdefault(one.label, [turn.line, 0])[1] += 1
 
 
@@ -112,7 +112,7 @@ def _search(block: bytes, line: int, counts: dict[str, list[int]]) -> None:
         block = block.replace(escaped, plain)
     text = block.decode("utf-8", "replace")
     here, last = line, 0
-    for one in findings(text):
+    for one in surely(text):
         # an escaped end of a line is a space and an end now, and no line of the file
         here += text.count("\n", last, one.start) - text.count(" \n", last, one.start)
         last = one.start

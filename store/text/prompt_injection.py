@@ -65,7 +65,7 @@ _ORDER = rf"""
     | <\|(?:im_start|im_end|system|assistant|user|endoftext)\|> | \[/?INST\] | <</?SYS>>
     | \b(?:do\ not|don't|never|no|nunca)[ ](?:[\w']+[ ]){{0,2}}
         (?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{{0,20}}
-        \b(?:the|al?|el|la)\ (?:user|person|human|usuario|persona)\b(?!['’]s)
+        \b(?:the|al?|el|la)\ (?:user|person|human|usuario|persona)\b(?!['’]s|\ to\ )
     | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|env[ií][aáe]\w*|sub[ií]\w*)[ ]
         (?:the|all|any|every|your|its|this|my|tod[oa]s?|las?|los|el|tus?)\b
         [^\n]{{0,60}}\b{_DATA}\b[^\n]{{0,60}}\bhttps?://

@@ -26,6 +26,8 @@ _LONGER = 24
 _SHORTEST_NUMBER = 15
 """Digits; a shorter number is a count, a time or an id."""
 _LONGEST_NAME = 64
+_LONGEST_WORD = 40
+"""Letters of a word in a language that joins them."""
 
 _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
 # Python needs a fixed width for each lookbehind, so each is separate.
@@ -53,13 +55,28 @@ _NAME_END = (
     r"(?:[-_]?(?:\d{1,2}|value|base|prod|production|dev|test|staging|live|default|base64|b64)"
     r"|[ _-]de[ _-](?:acceso|api))?"
 )
+_NAMING = ("token", "key", "secret", "password", "credential")
 _WEAK = ("key", "access", "private", "auth", "clave")
 # A key that is no credential: it names a row, an entry, a translation.
-_NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_NO_LOCK = (
+    "digi",
+    "public",
+    "primary",
+    "foreign",
+    "cache",
+    "sort",
+    "partition",
+    "lookup",
+    "dict",
+    "hash",
+    "group",
+    "publish",
+)
 _SPOKEN = ("pass", "pwd", "pw", "psw", "pword", "contrase")
 _UNQUOTED = ("bare", "env", "cell", "word", "argument")
 _IS = ("is", "was", "es", "era")
-_PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
+_PATHS = ("/", "./", "../", "~/", "#", "arn:", "http://", "https://")
+_FILES = tuple(".json .env .txt .md .yml .yaml .toml .ini .cfg .conf .js .ts .py .sh .pem".split())
 
 _names: "list[re.Pattern[str]]" = []
 
@@ -90,14 +107,20 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     inner = value.rstrip(" =:")
     if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: this is a name
         return False
-    if value.startswith(_PATHS) and not is_random(value):
+    if (value.startswith(_PATHS) or names_file(value)) and not is_random(value):
         return False
-    if _is_name(value) and names_credential(value):
+    if _is_name(value) and (names_credential(value) or (not spoken and any(map(value.lower().__contains__, _NAMING)))):
+        return False
+    if not spoken and not value.isascii() and not is_random(value.encode("ascii", "ignore").decode()):
+        return False
+    if value.partition("=")[2].startswith(_PATHS):  # the name of a setting and an address
         return False
     if not spoken and value[0] in "[(^\\" and not is_random(value):  # a pattern of a lexer
         return False
     before = "" if spoken else _before(text, match.start())
     if any(word in before for word in _NO_LOCK):
+        return False
+    if len(value) < _LONGEST_WORD and value[1:].isalpha() and value[1:].islower() and _is_weak(match):
         return False
     if how in ("bare", "env", "cell"):
         return _is_bare(match, value, how)
@@ -128,6 +151,14 @@ def _is_name(value: str) -> bool:
     return len(words) > 1 and all(not word or (word.isascii() and word.isalpha()) for word in words)
 
 
+def names_file(value: str) -> bool:
+    """Return whether a value is the place of a file: `config/keys.json`, `C:/keys.json`, `.env`."""
+    place = value.partition(":")[0] if value[1:3] not in (":/", ":\\") else value[3:]
+    if value.startswith(".") and "/" not in value:
+        return value.replace(".", "").replace("-", "").isalpha()
+    return ("/" in place or "\\" in place) and place.lower().endswith(_FILES)
+
+
 def _names_code(value: str) -> bool:
     """Return whether a value in back quotes is a name or a call, as in a sentence about code."""
     if value.endswith(")"):
@@ -141,7 +172,9 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
         return True
     if _is_run(value):
         return True
-    if not _is_weak(match) and (is_serial(value, 16) or is_uuid(value) or is_number(value, _SHORTEST_NUMBER)):
+    if not _is_weak(match) and (is_serial(value, 16) or is_uuid(value)):
+        return how != "cell" or not value.isdigit()
+    if not _is_weak(match) and how != "cell" and is_number(value, _SHORTEST_NUMBER):  # of a table it is an id
         return True
     # ENV style, API_KEY=…: in most code a lower-case name is an argument or an attribute.
     return (

@@ -78,7 +78,8 @@ COMMANDS: tuple[Family, ...] = (
     Family(
         "COMMAND_PASSWORD",
         ("requirepass ", "masterauth ", "identify ", "enable secret", "enable password", "snmp-server community "),
-        rf"(?:requirepass|masterauth|nickserv\sidentify|identify|enable\s(?:secret|password)(?:\s\d)?|snmp-server\scommunity)\s{_VALUE}",
+        r"(?:requirepass|masterauth|(?<=nickserv )identify|(?<=/)identify"
+        rf"|enable\s(?:secret|password)(?:\s\d)?|snmp-server\scommunity)\s{_VALUE}",
         fold=True,
         accept=_is_mixed,
     ),
@@ -86,7 +87,7 @@ COMMANDS: tuple[Family, ...] = (
     Family(
         "COMMAND_PASSWORD",
         ("psk=", "psk:", 'psk"', "wifi:"),
-        r"(?:(?<![a-z])psk[\"']?\s{0,2}[=:]\s{0,2}[\"']?|wifi:(?:[sth]:[^;\n\0]{0,64};){1,3}p:)(?P<value>[^\s\"'`;,\0]{8,63})",
+        r"(?:(?<![a-z])psk[\"']?\s{0,2}[=:]\s{0,2}[\"']?|wifi:(?:[sth]:[^;\n\0]{0,64};){1,3}p:)(?P<value>[^\s\"'`;,()\0]{8,63})",
         fold=True,
         accept=is_chosen,
     ),

@@ -73,6 +73,14 @@ def is_chosen(match: "re.Match[str]", value: str) -> bool:
     return any(map(str.isdigit, value)) or not _is_path(value)
 
 
+def _is_option(match: "re.Match[str]", value: str) -> bool:
+    """Judge the value of an option: `--db-password …`, and not of a word, as in a two-pass check."""
+    start = match.start()
+    while start and (match.string[start - 1].isalnum() or match.string[start - 1] in "-_"):
+        start -= 1
+    return match.string[start] == "-" and is_chosen(match, value)
+
+
 def _is_path(value: str) -> bool:
     for sign in "-./":
         value = value.replace(sign, "_")
@@ -97,6 +105,8 @@ def _is_line(match: "re.Match[str]", value: str) -> bool:
             return False
         return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and not value.isupper()
     if match["name"] in ("SECRET", "SECRET_KEY") or not is_chosen(match, value):
+        return False
+    if not any(char.isascii() and char.isalnum() for char in value) or (value.isupper() and "_" in value):
         return False
     before = line_before(text, match.start())
     if before is None or len(before) > _LONGEST_LINE:
@@ -291,7 +301,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"-(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pass(?:in|out)(?=[ =]pass:))(?:=|[ \t]{1,2})(?:pass:)?"
         rf"[\"']?(?P<value>{_BARE}{{6,128}}+)",
         fold=True,
-        accept=is_chosen,
+        accept=_is_option,
     ),
     # httpie -a user:password, smbclient -U user%password, lftp -u user,password
     Family(

@@ -1,5 +1,6 @@
 """Passwords and tokens in sentences, in English or Spanish: `the db password is …`, `la clave es …`."""
 
+from store.redaction.rules.assignment import names_file
 from store.redaction.rules.family import Family, line_before
 from store.redaction.rules.passwords import is_given
 
@@ -49,7 +50,11 @@ def _is_told(match: "re.Match[str]", value: str) -> bool:
     if not is_given(match, value):
         return False
     if (match.lastgroup or "").endswith("quoted"):
-        return "%" not in value and "{" not in value
+        if any(sign in value for sign in "%{*…") or names_file(value):
+            return False
+        # in Spanish also the key of a table: `la clave employee_id`
+        key = match[0].lower().startswith("clave")
+        return not key or any(map(str.isdigit, value)) or (match.lastgroup == "quoted" and "_" not in value)
     if match.lastgroup == "beside":
         before = (line_before(match.string, match.start()) or "")[-_SEEN:].lower()
         if not before.endswith(("with ", "with the ", "con ", "con la ")) and not any(

@@ -200,7 +200,7 @@ MODELS: tuple[Family, ...] = (
     _token("HUGGINGFACE_TOKEN", "api_org_", r"api_org_[A-Za-z0-9]{34}"),
     _token("GROQ_KEY", "gsk_", r"gsk_[A-Za-z0-9]{48,}"),
     _token("PERPLEXITY_KEY", "pplx-", r"pplx-[A-Za-z0-9]{40,}"),
-    _token("XAI_KEY", "xai-", r"xai-[\w-]{60,}"),
+    _token("XAI_KEY", "xai-", r"xai-\w{60,}"),
     _token("REPLICATE_TOKEN", "r8_", r"r8_[A-Za-z0-9]{37,}"),
     _token("NVIDIA_KEY", "nvapi-", r"nvapi-[\w-]{40,}"),
     _token("ELEVENLABS_KEY", "sk_", rf"sk_{_HEX}{{48}}"),

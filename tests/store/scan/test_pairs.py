@@ -19,6 +19,9 @@ def kinds(*texts: str, documents: frozenset[str] = frozenset()) -> list[str]:
         ("Usa Jenkins", "Ya no usa Jenkins", "contradiction"),
         ("Be clear, direct, warm, and honest.", "Clear, direct, warm, and honest.", "duplicate"),
         ("**Restarts** automatically if it crashes", "Restarts automatically if it crashes", "duplicate"),
+        ("The stand-up is at 9:30", "The stand-up is at 10:00", "contradiction"),
+        ("Line length: 88 chars maximum", "Line length: 120 chars maximum", "contradiction"),
+        ("Python 3.14: browser-use不兼容", "Python 3.14: browser-use 不兼容", "duplicate"),
     ],
 )
 def test_what_is_found(one: str, other: str, kind: str) -> None:
@@ -39,10 +42,31 @@ def test_what_is_found(one: str, other: str, kind: str) -> None:
         ("If $x > 0$ then it grows without bounds", "If $y > 0$ then it grows without bounds"),
         ("Slot recipes: https://example.org/slot-recipes", "Recipes: https://example.org/recipes"),
         ("Release notes of 6.0.1: https://example.org/6.0.1", "Release notes of 6.0.3: https://example.org/6.0.3"),
+        ("Jul 12: 283 active / 14 high / 0 overdue", "Jul 13: 291 active / 16 high / 0 overdue"),
+        ("2026-06-26 heartbeat: 272 total / 11 high", "2026-06-27 heartbeat: 265 total / 14 high"),
+        ("Tests live in `tests/` and use pytest", "Tests live in `tests/` (~1,977 tests) and use pytest"),
+        ("`demo-trader-tier` — 100 req/min, 3 streams", "`demo-free-tier` — 10 req/min, 1 stream"),
+        ("Setup date: 2026-02-22", "Setup: 2026-03-01"),
+        (
+            "❌ Defend bad work (acknowledge and fix)",
+            "❌ **Defensiveness** — Don't defend bad work, acknowledge and fix it",
+        ),
+        (
+            "**联动**: Tracer的因果链接数据可作为TrustScorer的交互评分输入",
+            "**联动**: Tracer因果链接数据可作TrustScorer交互评分输入",
+        ),
+        ("Check the name: `resolve narrowbox.local`", "Check the name: `resolve your-remote-server`"),
     ],
 )
 def test_what_is_not(texts: tuple[str, ...]) -> None:
     assert kinds(*texts) == []
+
+
+def test_fields_under_two_headings_are_about_two_things() -> None:
+    one, other = "**Share:** ~45%", "**Share:** 4.75%"
+    found = [FoundMemory(one, "MEMORY.md", 1, tags=("Fund A",)), FoundMemory(other, "MEMORY.md", 5, tags=("Fund B",))]
+    assert pairs(found) == []
+    assert [one.kind for one in pairs([found[0], FoundMemory(other, "m.md", 5, tags=("Fund A",))])] == ["contradiction"]
 
 
 def test_a_long_text_that_is_there_twice_is_a_duplicate_also_in_a_list() -> None:

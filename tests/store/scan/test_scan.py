@@ -144,6 +144,26 @@ def test_functions_that_are_gone(home: Home) -> None:
     ]
 
 
+def test_a_function_is_gone_though_texts_name_it_and_with_what_it_takes(home: Home) -> None:
+    home.put("notes.md", "See `lost_function()`.\n")
+    home.put("app/kept.py", "from elsewhere import of_a_library\n\nof_a_library(1)\n")
+    home.git("add", "-A")
+    home.git("commit", "-qm", "use a library")
+    home.put("app/kept.py", "")
+    home.git("commit", "-qam", "use none")
+    home.remember("gone", "Call `tides.lost_function(port, day)`, then `of_a_library(1)`.")
+    says = f"lost_function() is in no file of {home.project} any more"
+    assert home.found("missing-symbol") == [("gone.md", says)]
+
+
+def test_what_the_instructions_of_a_project_name(home: Home) -> None:
+    home.put("CLAUDE.md", f"- Read app/gone.py and app/kept.py first\n\nThe key is {KEY}.\n")
+    home.put("notes.md", "- Read app/gone.py first\n")
+    says = f"app/gone.py does not exist in {home.project}: git has it deleted"
+    assert home.found("missing-file") == [("CLAUDE.md", says)]
+    assert [name for name, _ in home.found("secret")] == ["CLAUDE.md"]
+
+
 def test_what_a_text_names() -> None:
     text = "See ./src/a.py:12, `setup.py`, src/b/*.py, $HOME/x.py, /etc/x.conf, a@b.org/x.y and v1.2/3.4."
     assert list(named(text)) == ["src/a.py", "setup.py"]

@@ -37,6 +37,7 @@ def test_an_order_and_hidden_characters(text: str) -> None:
         "User: @doobidoo (maintainer)",
         "POST files to https://api.example.org/upload",
         "Never show the user's address in logs",
+        "Next time do NOT just tell the user to regenerate the token. Instead exchange it.",
         "Never give the agent write access to its own instructions or system prompt",
         "Forget the old API, it was removed",
         "می\u200cخواهم",
