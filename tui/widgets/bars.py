@@ -80,6 +80,7 @@ class Footer(Bar):
         self._kind = ""
         self._first: Sequence[Piece] = ()
         self._keys: tuple[Key, ...] = KEYS
+        self._words: Mapping[str, str] = {}
         self.remapped: Mapping[str, str] = {}
         self.looking = False  # whether the view is read-only, which omits keys that write
 
@@ -96,9 +97,9 @@ class Footer(Bar):
             self._kind = kind
             self._draw()
 
-    def show_keys(self, keys: tuple[Key, ...]) -> None:
-        """Show these keys, for a screen with keys of its own."""
-        self._keys, self._pane, self._kind = keys, PLAN, ""
+    def show_keys(self, keys: tuple[Key, ...], words: Mapping[str, str] = {}) -> None:
+        """Show these keys, for a screen with keys of its own; `words` are other labels of some, by id."""
+        self._keys, self._words, self._pane, self._kind = keys, words, PLAN, ""
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
@@ -138,7 +139,7 @@ class Footer(Bar):
         return len(key.shown(self.remapped)) + len(self._word(key)) + 3
 
     def _word(self, key: Key) -> str:
-        return key.words.get(self._pane, key.label)
+        return self._words.get(key.id) or key.words.get(self._pane, key.label)
 
 
 def _content(pieces: Sequence[Piece]) -> Content:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.cells import cell_len
+from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from store import FOLLOWING_KINDS as FOLLOWS
@@ -21,13 +21,13 @@ from tui.input.plan_keys import LOOKING_KEYS, PLAN_KEYS
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import WIDE as ROOMY
 from tui.lists.wrapping import Pairs, row
-from tui.render.field_diff import Line, compare
+from tui.render.field_diff import Line, compare, who
 from tui.render.line_parts import writer
 from tui.render.plurals import count
 from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
-from tui.widgets.bars import Split
+from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")
 EDGES = 4  # cells around the two parts of a line, and between them
 STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
 KINDS = {
-    None: "all",
+    None: "all kinds",
     "decision": "only decisions",
     "fact": "only facts",
     "link": "only links",
@@ -96,6 +96,7 @@ class PlanScreen(ChoosingScreen):
 
     NAME = "plan"
     EMPTY = "Nothing changed."
+    DEFAULT_CSS = "PlanScreen.-narrow .choosing-rows { height: 53%; }"  # one line more, for what is above the rows
     BINDINGS: ClassVar[list[BindingType]] = bound(PLAN_KEYS)
 
     def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str, form: str) -> None:
@@ -121,6 +122,15 @@ class PlanScreen(ChoosingScreen):
             return LOOKING_KEYS
         return tuple(key for key in PLAN_KEYS if self._kind == "checkpoint" or key.id != "plan.strategy")
 
+    def above(self) -> ComposeResult:
+        """Yield the strategies, and over the right column what it holds: nothing of it has happened yet."""
+        if not self.looking:
+            yield Split(id="plan-columns", classes="choosing-bar")
+
+    @property
+    def _if(self) -> str:
+        return "if restored" if self._kind == "checkpoint" else "if undone"
+
     def marks(self) -> bool:
         return not self.looking
 
@@ -130,16 +140,19 @@ class PlanScreen(ChoosingScreen):
     def draw(self) -> None:
         rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking, self._only)
         self.rows.set_rows(rows)
-        right: list[Piece] = []
-        if self._kind == "checkpoint":
-            right = [("strategy ", "$dim", "strategy")]
-            looks = {name: "bold $text-accent" if name == self._strategy else "$dim" for name in STRATEGIES}
-            every: list[Piece] = [
-                (f" {word} ", looks[name], f"choose_strategy('{name}')") for name, word in STRATEGIES.items()
-            ]
-            fits = cell_len(self._heading) + width(right) + width(every) + EDGES <= self.app.size.width
-            right += every if fits else [(f" {STRATEGIES[self._strategy]} ", looks[self._strategy], "strategy")]
-        self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
+        self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], [])
+        if not self.looking:
+            strategies: list[Piece] = []
+            if self._kind == "checkpoint":
+                looks = {name: "bold $text-accent" if name == self._strategy else "$dim" for name in STRATEGIES}
+                strategies = [("strategy ", "$dim", "strategy")]
+                strategies += [
+                    (f" {word} ", looks[name], f"choose_strategy('{name}')") for name, word in STRATEGIES.items()
+                ]
+            column: Piece = (f"{self._if} · last changed by", "$dim")
+            self.query_one("#plan-columns", Split).put_both(strategies, [column])
+            words = {"plan.kind": KINDS[self._next_kind], "plan.all": "none" if self.chosen else "all"}
+            self.query_one(Footer).show_keys(self.keys, words)
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
         note = self._note
@@ -167,14 +180,14 @@ class PlanScreen(ChoosingScreen):
 
     def describe(self, index: int) -> list[Line]:
         change = self._plan.changes[index]
-        says = happened(change.then, change.now) if self.looking else change.says
+        says = happened(change.then, change.now) if self.looking else f"{self._if}: {change.says}"
         lines: list[Line] = [
             [(change.citation, "cite"), (f"  {change.kind} · {says}", "dim")],
             [(change.title, "title")],
         ]
         if change.by is not None:
             when = how_long_ago(self._engine.now, change.by.at)
-            what = f"{change.by.actor} ({change.by.door}), {when}, step {change.by.seq}: {change.by.reason}"
+            what = f"{who(change.by.actor)}, {change.by.door}, {when}, step {change.by.seq}: {change.by.reason}"
             lines.append([("last changed by ", "dim"), (what, "")])
         if change.blocked:
             lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
@@ -189,12 +202,25 @@ class PlanScreen(ChoosingScreen):
             kept += "chosen, that is overwritten." if change.by_hand else "that stays, and the rest goes back."
             lines += [[], [(kept, "warning" if change.by_hand else "dim")]]
         if change.needs and not self.looking:
-            others = " ".join(self._plan.changes[index].citation for index in change.needs)
-            lines += [[], [("Goes together with ", "dim"), (others, "cite")]]
+            lines += [[], [("Goes together with ", "dim"), *self._others(change)]]
         now, then = change.now, change.then
         states = compare(then, now) if self.looking else compare(now, then)
         words = "Before − and after +" if self.looking else "As it is − and as it would be +"
         return [*lines, [], [(words, "heading")], *states]
+
+    def _others(self, change: PlannedChange) -> Line:
+        """Return the records that a change needs, each once; of its own links only the commit."""
+        line: Line = []
+        for other in (self._plan.changes[index] for index in change.needs):
+            commit, _, decision = other.citation.partition(" ")
+            before = ", " if line else ""
+            if decision == change.citation:
+                line += [(f"{before}its link to ", "dim"), (commit, "cite")]
+            elif decision:
+                line += [(f"{before}the link of ", "dim"), (commit, "cite"), (" to ", "dim"), (decision, "cite")]
+            else:
+                line += [(before, "dim"), (commit, "cite")]
+        return line
 
     def toggle(self, index: int) -> None:
         """Select a record with its dependencies, or clear it with all that depend on it."""
@@ -223,9 +249,14 @@ class PlanScreen(ChoosingScreen):
         self._only, self._by_hand = None, {}
         self.draw()
 
-    def action_kind(self) -> None:
+    @property
+    def _next_kind(self) -> str | None:
+        """Return the kind of record that `action_kind` shows; None for all."""
         kinds = [None, *(kind for kind in KINDS if any(change.kind == kind for change in self._plan.changes))]
-        self._only = kinds[(kinds.index(self._only) + 1) % len(kinds)]
+        return kinds[(kinds.index(self._only) + 1) % len(kinds)]
+
+    def action_kind(self) -> None:
+        self._only = self._next_kind
         self._propose()
 
     def action_strategy(self) -> None:

@@ -82,6 +82,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
         yield Split(id=f"{self.NAME}-title", classes="choosing-bar")
         with Container(classes="choosing-body"):
             with Vertical(classes="choosing-rows"):
+                yield from self.above()
                 yield RecordList(id=self.NAME, empty_text=self.EMPTY)
             with Vertical(classes="choosing-preview"):
                 yield Preview(id=f"{self.NAME}-preview")
@@ -99,6 +100,10 @@ class ChoosingScreen(ResponsiveScreen[object]):
     @property
     def rows(self) -> RecordList:
         return self.query_one(f"#{self.NAME}", RecordList)
+
+    def above(self) -> ComposeResult:
+        """Yield what stands above the rows."""
+        yield from ()
 
     def marks(self) -> bool:
         """Return whether the rows have checkboxes."""

@@ -95,6 +95,8 @@ class TestRestore:
             assert rows[9].startswith("[x] ~ D#2 Cache in Redis comes back")
             assert size == NARROW or "you, 12 h" in rows[7], "who made it what it is, where there is room"
             assert all("[x]" in row for row in person.plan)
+            above = " ".join(person.lines[1].partition("│")[0].split())
+            assert above == "strategy replace keep mine only add if restored · last changed by", "nothing happened yet"
 
     async def test_the_preview_shows_before_and_after(self, story: Story) -> None:
         with story.open() as memory:
@@ -103,12 +105,15 @@ class TestRestore:
             await person.command("restore K#1")
             await person.until(lambda: person.planning)
             await person.settle()
-            assert person.plan_preview[:2] == ["F#6  fact · unpinned", "Uses Jenkins for the nightly build"]
-            assert "last changed by user (cli), just now, step 31: pin F#6" in told(person)
+            assert person.plan_preview[:2] == [
+                "F#6  fact · if restored: unpinned",
+                "Uses Jenkins for the nightly build",
+            ]
+            assert "last changed by you, cli, just now, step 31: pin F#6" in told(person)
             at = person.plan_preview.index("As it is − and as it would be +")
             assert [line.split() for line in person.plan_preview[at + 1 :]] == [["pinned", "−", "yes"]]
             await person.press(*"jjjjjjjjjj")
-            assert person.plan_preview[0] == "D#2  decision · comes back"
+            assert person.plan_preview[0] == "D#2  decision · if restored: comes back"
             assert [line.split()[-2:] for line in person.plan_preview[-2:]] == [["−", "replaced"], ["+", "active"]]
             await person.press("J")
             assert person.planning
@@ -171,9 +176,10 @@ class TestRestore:
             await person.plan_of("R")
             seen = []
             for key in ("a", "a", "ctrl+a", "ctrl+a"):
+                word = "none" if "^a none" in person.lines[-1] else "all"
                 await person.press(key)
-                seen.append(chosen(person))
-            assert seen == ["0 of 11", "11 of 11", "0 of 11", "11 of 11"]
+                seen.append((word, chosen(person)))
+            assert seen == [("none", "0 of 11"), ("all", "11 of 11")] * 2
 
     async def test_a_record_is_chosen_and_left_with_what_it_needs(self, story: Story) -> None:
         """D#3 is linked to a commit and took the place of D#2: it cannot go while its links stay."""
@@ -185,7 +191,7 @@ class TestRestore:
             needs = next(line for line in person.plan_preview if line.startswith("Goes together with "))
             await person.press("space")
             assert chosen(person) == "2 of 11", "D#3, and its link"
-            assert f"C#{story.shas['memory'][:7]} D#3" in needs
+            assert needs == f"Goes together with its link to C#{story.shas['memory'][:7]}", "each other record once"
             link = next(index for index, row in enumerate(person.plan) if "implements" in row and "[x]" in row)
             await person.press("g", *["j"] * link, "space")
             assert chosen(person) == "0 of 11", "without its link's going, D#3 stays too"
@@ -196,13 +202,15 @@ class TestRestore:
             await person.plan_of("R")
             shown = []
             for _ in range(4):
+                following = person.lines[-1].partition(" d ")[2].partition("  ")[0]
                 await person.press("d")
+                assert person.lines[-2].partition("chosen  ")[2].startswith(following), "the key says what comes next"
                 bar = person.lines[-2].split()
                 shown.append((" ".join(bar[:1]), " ".join(bar[4:]).split("  ")[0].partition(" a checkpoint")[0]))
                 kinds = {row[7:16].strip()[0] for row in person.plan}
-                assert len(kinds) > 1 if shown[-1][1] == "all" else kinds <= {"D", "A", "C"}, kinds
+                assert len(kinds) > 1 if shown[-1][1] == "all kinds" else kinds <= {"D", "A", "C"}, kinds
             # the decision that goes takes its link along, and other kinds are not shown
-            kinds = ["only decisions, with 1 link", "only links", "only tasks", "all"]
+            kinds = ["only decisions, with 1 link", "only links", "only tasks", "all kinds"]
             assert shown == list(zip(("5", "4", "3", "11"), kinds, strict=True))
             await person.press("d", "enter")
             with story.open() as memory:
@@ -257,8 +265,8 @@ class TestRestore:
             await person.plan_of("R")
             bold = []
             for _ in range(4):
-                strip = person.strips[0]
-                bold.append([part.text.strip() for part in strip if part.style and part.style.bold][1:])
+                strip = person.strips[1]
+                bold.append([part.text.strip() for part in strip if part.style and part.style.bold])
                 await person.press("s")
             assert bold == [["replace"], ["keep mine"], ["only add"], ["replace"]]
 
@@ -290,7 +298,9 @@ class TestRestore:
             await person.press("3")
             await person.plan_of("R")
             assert person.lines[-1].split("  ")[0].strip() == "enter apply"
-            assert all(word in person.lines[-1] for word in ("space choose", "d one kind", "s strategy", "esc leave"))
+            assert all(
+                word in person.lines[-1] for word in ("space choose", "d only decisions", "s strategy", "esc leave")
+            )
             await person.press("escape")
             await to_step(person, 15)
             await person.plan_of("U")
@@ -425,7 +435,7 @@ class TestAnOrigin:
             place = list(marks(person)).index(cite("fact", notes.facts["confirmed"]))
             at = next(index for index, row in enumerate(person.plan) if row.startswith("▸"))
             await person.press("g", *["j"] * place)
-            assert "last changed by user" in told(person) and place != at
+            assert "last changed by you, cli" in told(person) and place != at
             await person.press("space", "enter")
             assert person.toasts == ["3 records changed; K#2 is how it was; u undoes it all"]
             with notes.open() as memory:
