@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from copy import copy
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.cache import LRUCache
 
@@ -24,12 +24,17 @@ from tui.lists.wrapping import Pairs, row
 from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.line_parts import writer
+from tui.render.plurals import count
 from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible
+
+if TYPE_CHECKING:
+    from store import Memory, Step
 
 PAGE = 64
 PAGES = 24
 NEAR = 4096  # rows near a position that are searched before all others
+BACK = 6  # undos and redos of one another, beyond which the first step is not looked for
 WIDE = 64  # cells of a list from which on the timeline shows times, and the context its whole reasons
 ROOMY = 86  # … facts their domain and who wrote them, and other lists dates instead of ages
 
@@ -242,3 +247,25 @@ def local_day(at: str) -> tuple[str, str]:
     here = datetime.fromisoformat(at).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     return from_ms(round(midnight.timestamp() * 1000)), f"{here:%a %d %b %Y}"
+
+
+def step_subjects(memory: Memory, steps: Mapping[int, Step]) -> dict[int, str]:
+    """Return the subject of each of these steps: the text of its record; of one that undid or redid another, that
+    one's reason before it; of a restore of several records, how many."""
+    history = memory.history
+    texts = history.subjects(list(steps))
+    back = {seq: step.undoes for seq, step in steps.items() if step.undoes is not None}
+    reasons = dict[int, str]()
+    for _ in range(BACK):
+        found = {step.seq: step for step in history.many(sorted(set(back.values())))}
+        reasons |= {seq: found[other].reason for seq, other in back.items() if other in found}
+        further = {seq: found[other].undoes for seq, other in back.items() if other in found}
+        back = {seq: other for seq, other in further.items() if other is not None}
+        if not back:
+            break
+    subjects = dict[int, str]()
+    for seq, step in steps.items():
+        several = step.changes > 1 and reasons.get(seq, step.reason).startswith(("restore ", "undo "))
+        about = count(step.changes, "record") if several else texts.get(seq, "")
+        subjects[seq] = " · ".join(filter(None, (reasons.get(seq), about)))
+    return subjects

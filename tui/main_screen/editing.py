@@ -60,7 +60,7 @@ class EditController:
         self.host.footer.hint(
             (f" {visible(self._label)}", "bold $text-accent"),
             ("  enter", KEY, "end_edit(True)"),
-            (" keeps it ", "", "end_edit(True)"),
+            (" saves ", "", "end_edit(True)"),
             (" ^j", KEY),
             (" new line ", ""),
             (" esc", KEY, "end_edit(False)"),

@@ -72,7 +72,7 @@ class HelpRows:
         target, name, text = self._entries[index]
         if not target:
             return [[(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]]
-        return row([(f"  {name:<{NAME - 3}}", "own")], text, "", [], width)
+        return row([(f"  {name:<{NAME - 4}} ", "own")], text, "", [], width)
 
 
 class HelpScreen(ResponsiveScreen["str | None"]):

@@ -1,4 +1,4 @@
-"""A text that is edited where it stands: enter keeps it, escape leaves it, ctrl+j begins a new line."""
+"""A text that is edited where it stands: enter saves it, escape leaves it as it was, ctrl+j begins a new line."""
 
 from __future__ import annotations
 
@@ -57,6 +57,14 @@ class TextEditor(TextArea):
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()  # the application would pass it on once more
+
+    def action_delete_to_start_of_line(self) -> None:
+        """Delete to the start of the line as the person wrote it, as a shell does, not of the row."""
+        self.delete((self.cursor_location[0], 0), self.cursor_location)
+
+    def action_delete_to_end_of_line(self) -> None:
+        row = self.cursor_location[0]
+        self.delete(self.cursor_location, (row, len(self.document.get_line(row))))
 
     def action_leave(self) -> None:
         self.post_message(self.Left(None))

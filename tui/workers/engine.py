@@ -36,7 +36,7 @@ from tui.input.key_table import FACTS, HISTORY
 from tui.input.pane_table import BY_NAME
 from tui.lists import fact_groups
 from tui.lists.decision_conflicts import DecisionConflicts
-from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines
+from tui.lists.record_rows import KeyedRows, by_day, entry_lines, fact_lines, step_subjects
 from tui.lists.view_state import View
 from tui.lists.wrapping import Pairs
 from tui.render.details.record_detail import describe, describe_step
@@ -187,7 +187,7 @@ class Engine:
 
     def read_steps(self, numbers: Sequence[int]) -> dict[int, Step]:
         steps = {step.seq: step for step in self.screen.history.many(list(numbers))}
-        for seq, text in self.screen.history.subjects(list(steps)).items():
+        for seq, text in step_subjects(self.screen, steps).items():
             self.subjects[seq] = text
         return steps
 

@@ -51,6 +51,23 @@ async def test_several_lines_and_the_letters_of_keys_are_text(story: Story) -> N
         assert user.app.is_running and user.at == "facts"
 
 
+async def test_a_line_is_deleted_whole_where_it_is_wrapped(story: Story) -> None:
+    """As in a shell: not only the row on which the cursor stands."""
+    wrapped = " ".join(["a line that the preview wraps"] * 6)
+    async with opened(story.folder, NARROW) as user:
+        await user.put_cursor(story.facts["five"])
+        await user.press("c")
+        assert user.sees("enter saves  ^j new line  esc leaves")
+        editor(user).load_text(f"first\n{wrapped}")
+        editor(user).move_cursor(editor(user).document.end)
+        await user.press("ctrl+u")
+        assert editor(user).text == "first\n"
+        editor(user).load_text(f"{wrapped}\nlast")
+        await user.press("ctrl+k")
+        assert editor(user).text == "\nlast"
+        await user.press("escape")
+
+
 async def test_keys_typed_at_once_are_for_the_editor_and_then_for_the_list(story: Story) -> None:
     async with opened(story.folder) as user:
         await user.put_cursor(story.facts["five"])

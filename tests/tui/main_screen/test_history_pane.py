@@ -52,6 +52,29 @@ class TestRows:
             assert "you" in started and ("you, cli" in started) is (size == HUGE), "the door, where there is room"
             assert size == NARROW or len(person.history) > 15
 
+    async def test_an_undo_and_a_restore_name_what_they_changed(self, story: Story) -> None:
+        """Not one of many records, and of an undo what it undid, also if that was redone."""
+        with story.open() as memory:
+            plan = memory.plans.checkpoint(1)
+            memory.plans.apply(plan, memory.plans.proposed(plan))
+            memory.history.undo()
+            memory.history.redo()
+            memory.history.undo(6)
+        async with opened(story.folder, HUGE) as person:
+            await person.press("4")
+            rows = [" ".join(row.lstrip("▸ ").split()[1:]) for row in person.history]
+            for row, words in zip(
+                rows,
+                (
+                    "undo 6 remember F#6 · Uses Jenkins for the nightly",
+                    "redo 31 restore K#1 · 11 records",
+                    "undo 31 undone by 33",
+                    "restore K#1 11 records",
+                ),
+                strict=False,
+            ):
+                assert row.startswith(words)
+
     async def test_what_a_step_changed_before_and_after(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
             await person.press("4")
