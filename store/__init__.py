@@ -160,8 +160,10 @@ FOR_THE_APPLICATION = {
         "store.inbox.new_fact_check": "new_fact_check=",
     },
     "what an agent is sent": {
-        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece PROMPT_TOKENS=PROMPT",
-        "store.context.reasons": "ConsideredFact=Considered",
+        "store.context.budget": """
+            ANSWER_TOKENS=ANSWER CONTEXT_LIMITS=LIMITS ContextPart=Part ContextPiece PROMPT_TOKENS=PROMPT
+        """,
+        "store.context.reasons": "ConsideredFact=Considered RELEVANT_FROM=ABOVE",
     },
     "the Librarian and its model": {
         "store.llm.endpoint": "LOCAL_HOSTS=NEAR endpoint= model_host=host short_model_name=short",

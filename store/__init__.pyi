@@ -123,10 +123,12 @@ from store.config.settings import (
 from store.context.budget import (
     ANSWER as ANSWER_TOKENS,
     ContextPiece,
+    LIMITS as CONTEXT_LIMITS,
     PROMPT as PROMPT_TOKENS,
     Part as ContextPart,
 )
 from store.context.reasons import (
+    ABOVE as RELEVANT_FROM,
     Considered as ConsideredFact,
 )
 from store.context.result import (
@@ -695,6 +697,7 @@ __all__ = [
     "CHANGED_KINDS",
     "CHANGED_TABLES",
     "CONFIDENCES",
+    "CONTEXT_LIMITS",
     "Change",
     "Checkpoint",
     "Chunk",
@@ -812,6 +815,7 @@ __all__ = [
     "PurgeTraces",
     "PurgeVerdict",
     "Purged",
+    "RELEVANT_FROM",
     "RUN_EVIDENCE",
     "RateMeter",
     "Record",

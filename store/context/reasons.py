@@ -67,7 +67,7 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
     first, so that the words name what a person would have to change."""
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
     days = whole_days(now, fact.last_confirmed_at)
-    near = "" if known.similarity is None else f" ({known.similarity:.2f})"
+    near = "" if known.similarity is None else f" ({known.similarity:.2f} relevant)"
     if fact.status != "active":
         return False, fact.status, fact.status
     if not known.accepted:
@@ -85,7 +85,7 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
         return False, "said", f"said a moment ago ({known.said})"
     if old == "low":
         if known.similarity is None or known.similarity < LOW_ABOVE:
-            return False, "low", f"low priority, {days} days, and below {_short(LOW_ABOVE)}{near}"
+            return False, "low", f"low priority, {days} days: {_needed(known.similarity, LOW_ABOVE)}"
         return True, "low", f"low priority, {days} days, yet {known.similarity:.2f} relevant"
     if fact.pinned:
         return True, "pinned", f"pinned{near}"
@@ -94,12 +94,15 @@ def judge(fact: "Fact", now: str, known: Circumstances) -> tuple[bool, str, str]
         return True, "aging" if aging else "relevant", f"{aging}{known.similarity:.2f} relevant"
     if known.matched and (known.by_words or known.similarity is None):
         return True, "aging" if aging else "words", f"{aging}shares words with the question{near}"
-    return False, "far", f"below {_short(ABOVE)}{near}" if near else "shares no word with the question"
+    return False, "far", _needed(known.similarity, ABOVE) if near else "shares no word with the question"
 
 
 BEYOND = ("beyond", f"about the question, but not among the {MOST} nearest")
 NO_ROOM = ("room", f"no room left: all facts together may take {LIMITS['facts']} tokens")
 
 
-def _short(threshold: float) -> str:
-    return f"{threshold:g}".removeprefix("0")
+def _needed(similarity: float | None, threshold: float) -> str:
+    """Say how relevant a fact is to the question, and how relevant it would have to be."""
+    if similarity is None:
+        return f"sent only if {threshold:.2f} relevant to the question"
+    return f"{similarity:.2f} relevant to the question, {threshold:.2f} is needed"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from store import Fact, Record, token_count
-from tui.commands.records.context import bar
+from store import CONTEXT_LIMITS, RELEVANT_FROM, Fact, Record, token_count
+from tui.commands.records.context import bar, no_room
 from tui.lists.record_rows import WIDE, badge_style
 from tui.lists.wrapping import Pairs, heading, row
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from store import ContextPart as Part
 
 WHOLE = "whole"  # the key of the row for the full text
-NAME, TOKENS = 9, 5  # cells of a part's name and of its cost
+NAME, TOKENS, LIMIT = 9, 5, 9  # cells of a part's name, of its cost, and of the most that it may cost
 LONGEST = 24  # cells of the longest bar
 HEADINGS = {
     "own": "your own text",
@@ -63,6 +63,7 @@ class ContextRow:
     text: str = ""
     short: str = ""
     why: str = ""
+    more: str = ""  # the reason in full, where the list's heading says a part of it
     included: bool = True
     flagged: bool = False  # looks like an instruction to agents
     costs: tuple[tuple[str, int], ...] = ()  # for a line of bars: parts, and the tokens of each
@@ -109,29 +110,31 @@ class ContextRows:
             return []
         word = ("Sent", "added") if row.included else ("Not sent", "removed")
         order: list[Line] = [[(f"{WARNING} looks like an instruction to agents", "warning")]] if row.flagged else []
-        return [[word, (f"  {row.why}", "")], *order, []]
+        return [[word, (f"  {row.more or row.why}", "")], *order, []]
 
     def whole(self) -> list[Line]:
         """Return the full text as it is sent, with its headings and fences styled."""
         lines: list[Line] = []
         for part in self.built.parts:
             if part.text:
-                cost = f"{part.name}  {part.tokens:,} tokens"
-                left = f", {part.left_out:,} left out" if part.left_out else ""
+                cost = f"{part.name}  {self.built.costs[part.name]:,} tokens"
+                left = f", {no_room(part)}" if part.left_out else ""
                 lines += [[(f"{cost}{left}", "heading")], *([(line, "")] for line in part.text.split("\n")), []]
         return lines[:-1]
 
     def _bars(self, row: ContextRow, width: int) -> Pairs:
-        """Render two parts on one line, each with its name, its cost, and a bar."""
+        """Render two parts on one line, each with its name, its cost, the most that it may cost, and a bar."""
         half = (width - 1) // 2
-        longest = max(1, min(LONGEST, half - NAME - TOKENS - 2))
+        room = half - NAME - TOKENS - LIMIT - 1
+        longest = max(1, min(LONGEST, room - 1))
         pairs: Pairs = [(" ", "")]
         for name, cost in row.costs:
             shown = bar(cost, max(part.tokens for part in self.built.parts), longest)
             pairs += [
                 (f"{name:<{NAME}}", "dim"),
                 (f"{cost:>{TOKENS},} ", ""),
-                (fit(shown, half - NAME - TOKENS - 1), "accent"),
+                (f"of {limit:,}".ljust(LIMIT) if (limit := CONTEXT_LIMITS.get(name)) else " " * LIMIT, "dim"),
+                (fit(shown, room), "accent"),
             ]
         return pairs
 
@@ -142,7 +145,7 @@ class ContextRows:
                 return [self._bars(one, width)]
             if one.look:
                 return row([], one.text, one.look, [], width)
-            return [heading(one.text, "", width)]
+            return [heading(one.text, one.why, width)]
         right = visible(" · ".join(filter(None, (one.citation, one.why if width >= WIDE else one.short))))
         head = [(f"{one.glyph} ", one.look), (f"{WARNING} " if one.flagged else "", "warning")]
         look = "title" if one.key == WHOLE else "" if one.included else "dim"
@@ -173,7 +176,9 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Conte
     rows.append(ContextRow(None, text=f"{count(len(inside), 'fact')} in"))
     rows += [_fact(one, now) for one in inside]
     if outside:
-        rows.append(ContextRow(None, text=f"{count(len(outside), 'fact')} left out"))
+        needed = any(one.word == "far" and one.similarity is not None for one in outside)
+        reason = f"{RELEVANT_FROM:.2f} relevant to the question is needed" if needed else ""
+        rows.append(ContextRow(None, text=f"{count(len(outside), 'fact')} left out", why=reason))
         rows += [_fact(one, now) for one in outside]
     for part in built.parts:
         pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
@@ -209,7 +214,9 @@ def _fact(one: Considered, now: str) -> ContextRow:
         short = near
     elif one.word in ("aging", "low") and near and one.included:
         short = f"{one.word} {near}"
-    why = f"{one.why}, {one.tokens} tokens" if one.included else one.why
+    why, more = f"{one.why}, {one.tokens} tokens" if one.included else one.why, ""
+    if one.word == "far" and near:
+        why, more = f"{one.similarity:.2f} relevant", why
     return ContextRow(
         one.key,
         one.record,
@@ -219,6 +226,7 @@ def _fact(one: Considered, now: str) -> ContextRow:
         fact.fact,
         short,
         why,
+        more,
         one.included,
         one.flagged,
     )

@@ -432,6 +432,10 @@ def test_by_meaning_where_there_is_a_model(memory: Memory, clock: Clock):
     measured = [one for one in context.considered if one.similarity is not None]
     assert all(one.included is (one.similarity >= (0.7 if one.fact.id == old else 0.4)) for one in measured)
     assert any(0 < one.similarity < 0.4 and one.word == "far" for one in measured), "words in common are not enough"
+    for one in (one for one in measured if one.word == "far"):
+        assert one.why == f"{one.similarity:.2f} relevant to the question, 0.40 is needed", (
+            "what is measured, and how far"
+        )
     near = memory.context("The software is put online with Docker")
     assert f"F#{old}" in included(near) and "low priority" in part(near, "facts")
 

@@ -59,6 +59,24 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         assert "tokens" in person.title
 
 
+@SIZES
+async def test_each_part_has_one_cost_and_its_limit(story: Story, size: tuple[int, int]) -> None:
+    """The bars, the text as it is sent, and a fact that had no room name the same numbers."""
+    with story.open() as memory:
+        for number in range(12):
+            memory.facts.pin([memory.facts.remember(f"Jenkins node {number} builds the invoices of all studios")[0]])
+        built = memory.context("does the build deploy on Jenkins?")
+    facts = next(part for part in built.parts if part.name == "facts")
+    assert facts.left_out and sum(one.word == "room" for one in built.considered) == facts.left_out
+    async with opened(story.folder, size) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        bars = " ".join(" ".join(row.split()) for row in shown(person)[:2])
+        assert f"static {built.costs['static']:,} of 400 " in bars and f"facts {facts.tokens:,} of 150 " in bars
+        await person.press("g")
+        assert f"static {built.costs['static']:,} tokens" in told(person)
+        assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in told(person)
+
+
 async def test_the_preview_says_why_above_the_record(story: Story) -> None:
     async with opened(story.folder, NARROW) as person:
         await ask(person, "does the build deploy on Jenkins?")

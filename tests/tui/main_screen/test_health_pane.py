@@ -95,7 +95,7 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
         assert "67 %" in row(person, "found") and "2 ×" in row(person, "jenkins")
         assert " ms" in row(person, "keywords") and any(step in row(person, "keywords") for step in "▁▂▃▄▅▆▇█")
         assert "FTS5" in row(person, "full text") and row(person, "full text").startswith("✓")
-        assert "of 3,000 tokens" in row(person, "mean") and row(person, "recovered").startswith("•")
+        assert "of 3,050 tokens" in row(person, "mean") and row(person, "recovered").startswith("•")
         assert "from one to the next" in row(person, "between") and row(person, "crashes").startswith("✓")
         assert "MB" in row(person, "memory") or "kB" in row(person, "memory")
         for strip in person.strips:

@@ -8,7 +8,7 @@ from tui.render.plurals import cited, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import Context
+    from store import Context, ContextPart
     from tui.input.argument_parser import ParsedArguments
 
 BAR = 24  # cells of a bar for the whole budget
@@ -139,7 +139,7 @@ def _lines(built: "Context", now: str) -> list[str]:
     lines += [f"! {built.warning}"] if built.warning else []
     lines.append("")
     for part in built.parts:
-        left = f"  {part.left_out:,} left out" if part.left_out else ""
+        left = f"  {no_room(part)}" if part.left_out else ""
         cost = built.costs[part.name]
         lines.append(f"{part.name:<10} {cost:>5,}  {bar(cost, built.limit, BAR)}{left}".rstrip())
     lines.append("")
@@ -157,6 +157,11 @@ def _lines(built: "Context", now: str) -> list[str]:
         ]
         lines += [f"{WARNING} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
     return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+
+
+def no_room(part: "ContextPart") -> str:
+    """Say what of a part had no room."""
+    return "its middle had no room" if part.name == "question" else f"{part.left_out:,} had no room"
 
 
 def bar(tokens: int, limit: int, width: int) -> str:

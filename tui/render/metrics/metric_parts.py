@@ -1,7 +1,7 @@
 """Metrics of the search index, the embedding model, requests to remember, the mean request, checkpoints and
 recoveries."""
 
-from store import ago
+from store import PROMPT_TOKENS, ago
 from tui.render.metrics.metric import GOOD, KNOWN, POOR, Figure, percent, unknown
 from tui.render.plurals import count
 
@@ -24,17 +24,17 @@ def mean(found: "Measures") -> "Iterator[Figure]":
             "mean",
             "mean",
             "no request was measured yet",
-            f"The average tokens of a context, against {MEAN_TOKENS:,}; known once one was sent.",
+            f"The average tokens of a context, of at most {PROMPT_TOKENS:,}; known once one was sent.",
         )
         return
     yield Figure(
         "mean",
         "mean",
         f"{found.mean_tokens:,.0f}",
-        f"A context sent to an agent took {found.mean_tokens:,.0f} tokens on average; up to "
-        f"{MEAN_TOKENS:,} leaves enough for the answer.",
-        share=min(1.0, found.mean_tokens / MEAN_TOKENS),
-        note=f"of {MEAN_TOKENS:,} tokens",
+        f"A context sent to an agent took {found.mean_tokens:,.0f} tokens on average, of at most "
+        f"{PROMPT_TOKENS:,}. A mean above {MEAN_TOKENS:,} is marked: it leaves little room for more.",
+        share=min(1.0, found.mean_tokens / PROMPT_TOKENS),
+        note=f"of {PROMPT_TOKENS:,} tokens",
         state=POOR if found.mean_tokens > MEAN_TOKENS else GOOD,
         leads="context",
         to="what the next one would be",
