@@ -107,14 +107,14 @@ def title(
     narrowed; at the right what is hidden, and how to choose another filter or leave them all."""
     narrowed = active(view, BY_NAME[pane].filters)
     left: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
-    for short in range(4):
+    for short, filters in ((0, " filter"), (0, ""), (1, ""), (2, ""), (3, "")):
         right = about(pane, view, counts, short) if not (narrowed and short) else []
         if narrowed and facet is not None:
             whole = f" of {facet.total:,}" if facet.total is not None and short < 2 else ""
             right += [("  ", ""), (f"{size or 0:,}{whole}", DIM), (f" · {named('screen.leave')} all ", DIM, "show_all")]
         elif facet is not None and facet.choices and short < 3:
-            right += [("  ", ""), (f"{named('list.filter')}{' next,' if not short else ''} ", DIM, "filter")]
-            right.append((f"{named('list.only')} {'only…' if short < 2 else 'only'} ", DIM, "choose_filter"))
+            right += [("  ", ""), (f"{named('list.filter')} next{filters}", DIM, "filter")]
+            right += [(", ", DIM), (f"{named('list.only')} pick ", DIM, "choose_filter")]
         if right and not right[-1][0].endswith(" "):
             right.append((" ", ""))  # terminals and pictures may cut the last cell
         if facet is None:

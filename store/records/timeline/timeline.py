@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS
+from store.base.vocabulary import BY_ITSELF
 from store.database.database import Database
 
 # kind → (table, column of time, what is left out)
@@ -12,7 +13,7 @@ STREAM = {
     "commit": ("commits", "committed_at", ""),
     "event": ("events", "created_at", ""),
     "iteration": ("iterations", "started_at", ""),
-    "checkpoint": ("checkpoints", "created_at", "trigger NOT IN ('interval', 'usage')"),
+    "checkpoint": ("checkpoints", "created_at", f"trigger NOT IN {BY_ITSELF}"),  # as the checkpoints' own list
     "summary": ("summaries", "created_at", ""),
 }
 IN_ITERATIONS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}

@@ -90,7 +90,7 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
         assert "█" in row(person, "fresh") and row(person, "stale").startswith("▲")
         assert "turns" in row(person, "monday") and "50 %" in row(person, "covered")
         assert "1 answered" in row(person, "cited") and "%" in row(person, "cited")
-        assert row(person, "read").startswith("⚠") and "2 of 8" in row(person, "read")
+        assert row(person, "read").startswith("⚠") and "2 of 8 by rules" in row(person, "read")
         assert "RecursionError" in row(person, "T#1") and "does the build" in row(person, "T#1")
         assert "67 %" in row(person, "found") and "2 ×" in row(person, "jenkins")
         assert " ms" in row(person, "keywords") and any(step in row(person, "keywords") for step in "▁▂▃▄▅▆▇█")

@@ -66,7 +66,7 @@ def waiting(story: Story) -> list[str]:
 # seeing
 
 
-async def test_the_title_says_how_many_turns_no_model_has_read(story: Story) -> None:
+async def test_the_title_says_how_many_turns_wait_for_a_model(story: Story) -> None:
     """Without a model nothing of them is proposed; with nothing to review that is all there is to see."""
     with story.open(now=EVENING) as memory:
         memory.turns.add("s", [NewTurn("user", "Our staging database is called Kestrel and lives in Frankfurt.")])
@@ -74,12 +74,12 @@ async def test_the_title_says_how_many_turns_no_model_has_read(story: Story) -> 
         assert memory.inbox.count() == 0
     async with opened(story.folder, WIDE) as person:
         await at_inbox(person)
-        assert "1 turn no model has read" in "\n".join(person.lines)
+        assert person.sees("1 turn waits for a model: P")
     with story.open(now=EVENING) as memory, memory.database.write("agent", "read") as write:
         write.execute("DELETE FROM pending_extraction")
     async with opened(story.folder, WIDE) as person:
         await at_inbox(person)
-        assert "no model has read" not in "\n".join(person.lines)
+        assert not person.sees("a model: P")
 
 
 async def test_the_count_stands_on_top_until_nothing_waits(asked: Story) -> None:

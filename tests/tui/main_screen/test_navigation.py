@@ -522,4 +522,6 @@ async def test_where_it_is_narrow_it_is_said_in_words_what_is_hidden_and_how_to_
     with story.open() as memory:
         memory.facts.forget([story.facts["kubernetes"]])
     async with opened(story.folder, NARROW) as person:
-        assert person.title.endswith("hidden: H  d o only"), person.title
+        assert person.title.endswith("hidden: H  d next, o pick"), person.title
+    async with opened(story.folder, HUGE) as person:
+        assert person.title.endswith("hidden: H  d next filter, o pick"), person.title

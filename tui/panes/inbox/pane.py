@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui.input.pane import Pane
 from tui.render.plurals import count as many
+from tui.render.plurals import said_of
 
 if TYPE_CHECKING:
     from tui.lists.view_state import View
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     unread = counts.get("unread", 0)
-    turns = f"{many(unread, 'turn')} unread" if short > 1 else f"{many(unread, 'turn')} no model has read"
+    turns = f"{unread:,} need a model" if short > 1 else f"{many(unread, 'turn')} {said_of(unread, 'wait for a model')}"
     return [
-        (turns if unread else None, "model"),
+        (f"{turns}: {key('model.open')}" if unread else None, "model"),
     ]
 
 

@@ -215,10 +215,11 @@ def _learning(found: "ExtractionStats") -> "Iterator[Figure]":
             "read",
             percent(found.success),
             f"{found.read:,} of {count(tries, 'try').replace('trys', 'tries')} to read a turn came to an end, whatever "
-            "was found in it; each turn is read for facts and for what it confirms.",
+            "was found in it; each turn is read by rules, for facts and for what it confirms. Those that wait for a "
+            "model are counted in the inbox.",
             f"One that fails is tried {ATTEMPTS} times, minutes apart; then it is given up, and the turn stays.",
             share=found.success,
-            note=f"{found.read:,} of {tries:,}",
+            note=f"{found.read:,} of {tries:,} by rules",
             state=POOR if found.given_up else GOOD,
             leads="inbox",
             to="what was learned and waiting for review",
