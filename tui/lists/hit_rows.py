@@ -108,6 +108,8 @@ def _title(hit: Hit, room: int, look: str) -> Pairs:
     end = _end_of_title(hit)
     marks = [(first, min(last, end)) for first, last in hit.marks if first < end]
     start = max(0, marks[0][0] - room // 3) if marks and marks[0][1] > room - 8 else 0
+    if start and (space := hit.snippet.find(" ", start - 1, marks[0][0])) >= 0:
+        start = space + 1  # at the beginning of a word
     pieces = _pieces(hit, start, end, look)
     return [("…", "dim"), *pieces] if start else pieces
 

@@ -3,7 +3,7 @@ file, `u` undoes what was changed here, `/` finds settings by words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import work
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 LONGEST = 30  # cells of a value in the list
 UNDO = "u"
-AGES = frozenset(("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "120", "180"))
+AGES = frozenset(("stale", "fresh", "aging", "ageing", "age", "confirm", "confirmed", "old", "days", "120", "180"))
+LINES = 9  # of the preview with its rule, where a setting needs no more
+REST = 8  # lines that are left to the list and the bars
 
 
 class SettingChange(NamedTuple):
@@ -42,22 +44,29 @@ class SettingChange(NamedTuple):
 
 
 class SettingRows(NumberedRows):
-    """The settings, one a line: those that a file or a variable sets are marked."""
+    """The settings, one a line: those that a file or a variable sets are marked; above them `about` what is none."""
 
-    def __init__(self, values: list[Value]) -> None:
+    def __init__(self, values: list[Value], about: str = "") -> None:
         self._values = values
+        self._about = about if values else ""
+        self._first = int(bool(self._about))
 
     def __len__(self) -> int:
-        return len(self._values)
+        return self._first + len(self._values)
+
+    def selectable(self, index: int) -> bool:
+        return index >= self._first
 
     def key(self, index: int) -> Hashable:
-        return self._values[index].name
+        return self._values[index - self._first].name if self.selectable(index) else index
 
     def index_of(self, key: Hashable) -> int | None:
-        return next((index for index, value in enumerate(self._values) if value.name == key), None)
+        return next((index for index, value in enumerate(self._values, self._first) if value.name == key), None)
 
     def lines(self, index: int, width: int) -> list[Pairs]:
-        value = self._values[index]
+        if not self.selectable(index):
+            return row([("  ", "")], self._about, "dim", [], width, most=len(self._about))
+        value = self._values[index - self._first]
         is_set = value.source != "default"
         text = as_text(value.value)
         text = f"{text[: LONGEST - 1]}…" if len(text) > LONGEST else text
@@ -77,7 +86,7 @@ class SettingsScreen(ListScreen["str | None"]):
     ]
     NAME = "settings"
     EMPTY = "No setting has these words. Escape shows them all."
-    DEFAULT_CSS = "SettingsScreen { #settings-more { height: 9; } }"
+    DEFAULT_CSS = f"SettingsScreen {{ #settings-more {{ height: {LINES}; }} }}"
 
     def __init__(self, location: Location) -> None:
         super().__init__()
@@ -86,10 +95,12 @@ class SettingsScreen(ListScreen["str | None"]):
         self._changes: list[SettingChange] = []
         self._shown: Hashable = None
         self._words = ""  # what is looked for
+        self._editing = False  # whether a value is being typed
 
     def first_rows(self) -> SettingRows:
         wanted = self._words.lower().split()
-        return SettingRows([value for value in self._config.values if all(word in _found_by(value) for word in wanted)])
+        found = [value for value in self._config.values if all(word in _found_by(value) for word in wanted)]
+        return SettingRows(found, _ageing() if AGES & set(wanted) else "")
 
     def bars(self) -> Iterable[AskBar]:
         return (AskBar(id="ask"),)
@@ -105,7 +116,7 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def _keys(self) -> None:
         value = self._value
-        keys = [("enter", _does(value), "edit"), ("/", "find", "find")]
+        keys = [*([("enter", _does(value), "edit")] if value is not None else []), ("/", "find", "find")]
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
@@ -124,8 +135,25 @@ class SettingsScreen(ListScreen["str | None"]):
         self.action_edit()
 
     def _show(self) -> None:
-        self.told.show([] if self._value is None else described(self._value, sorted(self.app.available_themes)))
+        self._describe()
         self._keys()
+
+    def _describe(self, begun: str = "") -> None:
+        """Describe the setting under the cursor in as many lines as it needs; of the themes only those that `begun`, a
+        name that is being typed, may become."""
+        value = self._value
+        lines = [] if value is None else described(value, _near(begun.strip(), sorted(self.app.available_themes)))
+        self.told.show(lines)
+        needed = self.told.virtual_size.height + 1
+        self.query_one("#settings-more").styles.height = max(LINES, min(needed, self.size.height - REST))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._describe)
+
+    def on_ask_bar_edited(self, event: AskBar.Edited) -> None:
+        """Narrow the themes to those that are near to what is typed."""
+        if self._editing and self._value is not None:
+            self._describe("" if event.text == typed(self._value.value) else event.text)
 
     # changes
 
@@ -148,6 +176,7 @@ class SettingsScreen(ListScreen["str | None"]):
             self._ask_value(value, typed(value.value))
 
     def _ask_value(self, value: Value, text: str) -> None:
+        self._editing = True
         self._ask(value.name, text, lambda text: self._put(value, text.strip()), "saves")
 
     def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str, one_key: bool = False) -> None:
@@ -161,6 +190,9 @@ class SettingsScreen(ListScreen["str | None"]):
         self.query_one(AskBar).leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        if self._editing:
+            self._editing = False
+            self._describe()
         self._keys()
 
     def action_find(self) -> None:
@@ -246,19 +278,31 @@ def typed(value: object) -> str:
     return as_text(value) if value != "" else ""
 
 
-def _does(value: Value | None) -> str:
+def _does(value: Value) -> str:
     """Return what Enter does to a setting."""
-    if value is not None and value.setting.kind == "bool":
+    if value.setting.kind == "bool":
         return "turn off" if value.value else "turn on"
-    return "next value" if value is not None and value.setting.kind == "choice" else "change"
+    return "next value" if value.setting.kind == "choice" else "change"
+
+
+def _near(begun: str, names: Sequence[str]) -> Sequence[str]:
+    """Return the names that have the typed text in them, or are spelled much like it; all where none is."""
+    from difflib import get_close_matches
+
+    text = begun.lower()
+    return [name for name in names if text in name] or get_close_matches(text, names) or names
 
 
 def _ageing() -> str:
     """Return how facts grow old, for who looks for a setting of that."""
-    days = {confidence: thresholds[2] for confidence, thresholds in AGEING_TABLE.items()}
+    days: dict[int, list[str]] = {}
+    for confidence, thresholds in AGEING_TABLE.items():
+        days.setdefault(thresholds[2], []).append(confidence)
+    (first, among), *others = [(number, " or ".join(which)) for number, which in days.items()]
+    rest = "".join(f", {number} if it is {which}" for number, which in others)
     return (
-        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {days['high']} days if its"
-        f" confidence is high, {days['medium']} if it is medium, {days['low']} if it is low. {named('record.confirm')}"
+        f"No setting: facts grow old by a fixed rule. Not confirmed, one is stale after {first} days if its"
+        f" confidence is {among}{rest}. {named('record.confirm')}"
         f" confirms a fact; {named('record.pin')} pins it, so that it never ages. Escape shows all settings."
     )
 
@@ -268,8 +312,8 @@ def _found_by(value: Value) -> str:
     return f"{value.name} {value.setting.meaning} {' '.join(SETTING_WORDS.get(value.name, ()))}".lower()
 
 
-def described(value: Value, themes: list[str]) -> list[Line]:
-    """Describe a setting in full."""
+def described(value: Value, themes: Sequence[str]) -> list[Line]:
+    """Describe a setting in full; `themes` are those to list."""
     setting = value.setting
     where = f"${value.path}" if value.source == "environment" else value.path
     kept = f" {setting.own}, so only your own file sets it" if setting.own else ""
@@ -280,6 +324,11 @@ def described(value: Value, themes: list[str]) -> list[Line]:
         field("Value", as_text(value.value)),
         field("Default", BY_ID[value.name[5:]].keys if setting.kind == "keys" else as_text(setting.default)),
         field("From", visible(where) or "the default: no file and no variable sets it"),
-        field("Takes", ", ".join(themes) if value.name == "theme" else setting.takes),
+        field(
+            "Takes",
+            f"{', '.join(themes)} ({named('theme.choose')} in any list chooses one)"
+            if value.name == "theme"
+            else setting.takes,
+        ),
     ]
     return [*lines, *([[(f"It{kept}.", "dim")]] if kept else [])]

@@ -101,6 +101,9 @@ class AskBar(Kept, Horizontal):
             super().__init__()
             self.text = text
 
+    class Edited(Typed):
+        """Another text than a verb is being typed."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._answer: Callable[[str], None] = lambda text: None
@@ -177,8 +180,9 @@ class AskBar(Kept, Horizontal):
         event.stop()
         if self._one_key and event.value:
             self.submit()  # yes or no: a single key
-        if self.query_one("#line", Line).verbs and self.has_class("-asking"):
-            self.post_message(self.Typed(event.value))
+        if self.has_class("-asking"):
+            verbs = self.query_one("#line", Line).verbs
+            self.post_message((self.Typed if verbs else self.Edited)(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()

@@ -62,3 +62,14 @@ def test_a_fact_has_the_age_of_its_badge() -> None:
 def test_an_automatic_checkpoint_is_named_by_its_topic() -> None:
     point = Checkpoint(18, "", NOW, 4, "interval", "agent", "meso", "s1", None, 90, None, "Which report", "2 turns")
     assert body(point) == "Which report"
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 70])
+def test_a_long_text_that_begins_before_its_match_begins_at_a_word(width: int) -> None:
+    text = "One server at Hetzner runs it all, three copies a day are kept elsewhere, and the pager is off: " * 2
+    text += "SQLite needs no server, so there is nobody on call for it."
+    record = Decision(7, None, text, "", "", (), "", "", "", NOW, "active", None, "user")
+    start = text.index("nobody")
+    lines = drawn(Hit("decision", record, text, [(start, start + 6)], 1.0), width)
+    first = "".join(part for part, _ in lines[0]).removeprefix("◆ ").partition("  ")[0].split()[0]
+    assert first.startswith("…") and first.removeprefix("…") in text.split(), first

@@ -126,18 +126,33 @@ async def test_typing_replaces_a_value_and_an_unknown_theme_is_refused(story: St
         await person.until(lambda: told(person)["Value"] == "9")
 
 
-@pytest.mark.parametrize("word", ["stale", "fresh", "aging", "confirm", "age"])
+async def test_all_themes_are_seen_and_fewer_while_one_is_typed(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await settings(person, "theme")
+        shown = " ".join(" ".join(line.split()) for line in person.lines)
+        assert ", ".join(sorted(person.app.available_themes)) in shown and "(T in any list chooses one)" in shown
+        await person.press("enter")
+        for typed, names in (("nor", "nord"), ("drakula", "dracula"), ("solar", "solarized-dark, solarized-light")):
+            await person.press("ctrl+u")
+            await person.paste(typed)
+            await person.until(lambda names=names: told(person)["Takes"].startswith(f"{names} ("))
+        await person.press("escape")
+        await person.until(lambda: told(person)["Takes"].startswith("ansi-dark, ansi-light, "))
+
+
+@pytest.mark.parametrize("word", ["stale", "fresh", "aging", "confirm", "age", "days"])
 async def test_how_facts_grow_old_is_found_where_settings_are_looked_for(story: Story, word: str) -> None:
     async with opened(story.folder, NARROW) as person:
         await settings(person, "badges")
         await person.press("slash")
         await person.paste(word)
-        await person.press("enter")
+        await person.press("enter", "g", "pageup")
         shown = " ".join(" ".join(line.split()) for line in person.lines)
-        if word != "age":
-            assert "one is stale after 180 days if its confidence is high, 120 if it is medium" in shown
+        assert "one is stale after 180 days if its confidence is high, 120 if it is medium or low." in shown
+        if word in ("age", "days"):
+            assert person.sees(" retention_days ") and person.sees("enter ", "/ find")
         else:
-            assert person.sees(" retention_days ")
+            assert not person.sees("enter change"), "there is nothing to change"
 
 
 @pytest.mark.parametrize(("words", "name"), [("colour", "theme"), ("vim", "editor"), ("pause", "enabled")])
