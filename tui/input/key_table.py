@@ -189,7 +189,7 @@ KEYS = (
         "ask_for('history.as_of')",
         "as of",
         "See everything as it stood at a moment: a day, a checkpoint, a step",
-        panes=(TIMELINE, CHECKPOINTS, HISTORY),
+        panes=(FACTS, TIMELINE, CHECKPOINTS, HISTORY),
         looks=True,
     ),
     Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),

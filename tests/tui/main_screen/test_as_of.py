@@ -91,8 +91,12 @@ async def test_a_record_is_shown_as_it_said_then(story: Story) -> None:
 async def test_a_step_and_an_entry_of_the_timeline_are_moments_too(story: Story) -> None:
     """The key asks, and offers what the cursor is on; anything else can be typed; `now` comes back."""
     async with opened(story.folder) as person:
+        assert person.sees("@ as of"), "also where facts are"
         await person.press("4")
         await person.put_cursor(3, "history")
+        await person.press("at")
+        assert person.sees("as of (a day, 3w, K#3, a step) 3", "typing replaces it")
+        await person.press("escape")
         await look_back(person, "at")
         assert person.sees("AS OF step 3") and len(person.history) == 3
         await look_back(person, "at", typed="D#1")

@@ -41,7 +41,10 @@ class PromptController:
             return
         self._bar.ask(label, value, answer, **how)
         if not how.get("verbs"):
-            self.host.footer.hint((" enter", KEY, "answer"), (" does it ", "", "answer"), *_leaving(" leaves"))
+            replaces = ("  typing replaces it", "$dim") if how.get("over") and value else ("", "")
+            self.host.footer.hint(
+                (" enter", KEY, "answer"), (" does it ", "", "answer"), *_leaving(" leaves"), replaces
+            )
 
     def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
         """Ask before overwriting: only `y` continues."""

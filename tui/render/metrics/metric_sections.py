@@ -87,9 +87,10 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
             "oldest",
             "oldest",
             citation,
-            f"Of the facts that age, nobody confirmed this one for the longest: {how_long_ago(found.at, at)}.",
+            f"Of the facts that age, nobody confirmed this one for the longest: {how_long_ago(found.at, at)}. "
+            "Pinned ones do not age.",
             record=citation,
-            note=ago(found.at, at),
+            note=f"{ago(found.at, at)}, not pinned",
             leads=f"show {citation}",
             to="opens it",
         )
