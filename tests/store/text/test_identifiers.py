@@ -37,7 +37,7 @@ def test_what_symbols_join_is_one_name(text: str, names: list[str]) -> None:
 
 
 def test_one_name_of_a_hundred_thousand_letters_or_parts_is_read_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert identifiers.compounds("a" * 100_000) == []
     assert identifiers.compounds("a." * 50_000) == [" ".join("a" * identifiers.LONGEST)]
-    assert time.perf_counter() - started < 2  # the letters alone took five minutes
+    assert time.process_time() - started < 2  # the letters alone took five minutes

@@ -298,9 +298,9 @@ def test_what_we_put_in_ourselves_is_nobodys_word(client: str, text: str, own: s
 
 def test_a_reply_full_of_marks_that_end_nowhere_is_read_in_time() -> None:
     marks = "<memoranda-memory 0123456789>" * 60_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert own_words.of_anybody(marks + "a</memoranda-memory 0123456789>b" + marks) == "b" + marks
-    assert time.perf_counter() - started < 5  # it took 100 seconds: each mark was looked for to the end
+    assert time.process_time() - started < 5  # it took 100 seconds: each mark was looked for to the end
 
 
 def test_what_was_injected_is_not_learned_from(memory: Memory, tmp_path: Path) -> None:
