@@ -55,8 +55,8 @@ LEARNING: dict[str, tuple[str, Any]] = {
 LIBRARIAN: dict[str, tuple[str, Any]] = {
     "questions of the data": ("store.librarian.question.DataFilter.narrows", property(lambda filter: False)),
     "kinds that are named": ("store.librarian.question._nouns", lambda terms: ()),
-    "authors": ("store.librarian.question._author", lambda rest, database: None),
-    "releases": ("store.librarian.question._last_release", lambda database: ""),
+    "authors": ("store.librarian.question._author", lambda rest, database, kinds: None),
+    "releases": ("store.librarian.question._last_release", lambda database, repository: ""),
     "what was done": ("store.librarian.librarian.Librarian._done", lambda self, about, aspect, matches: None),
     "why not": ("store.librarian.librarian.Librarian._against", lambda self, asked, about, matches: None),
     "names": ("store.librarian.librarian.names", lambda question: []),
