@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.packaging import tracked
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -87,3 +88,20 @@ def test_a_process_of_ours_imports_nothing_from_the_folder_it_is_started_in() ->
         for line in path.read_text(encoding="utf-8").splitlines():
             if '"-m", "store' in line:
                 assert '"-P"' in line or "salvage" in line, f"{path}: {line}"  # that one is started in our own folder
+
+
+def test_the_top_level_holds_what_it_is_to_hold() -> None:
+    """A file that a command left there would be published with the next commit."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    files = {
+        ".gitignore",
+        "pyproject.toml",
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE",
+    }
+    folders = {".ci", "store", "tui", "tests", "bench", "screenshots", "docs"}
+    assert {name.partition("/")[0] for name in tracked()} == files | folders
