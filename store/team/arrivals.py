@@ -76,11 +76,12 @@ def settle(memory: Memory, team: TeamFile) -> set[str]:
 def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
     """Hold the records that `writer`, who one was before, shared and that are here in the same words: they are not
     shared again. What the other half of that stream has under the same number in other words is another record. One
-    that was `sent` from here, up to that number, and purged by the other half since, is held until it is erased."""
+    that was `sent` from here, up to that number, and purged by either half since, is held until it is erased."""
     for id, held in team.held().items():
-        if author_of(id) == writer and not (
-            team.record(id).purged and _sent(held, int(sent)) and _is_here(memory, held)
-        ):
+        if author_of(id) != writer:
+            continue
+        gone = local(memory, kind_of(id), held.number) is None  # perhaps purged since, which is to be said
+        if not (_sent(held, int(sent)) and (gone or (team.record(id).purged and _is_here(memory, held)))):
             team.drop_held(id)
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):

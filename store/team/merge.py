@@ -40,7 +40,7 @@ class StreamMerge:
                     self._note(segment, newest)
         new = [head for other, head in incoming.items() if other != writer and head != known.get(other, NOBODY).head]
         signed = self._streams.signatures(new)
-        self._fresh = {other for other in incoming if not known.get(other, NOBODY).head}
+        self._fresh = {other for other in incoming if not known.get(other, NOBODY).at}
         verified = {}
         for other in sorted({*incoming, *known, *self._streams.refused} - {writer, *waiting}):
             state = known.get(other) or StreamState(other)

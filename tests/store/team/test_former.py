@@ -82,6 +82,34 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
 
 
+def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ana = join("Ana")
+    number = ana.remember(SECRET)
+    ana.sync()
+    leave(ana, monkeypatch, "new")
+    purge(ana, number)
+    with Team(ana.memory) as team:
+        team.erase()
+    assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
+    assert holding(ana, "swordfish") == []
+
+
+def test_who_goes_on_as_new_is_no_newcomer(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream that was rewritten after a purge is no news, though who saw it before says no more."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    number = ana.remember(SECRET)
+    ana.sync(), cleo.sync()
+    cleo.remember(KNOWN)
+    cleo.sync(), bob.sync()
+    leave(cleo, monkeypatch, "new")
+    ana.remember("The office is in Lugo")
+    ana.sync()
+    purge(ana, number)
+    ana.sync(), bob.sync()
+    leave(bob, monkeypatch, "new")
+    assert bob.sync().warnings == []
+
+
 def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     ana, bob = join("Ana"), join("Bob")
     number = ana.remember(KNOWN)

@@ -25,11 +25,14 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
     """Do one thing that a person does; note what was said, and what was purged."""
     memory = person.memory
     active = memory.facts.ids(memory.now)
-    kind = dice.choices(("remember", "correct", "confirm", "forget", "purge", "undo", "decide", "sync"),
-                        (5, 4, 2, 2, 1, 1, 5, 6))[0]  # fmt: skip
+    kind = dice.choices(("remember", "correct", "confirm", "forget", "purge", "undo", "decide", "sync", "leave"),
+                        (10, 8, 4, 4, 2, 2, 10, 12, 1))[0]  # fmt: skip
     text = f"Service number {number} is owned by team {dice.randrange(100)}"
     if kind == "sync":
         person.sync()
+    elif kind == "leave":
+        with Team(memory) as team:
+            team.start_anew()
     elif kind == "decide":
         for proposal in memory.inbox.waiting():
             if dice.random() < 0.7:
@@ -51,7 +54,7 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
         chosen = memory.facts.get(dice.choice(active))
         plan = memory.purge.plan([("fact", chosen.id)])
         with Team(memory) as team:
-            own = all(author_of(place.citation) == team.writer for place in team.shared(plan))
+            own = all(team.you(author_of(place.citation)) for place in team.shared(plan))
         memory.purge.run(plan)
         if own:  # of another's the author is asked, and who accepted a change keeps it
             purged += [one.text for one in plan.going if one.table == "facts"]
