@@ -243,7 +243,8 @@ class SourceImport:
     def _lines(self) -> Iterator[tuple[str, ParsedLine]]:
         for one in self._read([]):
             if isinstance(one, FoundTurn) and self._inside(one.cwd):
-                yield one.path, ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=one.cwd, doubtful=True)
+                cwd = one.cwd if os.path.isabs(one.cwd) else ""
+                yield one.path, ParsedLine(one.session, one.role, one.text, one.at, one.id, cwd=cwd, doubtful=True)
 
     def _known(self) -> set[str]:
         """Return the hashes of the texts that came from this source before, and of the facts that hold."""

@@ -20,8 +20,8 @@ class FoundMemory:
 
     It comes from lines `line` to `last` of the file at `path`, counted from 1; in a database or a JSON document `line`
     is the number of the record, and `place` says which in words. `id` is the tool's own, empty where it has none.
-    `created` is UTC, empty where unknown or unreadable; `project` a folder. `note` is something to know before it is
-    accepted.
+    `created` is UTC, empty where unknown or unreadable; `project` a folder, or its name where the tool keeps none.
+    `note` is something to know before it is accepted.
     """
 
     text: str
@@ -42,7 +42,8 @@ class FoundMemory:
 
 @dataclass(frozen=True, slots=True)
 class FoundTurn:
-    """A turn of a conversation; `role` is user or assistant, `at` UTC or empty, `cwd` the working folder or empty."""
+    """A turn of a conversation; `role` is user or assistant, `at` UTC or empty; `cwd` the working folder, the
+    name of the project where the tool keeps no folder, or empty."""
 
     session: str
     role: str

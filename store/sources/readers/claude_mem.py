@@ -17,13 +17,15 @@ TITLE = "claude-mem"
 FILE = "claude-mem.db"
 REJECTED = "rejected:"
 _OBSERVATION = (
-    "id memory_session_id sdk_session_id text type title subtitle facts narrative concepts created_at created_at_epoch"
+    "id memory_session_id sdk_session_id project merged_into_project text type title subtitle facts narrative concepts"
+    " created_at created_at_epoch"
 )
 _SUMMARY = (
-    "id memory_session_id sdk_session_id request investigated learned completed next_steps notes created_at"
-    " created_at_epoch"
+    "id memory_session_id sdk_session_id project merged_into_project request investigated learned completed"
+    " next_steps notes created_at created_at_epoch"
 )
 _PROMPT = "id content_session_id prompt_text created_at created_at_epoch"
+_SESSION = "content_session_id project"
 
 Row = Mapping[str, object]
 
@@ -47,18 +49,28 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
             newest = _newest(database.rows("observations", "title created_at created_at_epoch"))
             yield from _memories(file, database.rows("observations", _OBSERVATION, "id"), newest)
             yield from _summaries(file, database.rows("session_summaries", _SUMMARY, "id"))
-            yield from _prompts(file, database.rows("user_prompts", _PROMPT, "id"))
+            sessions = _projects(database.rows("sdk_sessions", _SESSION))
+            yield from _prompts(file, database.rows("user_prompts", _PROMPT, "id"), sessions)
 
 
 def _document(path: str, value: Mapping[str, object]) -> Iterator[Found]:
     observations = _listed(value.get("observations"))
     yield from _memories(path, observations, _newest(observations))
     yield from _summaries(path, _listed(value.get("summaries")))
-    yield from _prompts(path, _listed(value.get("prompts")))
+    yield from _prompts(path, _listed(value.get("prompts")), _projects(_listed(value.get("sessions"))))
 
 
 def _listed(value: object) -> list[Row]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
+def _project(row: Row) -> str:
+    """Return the name of a row's project; of a worktree, `name/worktree`, that of its repository."""
+    return (text_of(row.get("merged_into_project")) or text_of(row.get("project"))).partition("/")[0]
+
+
+def _projects(sessions: Iterable[Row]) -> dict[str, str]:
+    return {text_of(row.get("content_session_id")): _project(row) for row in sessions}
 
 
 def _when(row: Row) -> str:
@@ -100,6 +112,7 @@ def _memories(path: str, rows: Iterable[Row], newest: Mapping[str, str]) -> Iter
             place=f"observation {number}",
             id=str(number),
             session=text_of(row.get("memory_session_id")) or text_of(row.get("sdk_session_id")),
+            project=_project(row),
             created=created,
             tags=texts_of(row.get("concepts")),
             note=f"{note}, “{title}”." if note else "",
@@ -125,11 +138,13 @@ def _summaries(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
         ]
         if parts:
             session = text_of(row.get("memory_session_id")) or text_of(row.get("sdk_session_id")) or NAME
-            yield FoundTurn(session, "assistant", "\n".join(parts), path, place, _when(row), f"summary/{row.get('id')}")
+            said, name = "\n".join(parts), f"summary/{row.get('id')}"
+            yield FoundTurn(session, "assistant", said, path, place, _when(row), name, _project(row))
 
 
-def _prompts(path: str, rows: Iterable[Row]) -> Iterator[FoundTurn]:
+def _prompts(path: str, rows: Iterable[Row], projects: Mapping[str, str]) -> Iterator[FoundTurn]:
     for place, row in enumerate(rows, 1):
         if text := text_of(row.get("prompt_text")):
             session = text_of(row.get("content_session_id")) or NAME
-            yield FoundTurn(session, "user", text, path, place, _when(row), f"prompt/{row.get('id')}")
+            name, project = f"prompt/{row.get('id')}", projects.get(session, "")
+            yield FoundTurn(session, "user", text, path, place, _when(row), name, project)

@@ -21,7 +21,7 @@ TITLE = "Engram"
 FILE = "engram.db"
 DOMAINS = {"preference": "preferences", "decision": "decisions"}
 _PART = re.compile(r"^\*\*(?P<name>[A-Z]\w+)\*\*:\s*(?P<text>.*?)(?=^\*\*[A-Z]\w+\*\*:|\Z)", re.MULTILINE | re.DOTALL)
-_OBSERVATION = "id session_id type title content scope created_at deleted_at sync_id pinned"
+_OBSERVATION = "id session_id type title content project scope created_at deleted_at sync_id pinned"
 
 Row = Mapping[str, object]
 
@@ -59,9 +59,11 @@ def _database(path: str, troubles: list[Trouble]) -> Iterator[Found]:
             for row in database.rows("memory_relations", "target_id relation judgment_status")
             if row["relation"] == "supersedes" and row["judgment_status"] == "judged"
         }
-        sessions = {str(row["id"]): row for row in database.rows("sessions", "id directory started_at summary")}
+        sessions = {str(row["id"]): row for row in database.rows("sessions", "id project directory started_at summary")}
         yield from _memories(path, database.rows("observations", _OBSERVATION, "id"), sessions, replaced)
-        yield from _turns(path, database.rows("user_prompts", "id session_id content created_at", "id"), sessions)
+        yield from _turns(
+            path, database.rows("user_prompts", "id session_id content project created_at", "id"), sessions
+        )
 
 
 def _chunk(path: str, troubles: list[Trouble]) -> Iterator[Found]:
@@ -119,12 +121,17 @@ def _memories(path: str, rows: Iterable[Row], sessions: Mapping[str, Row], repla
             place=f"observation {number}",
             id=text_of(row.get("sync_id")) or str(number),
             session=session,
-            project=text_of(about.get("directory")),
+            project=_project(row, about),
             created=utc(row.get("created_at")),
             domain="personal" if row.get("scope") == "personal" else DOMAINS.get(kind, "general"),
             pinned=bool(row.get("pinned")),
             decision=decision,
         )
+
+
+def _project(row: Row, session: Row) -> str:
+    """Return the folder of a session; of one that has none, as of what is saved by hand, the name of the project."""
+    return text_of(session.get("directory")) or text_of(row.get("project")) or text_of(session.get("project"))
 
 
 def _decision(content: str) -> FoundDecision:
@@ -140,10 +147,10 @@ def _turns(path: str, prompts: Iterable[Row], sessions: Mapping[str, Row]) -> It
         if text := text_of(row.get("content")):
             session, name = str(row.get("session_id") or "engram"), row.get("id")
             number = name if isinstance(name, int) and name > 0 else place
-            cwd = text_of(sessions.get(session, {}).get("directory"))
+            cwd = _project(row, sessions.get(session, {}))
             at = utc(row.get("created_at"))
             yield FoundTurn(session, "user", text, path, number, at, f"prompt/{name}", cwd)
     for place, (session, row) in enumerate(sessions.items(), 1):
         if text := text_of(row.get("summary")):
-            at, cwd = utc(row.get("ended_at") or row.get("started_at")), text_of(row.get("directory"))
+            at, cwd = utc(row.get("ended_at") or row.get("started_at")), _project({}, row)
             yield FoundTurn(session, "assistant", text, path, place, at, "summary", cwd)

@@ -1,4 +1,5 @@
-"""OpenClaw: a workspace of Markdown files, `~/.openclaw/workspace` or as `openclaw.json` names them.
+"""OpenClaw: a workspace of Markdown files, `~/.openclaw/workspace`, that of another profile or agent, or as the
+environment or `openclaw.json` name them.
 
 The bullets of MEMORY.md and USER.md are facts; the days in `memory` are documents. What makes the agent (SOUL, AGENTS,
 IDENTITY, BOOTSTRAP) is no memory.
@@ -8,29 +9,45 @@ import os
 import re
 from collections.abc import Iterator
 
-from store.sources.files import existing, files_below, modified, read_json, read_text
+from store.sources.files import existing, files_below, modified, read_text
 from store.sources.markdown_text import bullets, front_matter, unfilled
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDocument, FoundMemory, Machine, Trouble
 
 NAME = "openclaw"
 TITLE = "OpenClaw"
+_WORKSPACE = re.compile(r"""\bworkspace["']?\s*:\s*["']([^"'\n]+)["']""")  # JSON5: names without quotes, comments
 OBSERVED = re.compile(r"observed:\s*(?P<date>[^|]+?)\s*(?:\||$)")
 STATUS = re.compile(r"status:\s*(?P<status>\w+)")
 PLACEHOLDER = re.compile(r"YYYY-MM-DD|^(?:Prefer|Always|Never|Avoid):?\s*(?:\.\.\.|…)$")
 
 
 def detect(machine: Machine) -> list[str]:
-    base = os.path.join(machine.home, ".openclaw")
-    named = [os.path.join(base, "workspace")]
-    config = read_json(os.path.join(base, "openclaw.json"), [])
-    agents = config.get("agents") if isinstance(config, dict) else None
-    several = list(agents.values()) if isinstance(agents, dict) else []
-    several += [one for found in several if isinstance(found, list) for one in found]
-    for agent in several:
-        if isinstance(agent, dict) and isinstance(folder := agent.get("workspace"), str):
-            named.append(os.path.join(machine.home, folder.removeprefix("~/")))
-    return existing(*named)
+    own = os.path.join(machine.home, ".openclaw")
+    bases = [machine.environment.get("OPENCLAW_STATE_DIR", ""), own, *_beside(f"{own}-")]
+    named = [machine.environment.get("OPENCLAW_WORKSPACE_DIR", "")]
+    for base in filter(None, bases):
+        named += [os.path.join(base, "workspace"), *_beside(os.path.join(base, "workspace-"))]
+        config = os.path.join(base, "openclaw.json")
+        text = read_text(config, []) if os.path.isfile(config) else None
+        for folder in _WORKSPACE.findall(text or ""):
+            place = os.path.join(machine.home, folder.removeprefix("~/"))
+            named += [place, *(one for one in _beside(os.path.join(place, "")) if _is_workspace(one))]
+    return [place for place in existing(*named) if os.path.isdir(place)]
+
+
+def _beside(start: str) -> list[str]:
+    """List the folders whose paths begin so."""
+    folder, name = os.path.split(start)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.path for entry in entries if entry.name.startswith(name) and entry.is_dir())
+    except OSError:
+        return []
+
+
+def _is_workspace(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "SOUL.md"))
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:

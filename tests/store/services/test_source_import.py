@@ -180,6 +180,23 @@ def test_turns_come_once_and_teach_nothing_by_themselves(memory: Memory, tmp_pat
     assert memory.facts.ids(memory.now) == []
 
 
+@pytest.mark.parametrize("name", ["faro", "other"])
+def test_only_what_belongs_to_the_project_where_the_tool_keeps_its_name_alone(name: str, tmp_path: Path) -> None:
+    """All records of the sample are of the project `faro`; a name is no folder, and no session gets it as one."""
+    copied("claude-mem", tmp_path)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "claude-mem").rename(tmp_path / "home" / ".claude-mem")
+    project = tmp_path / name
+    project.mkdir()
+    with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
+        source = SourceImport(memory, "claude-mem")
+        seen = source.look()
+        report = source.apply()
+        assert (bool(seen.fresh), bool(report.turns)) == (name == "faro", name == "faro")
+        assert (seen.elsewhere > 0, seen.turns_elsewhere > 0) == (name == "other", name == "other")
+        assert {cwd for (cwd,) in memory.database.rows("SELECT cwd FROM sessions")} <= {"", None}
+
+
 def test_only_what_belongs_to_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found by itself, what other projects left is passed over; `every`, and a place that is named, bring it."""
     project = tmp_path / "other"
