@@ -70,7 +70,7 @@ KEYS = (
         verb="forget",
         panes=(*RECORDS, INBOX, CHECKPOINTS),
         words={INBOX: "reject", CHECKPOINTS: "remove"},
-        kinds=("fact", "global", "decision", "proposal", "checkpoint"),
+        kinds=("fact", "global", "decision", "checkpoint", "proposal", "merge proposal", "forget proposal"),
     ),
     Key("record.purge", "F", "change('purge.purge')", verb="purge", panes=(*RECORDS, TASKS)),
     Key(
@@ -82,7 +82,7 @@ KEYS = (
         verb="correct",
         panes=(*RECORDS, TASKS, INBOX),
         words={INBOX: "edit"},
-        kinds=("fact", "global", "decision", "task", "proposal"),
+        kinds=("fact", "global", "decision", "task", "proposal", "merge proposal"),
     ),
     Key(
         "record.confirm",
@@ -93,7 +93,7 @@ KEYS = (
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
-        kinds=("fact", "global", "decision", "proposal"),
+        kinds=("fact", "global", "decision", "proposal", "merge proposal", "forget proposal"),
     ),
     Key(
         "search.next",
@@ -111,6 +111,7 @@ KEYS = (
         "merge",
         "Merge facts that say the same, or a proposal with the fact it is like",
         panes=(INBOX,),
+        kinds=("proposal",),
     ),
     Key(
         "record.add",

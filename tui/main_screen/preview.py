@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from store import MemorandaError, parse_citation, unpack_key
-from tui.input.key_table import HITS, TIMELINE
+from tui.input.key_table import HITS, INBOX, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.main_screen.controller import first
 from tui.panes.host import Host
@@ -135,7 +135,12 @@ class PreviewController:
 
 
 def kind_at_cursor(shown: RecordList) -> str:
-    """Return the kind of the record at the cursor, in the lists of several kinds; else, or with marks, empty."""
-    key = shown.cursor_key
-    mixed = shown.id in (TIMELINE, HITS) and not shown.marks
-    return unpack_key(key)[0] if mixed and isinstance(key, int) else ""
+    """Return the kind of the record at the cursor, in the lists of several kinds, and in the inbox that of a proposal
+    which is only accepted or rejected; else, or with marks, empty."""
+    key, at = shown.cursor_key, shown.cursor_index
+    if shown.marks or not isinstance(key, int):
+        return ""
+    if shown.id == INBOX and at is not None:
+        kind = getattr(cast("KeyedRows", shown.rows).record(at), "kind", "")
+        return f"{kind} proposal" if kind in ("merge", "forget") else "proposal"
+    return unpack_key(key)[0] if shown.id in (TIMELINE, HITS) else ""

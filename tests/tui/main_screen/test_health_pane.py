@@ -166,7 +166,7 @@ async def test_the_oldest_fact_is_shown_and_confirmed_where_it_stands(lived: Sto
     async with opened(lived.folder, WIDE) as person:
         await at(person, "oldest")
         assert person.record is not None and person.record.citation == f"F#{lived.facts['release']}"
-        assert row(person, "oldest").endswith(" d, not pinned"), "a pinned one may be older"
+        assert row(person, "oldest").endswith(" d unpinned"), "a pinned one may be older"
         assert told(person).startswith("oldest F#") and "nobody confirmed this one for the longest" in told(person)
         await person.press("y")
         await person.until(lambda: "Jenkins" in row(person, "oldest"))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
@@ -101,6 +101,22 @@ async def test_what_another_process_proposes_is_counted(story: Story) -> None:
         with story.open(door="mcp") as memory:
             ask(memory, "Allergic to peanuts")
         await person.until(lambda: "6 Inbox 1" in person.lines[0])
+
+
+async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
+    """What merges is accepted, which is the merge; what forgets has no text to edit."""
+    with asked.open(now=EVENING, door="mcp") as memory:
+        one, other = memory.facts.ids(memory.now)[:2]
+        new = ask(memory, "The build runs on Kestrel")
+        merged = memory.inbox.propose("merge", {"fact": "Both in one", "others": [other]}, target=one, origin=AGENT)
+        gone = memory.inbox.propose("forget", {}, target=other, origin=AGENT)
+    keys = {"y accept", "f reject", "c edit", "= merge"}
+    async with opened(asked.folder, HUGE) as person:
+        await at_inbox(person)
+        for number, left in ((new, ""), (merged, "= merge"), (gone, "= merge, c edit"), (new, "")):
+            await person.put_cursor(pack("proposal", number), "inbox")
+            await person.settle()
+            assert {key for key in keys if key not in person.lines[-1]} == set(filter(None, left.split(", ")))
 
 
 async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) -> None:

@@ -90,7 +90,7 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
             f"Of the facts that age, nobody confirmed this one for the longest: {how_long_ago(found.at, at)}. "
             "Pinned ones do not age.",
             record=citation,
-            note=f"{ago(found.at, at)}, not pinned",
+            note=f"{ago(found.at, at)} unpinned",
             leads=f"show {citation}",
             to="opens it",
         )
