@@ -591,7 +591,7 @@ ERRORS = (
     (("decide", "x"), 2, "usage", "decide wants --chosen TEXT."),
     (("facts", "--limit", "many"), 2, "usage", "--limit is a whole number"),
     (("facts", "--limit", "0"), 2, "usage", "--limit is a whole number, from 1 on."),
-    (("undo", "one"), 2, "usage", "SEQ is a whole number"),
+    (("undo", "one"), 2, "usage", "STEP is a whole number"),
     (("redo", "1"), 2, "usage", "redo does not know what to do with “1”."),
     (("remember", " "), 2, "invalid", "nothing to remember"),
     (("remember", "x" * 20_001), 2, "invalid", "20,001"),

@@ -57,7 +57,7 @@ class Argument:
 
     @property
     def usage(self) -> str:
-        """Return its form in the help: `ID`, `[SEQ]`, `TEXT…`, `[--domain D]`."""
+        """Return its form in the help: `ID`, `[STEP]`, `TEXT…`, `[--domain D]`."""
         if self.option:
             text = f"--{self.name}" if self.form == "flag" else f"--{self.name} {self.shown}"
             if self.form == "list":

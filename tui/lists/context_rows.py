@@ -36,6 +36,12 @@ HEADINGS = {
     "tools": "tools",
 }
 PASSAGES = ("own", "log")  # parts that are lines of one document
+ABOUT = {  # what the names of the bars stand for
+    "static": "the same for every question",
+    "facts": "what you let agents remember",
+    "window": "the last turns of the conversation",
+    "question": "what is asked",
+}
 # reason → its short form in a narrow list, if it differs
 SHORT = {
     "words": "by words",
@@ -119,7 +125,12 @@ class ContextRows:
             if part.text:
                 cost = f"{part.name}  {self.built.costs[part.name]:,} tokens"
                 left = f", {no_room(part)}" if part.left_out else ""
-                lines += [[(f"{cost}{left}", "heading")], *([(line, "")] for line in part.text.split("\n")), []]
+                about = f": {ABOUT[part.name]}" if part.name in ABOUT else ""
+                lines += [
+                    [(f"{cost}{left}", "heading"), (about, "dim")],
+                    *([(line, "")] for line in part.text.split("\n")),
+                    [],
+                ]
         return lines[:-1]
 
     def _bars(self, row: ContextRow, width: int) -> Pairs:

@@ -96,8 +96,8 @@ READING_COMMANDS = (
         "undo",
         "Undo your newest change, or the step named",
         "history.restore.undo",
-        Argument("seq", "maybe", "SEQ", "a step of `memoranda history`", whole=True),
-        Argument("all-by", "value", "ORIGIN", "instead: all that this one wrote, import:notes"),
+        Argument("seq", "maybe", "STEP", "a step of `memoranda history`", whole=True),
+        Argument("all-by", "value", "AUTHOR", "instead: all that this one wrote, import:notes"),
         Argument(
             "session",
             "value",
