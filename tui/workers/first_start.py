@@ -55,7 +55,8 @@ def read(memory: Memory, cwd: str) -> Ledger:
     if commits:
         linked = f", with {count(links, 'link')} to decisions" if links else ""
         found.append(f"{count(commits, 'commit')} in git")
-        did.append(f"Read {count(commits, 'commit')} from git{linked}; {named('pane.timeline')} shows them by day.")
+        shows, asks = f"{named('pane.timeline')} shows", f"{named('librarian.ask')} asks"
+        did.append(f"Read {count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them.")
     else:
         found.append("no commits: without git the timeline shows decisions and events alone")
     for name in DOCUMENTS:

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from tui.workers.first_start import Ledger, StartOffer
 
 
-LEADS = {"pane.timeline": "pane('timeline')", "model.open": "model"}  # keys that the ledger names → their actions
+LEADS = {
+    "pane.timeline": "pane('timeline')",
+    "librarian.ask": "ask_librarian",
+    "model.open": "model",
+}  # keys that the ledger names → their actions
 
 
 class FirstStartScreen(ResponsiveScreen["str | None"]):

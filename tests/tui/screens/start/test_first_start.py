@@ -105,6 +105,14 @@ async def test_the_keys_that_it_names_go_there(folder: Path) -> None:
         assert person.app.screen is person.main and person.at == "timeline"
 
 
+async def test_the_history_is_asked_about_with_one_key(folder: Path) -> None:
+    async with opened(folder, WIDE, settled=False) as person:
+        assert "2 shows them by day, A asks about them" in await ledger(person)
+        await person.press("A")
+        await person.until(lambda: person.app.screen is person.main and person.main.current == "librarian")
+        await person.until(lambda: person.at == "ask-input" or person.sees("ask what was decided, done or said"))
+
+
 async def test_connecting_an_agent_is_seen_first(remembered: Path) -> None:
     settings = Path.home() / ".claude.json"
     async with opened(remembered, WIDE, settled=False) as person:
