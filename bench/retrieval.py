@@ -1,6 +1,7 @@
 """What search finds in conversations, chats with an assistant, and texts in two languages, by the product's own API.
 
-    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--ablation] [--results] [--check]
+    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--indexed SHARE] [--ablation] [--results]
+        [--check]
 
 Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
 among the first k, averaged over the questions with evidence. The search is compared with its parts: keywords alone,
@@ -113,7 +114,7 @@ def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
 class Remembered:
     """A memory file with an embedded body, and the ways to search it."""
 
-    def __init__(self, folder: str, body: Body) -> None:
+    def __init__(self, folder: str, body: Body, indexed: float = 1.0) -> None:
         from store.services import background_embedding
 
         place = os.path.join(folder, body.name.replace(" ", "-"))
@@ -129,10 +130,20 @@ class Remembered:
         for name, text in body.facts:
             self._names[self.memory.facts.remember(text)[0] * 16] = name
         background_embedding.embed(self.memory)
+        if indexed < 1:
+            self._unindex(1 - indexed)
         self._plain = apsw.Connection(":memory:")
         self._plain.execute("CREATE VIRTUAL TABLE plain USING fts5(name UNINDEXED, text, tokenize='porter unicode61')")
         texts = [*((name, turn.text) for name, _, turn in body.turns), *body.facts]
         self._plain.executemany("INSERT INTO plain VALUES (?, ?)", texts)
+
+    def _unindex(self, share: float) -> None:
+        """Delete a share of the vectors, as if they waited."""
+        dice = random.Random(4)
+        with self.memory.database.write("agent", "bench") as write:
+            for (key,) in self.memory.database.rows("SELECT key FROM vectors"):
+                if dice.random() < share:
+                    write.execute("DELETE FROM vectors WHERE key = ?", (key,))
 
     def close(self) -> None:
         self._plain.close()
@@ -288,6 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vectors", metavar="FILE", help="where the model's vectors are kept from run to run")
     parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
+    parser.add_argument("--indexed", type=float, default=1.0, metavar="SHARE", help="of the texts, the rest waits")
     parser.add_argument("--ablation", action="store_true", help="also search without each signal of the ranking")
     parser.add_argument("--results", action="store_true", help="write its part of bench/RESULTS.md")
     parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
@@ -303,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcomes: list[Outcome] = []
         memories: list[tuple[Body, Remembered]] = []
         for body in bodies(folder, [name for name in options.chats.split(",") if name]):
-            remembered = Remembered(scratch, body)
+            remembered = Remembered(scratch, body, options.indexed)
             memories.append((body, remembered))
             every = options.every if body.set == "XQuAD" else 1
             outcomes += [remembered.ask(body.set, asked) for asked in body.questions[::every]]

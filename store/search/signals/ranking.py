@@ -178,6 +178,13 @@ def held(question: Question, found: Sequence[tuple[Passage, str]], stems: Callab
     return max((question.coverage(stems(f"{title}\n{one.text}")) for one, title in found[:COVERING]), default=0.0)
 
 
+def indexed(passages: Sequence[Passage]) -> float:
+    """Return the share (0 to 1) of the passages found by keywords that have a vector; 1 where there are none. While
+    a memory is being indexed, those that have none would be taken for the least similar."""
+    found = [one.near is not None for one in passages if one.bm25 > 0]
+    return sum(found) / len(found) if found else 1.0
+
+
 def by_keywords(pool: Sequence[Candidate]) -> list[tuple[Passage, str]]:
     """Return the passages that keywords found, each with the title of its record, the best first."""
     found = [(one, record.title) for record in pool for one in record.passages if one.bm25 > 0]
@@ -200,6 +207,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     trust = 1.0
     if any(one.near is not None for one in every):
         trust = FEW + (1 - FEW) * held(question, by_keywords(pool), stems)
+    known = indexed(every)
     usual = _usual_language(every) if question.language else ""
     moments = [to_ms(record.at) for record in pool]
     newest = max(moments)
@@ -216,6 +224,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             if words and question.language and foreign(question.language, one.language or usual):
                 words *= ACROSS
             near = left * scaled[one.id]
+            near = known * near + (1 - known) * words
             by_text = words if words > by_text else by_text
             by_meaning = near if near > by_meaning else by_meaning
             value = one.tier + WEIGHTS["text"] * words + WEIGHTS["meaning"] * near

@@ -2,7 +2,7 @@
 
 from math import log
 
-from store.search.signals.ranking import Candidate, Question, by_keywords, held
+from store.search.signals.ranking import Candidate, Question, by_keywords, held, indexed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words h
 # added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
 # another; of it their share where some are
 ACROSS = 0.65
+INDEXED = 0.9  # share of the passages found by keywords that must have vectors for it to be said that nothing is near
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
@@ -70,6 +71,8 @@ def judge(
         return bool(question.language and language and question.language != language)
 
     passages = [one for place in order for one in place.record.passages]
+    if indexed(passages) < INDEXED:  # what is not indexed yet may be about it
+        return Verdict(False, True, 0.0, across, scaled)
     found = by_keywords([place.record for place in order])
     measured = evidence(question, passages, found, stems, scaled, across)
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]

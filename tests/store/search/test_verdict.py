@@ -45,6 +45,15 @@ def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: in
     assert measured.own == 1 - foreign / 4 and unknown.own == 0
 
 
+def test_nothing_is_refused_while_most_has_no_vector_yet() -> None:
+    passages = [Passage(number, "", 1.0, 0.0 if number < 2 else None) for number in range(9)]
+    records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
+    asked = Question("where is the office of the team and of its guests?", dict.fromkeys("abcdefgh", 1.0))
+    for share, nothing in ((9, False), (2, True)):
+        order = [Place(record, record.passages[0], 1.0, {}) for record in records[:share]]
+        assert judge(asked, 9, order, lambda text: frozenset(), lambda cosine: -1.0).nothing is nothing
+
+
 def test_near_is_at_least_half_as_near_as_the_best() -> None:
     """Of some hundred records many are a little like a word by chance. One in another language is never as like."""
     similar = (0.8, 0.41, 0.39, 0.2, 0.0)
