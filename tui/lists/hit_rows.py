@@ -141,7 +141,7 @@ def _pieces(hit: Hit, start: int, end: int, look: str) -> Pairs:
             if hit.kind == "event":
                 piece = piece.translate(WORDS)
             if piece:
-                pieces.append((visible(piece.replace("\n", " ")), name))
+                pieces.append((visible(piece.replace("\r\n", " ").replace("\n", " ").removesuffix("\r")), name))
         at = max(at, last)
     return pieces
 

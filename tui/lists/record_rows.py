@@ -217,7 +217,7 @@ def entry_lines(record: Record, width: int, links: str = "") -> list[Pairs]:
 
 def _body(commit: Commit) -> str:
     """Return the first paragraph of a commit's message, without its subject."""
-    return " ".join(commit.body.partition("\n\n")[0].split())
+    return " ".join(commit.body.replace("\r\n", "\n").partition("\n\n")[0].split())
 
 
 def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[int, str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from store.base.models import Checkpoint, Decision, Event, Fact
+from store.base.models import Checkpoint, Commit, Decision, Event, Fact
 from store.search.pipeline import body
 from store.search.results import Hit
 from tui.lists.hit_rows import HitRows
@@ -73,3 +73,11 @@ def test_a_long_text_that_begins_before_its_match_begins_at_a_word(width: int) -
     lines = drawn(Hit("decision", record, text, [(start, start + 6)], 1.0), width)
     first = "".join(part for part, _ in lines[0]).removeprefix("◆ ").partition("  ")[0].split()[0]
     assert first.startswith("…") and first.removeprefix("…") in text.split(), first
+
+
+def test_the_line_ends_of_windows_are_line_ends() -> None:
+    """As in the messages of commits that were merged on the web."""
+    message = "Fix pool option warnings\r\n\r\n* set the level\r\n* use the new option"
+    commit = Commit(1, "e724abd" * 5, message, "Ana", 1, 2, 3, NOW, None, True, "e724abd")
+    lines = words_of(drawn(Hit("commit", commit, message, [(27, 28)], 1.0)))
+    assert lines == ["○ Fix pool option warnings C#e724abd · now", "* set the level · * use the new option"]
