@@ -81,7 +81,9 @@ def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
         if author_of(id) != writer:
             continue
         gone = local(memory, kind_of(id), held.number) is None  # perhaps purged since, which is to be said
-        if not (_sent(held, int(sent)) and (gone or (team.record(id).purged and _is_here(memory, held)))):
+        words = {name: held.fields[name] for name in WORDS if name in held.fields}
+        here = _says(memory, kind_of(id), held.number, words)
+        if not (_sent(held, int(sent)) and (gone or (team.record(id).purged and here))):
             team.drop_held(id)
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):
@@ -92,17 +94,15 @@ def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
 
 
 def recognise(memory: Memory, team: TeamFile) -> None:
-    """Hold the records that are here because this memory was copied, alone, from where they were shared: they have the
-    number and the moment that their author gave them, and so does what is older. They are not shared again."""
+    """Hold the records that are here because this memory was copied, alone, from where they were shared: of an author
+    of whom one is here in the same words, those with the number and the moment that they gave them, and what is older.
+    They are not shared again."""
     there = _made(memory)
-    newest: dict[tuple[str, str], int] = {}
-    for record in team.view():
-        if record.value("created") == there.get((record.kind, number := _number(record)), ""):
-            newest[record.author, record.kind] = max(number, newest.get((record.author, record.kind), 0))
+    newest = _recognised(memory, team, there)
     for record in team.view() if newest else ():
-        number = _number(record)
-        same = record.value("created") == there.get((record.kind, number), "")
-        older = record.purged and number <= newest.get((record.author, record.kind), 0)
+        number, most = _number(record), newest.get((record.author, record.kind), 0)
+        same = most and record.value("created") == there.get((record.kind, number), "")
+        older = record.purged and number <= most
         found = local(memory, record.kind, number) if same or older else None
         if found is not None and found.status == "active":
             known = [name for name, value in found.fields.items() if record.value(name) == (value or None)]
@@ -112,11 +112,18 @@ def recognise(memory: Memory, team: TeamFile) -> None:
 
 def came_from(memory: Memory, team: TeamFile, writer: str) -> bool:
     """Return whether a record of this memory is what that writer shared under its number."""
-    there = _made(memory)
-    return any(
-        record.author == writer and record.value("created") == there.get((record.kind, _number(record)), "")
-        for record in team.view()
-    )
+    return any(author == writer for author, _ in _recognised(memory, team, _made(memory)))
+
+
+def _recognised(memory: Memory, team: TeamFile, there: dict[tuple[str, int], str]) -> dict[tuple[str, str], int]:
+    """Return the highest number, by author and kind, of those that are here with their number, moment and words."""
+    newest: dict[tuple[str, str], int] = {}
+    for record in team.view():
+        number, place = _number(record), (record.author, record.kind)
+        if record.value("created") == there.get((record.kind, number), "") and number > newest.get(place, 0):
+            words = {name: record.value(name) for name in WORDS if name in record.values}
+            newest |= {place: number} if _says(memory, record.kind, number, words) else {}
+    return newest
 
 
 def _made(memory: Memory) -> dict[tuple[str, int], str]:
@@ -139,13 +146,10 @@ def _sent(held: Held, newest: int) -> bool:
     return any(int(one.removesuffix(own)) <= newest for one in known)
 
 
-def _is_here(memory: Memory, held: Held) -> bool:
-    """Return whether the record here of that number has the words that are held of it."""
-    kept: Any = memory.facts if kind_of(held.id) == "fact" else memory.decisions
-    return any(
-        all(getattr(one, name) == held.fields[name] for name in WORDS if name in held.fields)
-        for one in kept.many([held.number])
-    )
+def _says(memory: Memory, kind: str, number: int, words: dict[str, Any]) -> bool:
+    """Return whether the fact or decision of that number is here in these words."""
+    kept: Any = memory.facts if kind == "fact" else memory.decisions
+    return any(all(getattr(one, name) == value for name, value in words.items()) for one in kept.many([number]))
 
 
 def _same_words(record: SharedRecord, found: Local) -> bool:

@@ -248,6 +248,15 @@ def test_a_memory_that_was_copied_alone_shares_nothing_twice(join: Join) -> None
     assert new.sync().warnings == [] and "wiki.example" not in everything(new.remote)
 
 
+def test_two_who_remember_something_at_the_same_moment_are_two(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    for person, text in ((ana, KNOWN), (bob, "The office is in Lugo")):
+        monkeypatch.setattr(person.memory.database, "clock", lambda: MOMENT)
+        person.remember(text)
+    ana.sync()
+    assert bob.sync().sent == 2 and bob.waiting() == [("add", KNOWN)]
+
+
 def test_a_new_identity_of_somebody_who_shared_nothing_is_just_that(join: Join) -> None:
     ana = join("Ana")
     ana.remember(KNOWN)
