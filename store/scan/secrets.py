@@ -14,7 +14,7 @@ _SAMPLE = re.compile(
     r"|eyJzdWIiOiIxMjM0NTY3ODkwI|^123456:|0123456789-0123456789|AKIA\w+EXAMPLE|^op://|^\s|^test[!@#$]{0,4}\d{1,5}$|^\d{9,14}-[a-z0-9]{30,}",
     re.IGNORECASE,
 )
-_TEST = re.compile(r"(?:^|[-_])(?:test|dev|development)[-_](?!.*\d{6})", re.IGNORECASE)
+_TEST = re.compile(r"(?:^|[-_])(?:test|dev|development|demo|your)[-_](?!.*\d{6})", re.IGNORECASE)
 _DEFAULT = re.compile(r"(?P<user>[^\s:/@]*):(?P<password>[^\s:/@]+)@(?P<host>[\w.-]*)")
 _SAID = ("password", "postgres", "root", "admin", "pass", "secret")
 _PUBLIC = re.compile(r"(?:public|uuid)[ _-]?key\W{0,6}\Z|alt=media&(?:amp;|#x26;)?token=\Z", re.IGNORECASE)

@@ -50,6 +50,8 @@ from store.scan.secrets import surely
         "- **Token:** `dev-local-auth-token-0123456789-0123456789-01234567890123456789`",
         "- **Session Key**: agent:main:weixin:87f48d3a5105-im-bot:direct:o9cq809s5mwppkpt@im",
         "1. Enter Password: `test1234` (no uppercase)",
+        'headers={"X-API-Key": "sk-gateway-demo-key-001"}',
+        "it had a placeholder API key: `sk-or-v1-your-openrouter-key-here`",
         "- client_secret: 730164928517-qkzbnvwyhdsfrtaxlmcejupgoi5082ab",
         "with the GitHub API access under `lighthousecompanies`. He also received skills",
         'GITHUB_APP_PRIVATE_KEY="-----BEGIN RSA PRIVATE KEY-----\\n...\\n-----END RSA PRIVATE KEY-----"',
