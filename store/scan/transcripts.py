@@ -43,7 +43,9 @@ def conversations(name: str, places: Sequence[str]) -> list[str]:
     """List the files of conversations of an agent."""
     if name == "claude-code":
         return [path for place in places for path in transcripts(place)]
-    return [path for place in places for path in files_below(place, ".jsonl")]
+    found = [path for place in places for path in files_below(place, ".jsonl")]
+    older = [path for place in places for path in files_below(place, ".json")] if name == "gemini" else []
+    return found + [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
 
 
 def secrets(paths: Sequence[str], progress: Callable[[int, int], None], processes: int = 0) -> list[ScanFinding]:

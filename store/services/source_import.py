@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from store.base.citations import Citation
 from store.base.errors import InvalidInput, NotFound, Purged
@@ -256,11 +257,13 @@ class SourceImport:
         }
 
     def _inside(self, folder: str) -> bool:
-        """Return whether something of a folder, or of a project of that name, belongs to this memory's project."""
+        """Return whether something of a folder, or of a project of that name or of a path with that digest, belongs to
+        this memory's project."""
         if not self.project or not folder:
             return True
         if not os.path.isabs(folder):
-            return folder.casefold() == os.path.basename(self.project).casefold()
+            digest = sha256(os.path.realpath(self.project).encode("utf-8", "surrogateescape")).hexdigest()
+            return folder.casefold() in (os.path.basename(self.project).casefold(), digest)
         try:
             real, own = os.path.realpath(folder), os.path.realpath(self.project)
         except ValueError:  # a zero byte: no path

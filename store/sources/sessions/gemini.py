@@ -6,7 +6,7 @@ A message comes again under its id as it grows, and `$set` states all of them ag
 import os
 from collections.abc import Iterator
 
-from store.sources.files import existing, files_below, json_lines, read_json, text_of
+from store.sources.files import existing, files_below, json_lines, read_json, read_text, text_of
 from store.sources.moments import utc
 from store.sources.source import Found, FoundTurn, Machine, Trouble
 
@@ -79,12 +79,16 @@ def _said(message: dict[str, object]) -> str:
 
 
 def _project(path: str) -> str:
-    """Return the project of a conversation, by `projects.json` beside `tmp`; empty if it does not say."""
+    """Return the project of a conversation: the folder that `.project_root` or `projects.json` name, else the folder's
+    own name, which is that of the project or, in older versions, a digest of its path."""
     named = os.path.dirname(os.path.dirname(path))
+    marker = os.path.join(named, ".project_root")
+    if os.path.isfile(marker) and os.path.isabs(folder := (read_text(marker, []) or "").strip()):
+        return folder
     for above in (os.path.dirname(os.path.dirname(named)), os.path.dirname(named)):
         value = read_json(os.path.join(above, "projects.json"), [])
         projects = value.get("projects") if isinstance(value, dict) else None
         for folder, name in projects.items() if isinstance(projects, dict) else ():
             if name == os.path.basename(named):
                 return str(folder)
-    return ""
+    return os.path.basename(named) if os.path.basename(os.path.dirname(path)) == "chats" else ""

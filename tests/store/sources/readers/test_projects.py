@@ -1,9 +1,18 @@
 """A tool that keeps the name of a project and no folder still says which memory is of which project."""
 
+import json
 import sqlite3
+from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
+from store.base.location import Location
+from store.memory import Memory
+from store.scan.transcripts import conversations
+from store.services.source_import import SourceImport
 from store.sources.readers import claude_mem, engram, openclaw
+from store.sources.sessions import gemini
 from store.sources.source import FoundMemory, FoundTurn, Machine
 
 
@@ -68,3 +77,24 @@ def test_the_workspaces_of_openclaw(tmp_path: Path) -> None:
     )
     environment = {"OPENCLAW_STATE_DIR": str(tmp_path / "state"), "OPENCLAW_WORKSPACE_DIR": str(tmp_path / "named")}
     assert sorted(openclaw.detect(Machine(str(tmp_path), environment))) == sorted(map(str, places))
+
+
+def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folders are named like the project and have a file that says where it is; older ones are a digest of that."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tmp_path = tmp_path.resolve()
+    base, project = tmp_path / ".gemini" / "tmp", tmp_path / "src" / "faro"
+    project.mkdir(parents=True)
+    digests = {name: sha256(str(tmp_path / "src" / name).encode()).hexdigest() for name in ("faro", "other")}
+    for name, suffix in (("faro-1", "jsonl"), ("trains", "jsonl"), *((one, "json") for one in digests.values())):
+        message = {"id": "1", "type": "user", "content": f"Said in {name}."}
+        path = base / name / "chats" / f"session-a.{suffix}"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"sessionId": name, "messages": [message]}) + "\n", encoding="utf-8")
+    (base / "faro-1" / ".project_root").write_text(f"{project}\n", encoding="utf-8")
+    found = {one.cwd for one in gemini.read(str(base), []) if isinstance(one, FoundTurn)}
+    assert found == {str(project), "trains", *digests.values()}
+    assert len(conversations("gemini", [str(base)])) == 4
+    with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
+        seen = SourceImport(memory, "gemini").look()
+    assert (seen.turns, seen.turns_elsewhere) == (2, 2)
