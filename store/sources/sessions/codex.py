@@ -28,6 +28,7 @@ def detect(machine: Machine) -> list[str]:
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl"):
         yield from _rollout(file, troubles)
+    troubles += [Trouble(file, 0, "it is packed; unpack it with zstd -d") for file in files_below(path, ".jsonl.zst")]
 
 
 def _rollout(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:

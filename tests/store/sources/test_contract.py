@@ -289,6 +289,12 @@ def test_a_bad_date_loses_no_text(tmp_path: Path) -> None:
     assert (one.text, one.created) == ("The team is five.", "")
 
 
+def test_a_packed_conversation_of_codex_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rollout-a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    why = "it is packed; unpack it with zstd -d"
+    assert read("codex", tmp_path) == ([], [Trouble(str(tmp_path / "rollout-a.jsonl.zst"), 0, why)])
+
+
 def test_a_line_that_is_still_being_written_is_no_trouble(tmp_path: Path) -> None:
     path = tmp_path / "memory.jsonl"
     line = '{"type": "entity", "name": "a", "entityType": "b", "observations": ["The team is five."]}'
