@@ -194,7 +194,7 @@ class TestFacts:
             await person.put_cursor(story.facts["five"])
             await person.press("c")
             editor = person.main.query_one(TextEditor)
-            assert person.sees("correct F#5", "enter keeps it") and person.app.focused is editor
+            assert person.sees("correct F#5", "enter saves") and person.app.focused is editor
             assert editor.text == "Team of five, two of them part time"
             assert editor.cursor_location == editor.document.end
             await person.press(*["backspace"] * len(", two of them part time"))
@@ -731,7 +731,7 @@ class TestHelpAndFooter:
             for key in (*KEYS, *MOVES, *PLAN_KEYS):
                 assert f"  {key.shown():<13}{key.help}" in lines
             for verb in VERBS:
-                assert f"  {verb.name:<13}{verb.summary}" in lines
+                assert f"  {verb.name:<12} {verb.summary}" in lines
             await person.press("question_mark")
             assert person.app.screen is person.main and person.at == "facts"
             await person.command("help")
@@ -742,7 +742,7 @@ class TestHelpAndFooter:
             for pane, presses in (("facts", ["1"]), ("timeline", ["2"]), ("preview", ["enter"])):
                 await person.press(*presses)
                 footer = str(person.main.query_one("#footer", Footer).render())
-                kind = "" if pane == "facts" else "commit"  # the newest of the timeline
+                kind = "" if pane == "facts" else "event"  # the newest of the timeline
                 here = [key for key in KEYS if key.label and pane in key.panes and key.id != "more.open"]
                 here = [key for key in here if not kind or not key.kinds or kind in key.kinds]
                 expected = [

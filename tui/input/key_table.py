@@ -239,6 +239,7 @@ KEYS = (
         "editor",
         "Correct the text in your editor; in the inbox, decide many there",
         panes=(FACTS, TIMELINE, TASKS, INBOX),
+        kinds=("fact", "global", "decision", "task", "proposal", "merge proposal", "forget proposal"),
     ),
     Key(
         "record.link",
@@ -247,6 +248,7 @@ KEYS = (
         "link",
         "Link a commit and a decision, or remove their link",
         panes=(TIMELINE,),
+        kinds=("commit", "decision"),
     ),
     Key(
         "record.supersede",
@@ -255,6 +257,7 @@ KEYS = (
         "supersede",
         "Record a decision that replaces this one; let a proposal replace a fact",
         panes=(TIMELINE, INBOX),
+        kinds=("decision", "proposal"),
     ),
     Key(
         "record.bind",

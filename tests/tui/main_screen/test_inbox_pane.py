@@ -110,10 +110,15 @@ async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
         new = ask(memory, "The build runs on Kestrel")
         merged = memory.inbox.propose("merge", {"fact": "Both in one", "others": [other]}, target=one, origin=AGENT)
         gone = memory.inbox.propose("forget", {}, target=other, origin=AGENT)
-    keys = {"y accept", "f reject", "c edit", "= merge"}
+    keys = {"y accept", "f reject", "c edit", "= merge", "S supersede"}
     async with opened(asked.folder, HUGE) as person:
         await at_inbox(person)
-        for number, left in ((new, ""), (merged, "= merge"), (gone, "= merge, c edit"), (new, "")):
+        for number, left in (
+            (new, ""),
+            (merged, "= merge, S supersede"),
+            (gone, "= merge, S supersede, c edit"),
+            (new, ""),
+        ):
             await person.put_cursor(pack("proposal", number), "inbox")
             await person.settle()
             assert {key for key in keys if key not in person.lines[-1]} == set(filter(None, left.split(", ")))
