@@ -264,7 +264,10 @@ def test_the_rest_and_the_rate_of_indexing_are_shown(monkeypatch: pytest.MonkeyP
     """The rate from the second second on, counted anew in each run."""
     now = 100.0
     monkeypatch.setattr(embedding, "monotonic", lambda: now)
-    host: Any = SimpleNamespace(form="-wide", engine=None, draw_top=lambda: None, vectors_came=lambda all_of_them: None)
+    engine = SimpleNamespace(embedder=SimpleNamespace(stopped=False, trouble=""))
+    host: Any = SimpleNamespace(
+        form="-wide", engine=engine, draw_top=lambda: None, vectors_came=lambda all_of_them: None
+    )
     shown = embedding.EmbeddingController(host)
     texts = []
     for done, seconds in ((64, 0.0), (80, 1.0), (128, 3.0)):
