@@ -105,3 +105,10 @@ def test_the_top_level_holds_what_it_is_to_hold() -> None:
     }
     folders = {".ci", "store", "tui", "tests", "bench", "screenshots", "docs"}
     assert {name.partition("/")[0] for name in tracked()} == files | folders
+
+
+def test_no_module_is_longer_than_one_can_read() -> None:
+    lengths = {
+        path: len(path.read_text().splitlines()) for top in ("store", "tui") for path in (ROOT / top).rglob("*.py")
+    }
+    assert [str(path.relative_to(ROOT)) for path, lines in lengths.items() if lines > 450] == []

@@ -21,7 +21,8 @@ from textual.timer import Timer
 from store import Clock, Defect, Location, MemorandaError, utc_now
 from store import configuration as config
 from store import nearest_setting as nearest
-from tui.input.key_table import BY_ID, FIXED, named, remap
+from tui.input.key_table import BY_ID, FIXED, named
+from tui.input.remapping import remap
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
 from tui.theme.escape import visible

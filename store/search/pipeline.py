@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from store.search.settings import Settings
     from store.search.signals.semantic import PendingQueryVector, SemanticIndex
 
-# number of passages from which keywords are looked up while the model embeds the question: below it the model, which
-# uses all processors for its 15 ms, would lose more to a second thread than a quick lookup takes (at 100,000 the p95 of
-# a search is a tenth less beside it)
+# number of passages from which keywords are looked up while the model embeds the question (at 100,000 the p95 is a
+# tenth less): below it the model, which uses all processors for its 15 ms, would lose more than a quick lookup takes
 BESIDE = 50_000
 # kinds whose snippet is cut from the passage found; of others it is cut from `body`
 FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))

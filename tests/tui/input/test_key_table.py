@@ -10,7 +10,8 @@ from support.stories import Story, copy
 import tui
 from store.config.files import user_path
 from tui import cli
-from tui.input.key_table import BY_ID, FIXED, resolve
+from tui.input.key_table import BY_ID, FIXED
+from tui.input.remapping import resolve
 from tui.screens.command_palette import entries
 
 __all__ = ["utc"]

@@ -18,7 +18,8 @@ from store import revoke_setting as revoke
 from store import user_config_path as user_path
 from tui.commands import Outcome, Session
 from tui.input.commands.files import ALLOW
-from tui.input.key_table import BY_ID, FIXED, resolve
+from tui.input.key_table import BY_ID, FIXED
+from tui.input.remapping import resolve
 from tui.theme.escape import visible
 
 TYPE_CHECKING = False
