@@ -229,6 +229,7 @@ class Team:
             if old := self._file.get(BEFORE):
                 take_up(self._memory, self._file, *old.split())
                 self._file.put(BEFORE, "")
+                self._streams.prune()  # what others purged meanwhile: their streams were merged as if they were new
             if not writer and not self._file.get(RECOGNISED):
                 recognise(self._memory, self._file)
             self._file.put(RECOGNISED, "1")

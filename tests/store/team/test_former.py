@@ -108,6 +108,12 @@ def test_who_goes_on_as_new_is_no_newcomer(join: Join, monkeypatch: pytest.Monke
     ana.sync(), bob.sync()
     leave(bob, monkeypatch, "new")
     assert bob.sync().warnings == []
+    number = ana.remember("The gate opens with a cuttlefish")
+    ana.sync(), bob.sync()
+    leave(bob, monkeypatch, "new")
+    purge(ana, number)
+    ana.sync(), bob.sync()
+    assert holding(bob, "cuttlefish") == []
 
 
 def test_what_one_forgets_and_restores_of_it_reaches_the_others(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
