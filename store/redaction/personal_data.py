@@ -12,7 +12,7 @@ from store.redaction.rules.families import PERSONAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Check = Callable[[str], bool]
 
@@ -117,12 +117,26 @@ def personal(text: str) -> list[SecretFinding]:
     found: list[SecretFinding] = []
     taken = bytearray(len(text))
     for pattern, (kind, _, check) in zip(_patterns, _KINDS, strict=True):
-        for match in pattern.finditer(text):
-            start, end = match.span("value" if "value" in pattern.groupindex else 0)
-            if check(text[start:end]) and not any(taken[start:end]):
+        for start, end in _matches(pattern, check, text):
+            if not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
                 found.append(SecretFinding(kind, start, end))
     return sorted(found, key=lambda finding: finding.start)
+
+
+def _matches(pattern: re.Pattern[str], check: "Check", text: str) -> "Iterator[tuple[int, int]]":
+    """Yield the spans that match and pass the check, of a number in groups as many as do: the next word may look like
+    one of its groups."""
+    group = "value" if "value" in pattern.groupindex else 0
+    at = 0
+    while match := pattern.search(text, at):
+        start, end = match.span(group)
+        at = match.end()
+        while not check(text[start:end]) and (space := text.rfind(" ", start, end)) > start:
+            end = space
+        if check(text[start:end]):
+            yield start, end
+            at = end if end < match.end(group) else at
 
 
 def masked(kind: str, value: str) -> str:

@@ -86,3 +86,18 @@ def test_a_memory_lists_them_and_cuts_them_only_when_told(memory: Memory) -> Non
     assert memory.facts.get(1).fact == "Ada is [REDACTED:EMAIL]"
     assert memory.facts.get(1).evidence == ("her phone: [REDACTED:PHONE]",)
     assert memory.events.get(1).payload == {"who": ["[REDACTED:EMAIL]"], "number": 4111111111111111}
+
+
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [
+        ("pay ES9121000418450200051332 2 times", ["IBAN"]),
+        ("ES91 2100 0418 4502 0005 1332 EUR", ["IBAN"]),
+        ("DE89370400440532013000 GB33BUKB20201555555555", ["IBAN", "IBAN"]),
+        ("card 4111111111111111 123", ["CARD"]),
+        ("ES9221000418450200051332 2 times", []),
+    ],
+)
+def test_the_word_after_a_number_is_no_part_of_it(said: str, kinds: list[str]) -> None:
+    """It looked like one more group, whose check digits then were wrong."""
+    assert [one.label for one in personal(said)] == kinds
