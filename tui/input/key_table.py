@@ -389,7 +389,7 @@ FIXED = {
     "settings.find": "the settings",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
-    "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",
+    "help.find": "the help", "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",
     "agents.mute": "the agents", "agents.pause": "the agents", "agents.undo": "the agents",
     "question.older": "the line that asks", "question.newer": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",

@@ -80,6 +80,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
+        Binding("slash", "find", "Find", id="help.find", tooltip="Find a command by its name or another word for it"),
         Binding(
             "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
         ),
@@ -111,12 +112,17 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         key = "$footer-key-foreground bold"
         self.query_one("#help-keys", Bar).put(
             (" enter", key, "choose"), (" does it ", "", "choose"),
+            (" /", key, "find"), (" finds by other words ", "", "find"),
             (" =", key, "rekey"), (" another key for it ", "", "rekey"),
             (" esc", key, "dismiss"), (" closes ", "", "dismiss"),
         )  # fmt: skip
         found = self.query_one("#help-list", RecordList)
         found.mark_cells = NAME
         found.focus()
+
+    def action_find(self) -> None:
+        """Close the help and open the palette, which finds by synonyms too."""
+        self.dismiss("key:palette.open")
 
     def action_rekey(self) -> None:
         """Prompt for another key for the selected action."""

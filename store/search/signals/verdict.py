@@ -71,12 +71,11 @@ def judge(
         return bool(question.language and language and question.language != language)
 
     passages = [one for place in order for one in place.record.passages]
-    if indexed(passages) < INDEXED:  # what is not indexed yet may be about it
-        return Verdict(False, True, 0.0, across, scaled)
     found = by_keywords([place.record for place in order])
     measured = evidence(question, passages, found, stems, scaled, across)
+    nothing = measured.nothing(words) and indexed(passages) >= INDEXED
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
-    return Verdict(measured.nothing(words), bool(found), scaled(max(spoken, default=-1.0)), across, scaled)
+    return Verdict(nothing, bool(found), scaled(max(spoken, default=-1.0)), across, scaled)
 
 
 class Evidence:

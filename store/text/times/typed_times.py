@@ -1,5 +1,6 @@
 """Parse moments as people type them, also in words: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`."""
 
+import re
 from datetime import datetime, timedelta
 
 from store.base.clock import from_ms, parse_moment
@@ -12,6 +13,8 @@ _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
 _EXACT = {"ago", "hace", "atras"}  # with these the time is exact to the minute, and not a day or month
+# and with a number of units, which is as long ago: `1 week` is `1w`
+_COUNTED = re.compile(r"\d+ (minut\w+|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(es)?|years?|años?)")
 
 
 def typed_moment(text: str, now: str) -> str:
@@ -38,7 +41,9 @@ def _in_words(text: str, now: str) -> str | None:
     here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None)
     from dateparser.date import DateDataParser
 
-    settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first"}
+    exact = bool(_EXACT & set(words) or _COUNTED.fullmatch(" ".join(words)))
+    day = "current" if exact else "first"
+    settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": day}
     parser = DateDataParser(languages=["en", "es"], settings=settings)
     for variant in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
         found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in variant))
@@ -47,7 +52,7 @@ def _in_words(text: str, now: str) -> str | None:
     else:
         return None
     moment = found.date_obj.replace(tzinfo=None)
-    if not _EXACT & set(words):
+    if not exact:
         moment = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         if found.period == "week":
             moment -= timedelta(days=moment.weekday())

@@ -95,7 +95,7 @@ async def test_an_answer_opens_its_first_source_and_keys_are_about_no_other_reco
         await ask(person, "who won the world cup?")
         assert person.record is None
         await person.press("escape", "f")
-        assert person.toasts[-1] == "Nothing is selected."
+        assert person.at == "question" and not person.toasts, "a letter begins the next question"
         with story.open() as memory:
             assert memory.facts.get(1).status == "active"
 
@@ -206,6 +206,9 @@ async def test_what_is_typed_there_begins_the_question_and_does_nothing_else(
         assert person.main.query_one(Question).value == "why do we use SQLite?"
         await person.press("enter")
         await person.until(lambda: "[D#1]" in talk(person))
+        assert steps_of(story) == steps
+        await person.press("escape", "1", "8", *"how f")
+        assert person.at == "question" and person.main.query_one(Question).value == "how f", "beside an answer too"
         assert steps_of(story) == steps
 
 

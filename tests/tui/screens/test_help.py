@@ -1,6 +1,19 @@
 """The help: every key and command with what it does."""
 
+from pathlib import Path
+
+from support.screen import opened
+from support.stories import copy
+from textual.command import CommandPalette
+
 from tui.screens.help import HelpRows, entries
+
+
+async def test_slash_finds_and_does_nothing_else(tmp_path: Path) -> None:
+    """Whoever looks for a word there begins with it; enter on the first row would forget the fact."""
+    async with opened(copy(tmp_path / "billing-api").folder) as person:
+        await person.press("question_mark", "slash")
+        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
 
 
 def test_a_long_name_and_its_description_stand_apart() -> None:

@@ -107,6 +107,15 @@ async def test_words_find_settings_and_escape_shows_all_again(story: Story) -> N
         assert person.app.screen is person.main
 
 
+async def test_a_theme_is_found_whatever_its_capitals(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "theme")
+        await person.press("enter")
+        await person.paste("Nord")
+        await person.press("enter")
+        await person.until(lambda: person.app.theme == "nord")
+
+
 async def test_typing_replaces_a_value_and_an_unknown_theme_is_refused(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await settings(person, "theme")
