@@ -127,10 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _readers() -> None:
-    """Print how often the three readers hesitated at each size, before that was mended."""
+    """Print how often each reader hesitated at each size."""
     with open(CASES, encoding="utf-8") as file:
         readers = json.load(file)["readers"]
-    print("\nhesitations of readers, before they were mended")
+    print("\nhesitations of readers: three and four after what one and two wrote had been mended")
     for reader in readers:
         sizes = [f"{width}×{height}" for width, height in SIZES]
         runs = {size: [run for run in reader["runs"] if run["size"] == size] for size in sizes}
