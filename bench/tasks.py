@@ -3,8 +3,8 @@
     python -m bench.tasks
 
 On the demo's records, in the application itself; typed letters are keys too. A task is done if what it is about is on
-the screen or in the memory afterwards. Below, how often three readers hesitated who saw only the screen, agents, before
-what they wrote was mended (bench/cases/hesitations.json): it is not measured again."""
+the screen or in the memory afterwards. Below, how often readers hesitated who saw only the screen, agents; what
+they wrote (bench/cases/hesitations.json) is not measured again."""
 
 from __future__ import annotations
 
