@@ -1401,8 +1401,8 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     for verb, words in commands:
         notes.write_text("")
         do(*words)
-        # they ask it where its hooks are, what it keeps, and which commit is checked out
-        if verb.name in ("bind", "connect", "disconnect", "doctor", "uninstall", "verify"):
+        # they ask it where its hooks and remotes are, what it keeps, and which commit is checked out
+        if verb.name in ("bind", "connect", "disconnect", "doctor", "share", "uninstall", "verify"):
             continue
         # the demo makes a repository; index reads all of it, and then embeds
         reads = verb.reads or verb.name == "demo" or (verb.name == "index" and "documents" not in words)
