@@ -155,7 +155,7 @@ async def test_a_chip_shows_only_its_facts_and_its_cross_all_again(story: Story)
 
 async def test_the_menu_of_filters_is_chosen_from_by_clicks(story: Story) -> None:
     async with mouse_on(story, WIDE) as (person, mouse):
-        await mouse.click("only…")
+        await mouse.click("o pick")
         await mouse.click("self correction")
         assert person.main.view.domain == "self_correction"
         await mouse.click("self correction ×")
@@ -248,14 +248,14 @@ async def test_a_restore_is_chosen_applied_and_left(story: Story, size: tuple[in
             await mouse.click("[x]", dx=1)
             assert screen.chosen < before
             await mouse.click("strategy")
-            await mouse.click("all, none")
+            await mouse.click("^a none")
             await mouse.click("esc leave")
             assert person.app.screen is person.main
         await mouse.click("R restore")
         await person.until(lambda: isinstance(person.app.screen, PlanScreen))
         await person.press("ctrl+p")
         assert isinstance(person.app.screen, PlanScreen), "the palette has nothing to do here"
-        await mouse.click("one kind")
+        await mouse.click("d only")
         await mouse.sees("only ")
         chosen = person.app.screen
         assert isinstance(chosen, PlanScreen)
