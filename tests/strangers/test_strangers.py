@@ -275,7 +275,7 @@ def test_every_verb_that_changes_something(copy: Copy) -> None:
         assert_civil(given)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_pane(copy: Copy) -> None:
     project, home = copy()
     for shown in run("panes", project, KEYS, home):

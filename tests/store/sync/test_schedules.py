@@ -23,10 +23,10 @@ def test_no_schedule_loses_a_line(tmp_path: Path, git: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(10)
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.sampled(20)
+@pytest.mark.parametrize("batch", range(20))
 def test_none_of_many_schedules_loses_a_line(tmp_path: Path, batch: int) -> None:
-    for seed in range(100 + 20 * batch, 120 + 20 * batch):
+    for seed in range(100 + 10 * batch, 110 + 10 * batch):
         lived(tmp_path, seed, git=True)
 
 

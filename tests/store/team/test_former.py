@@ -57,6 +57,7 @@ def go_on(folder: Path, remote: str, writer: str, op: str, id: str, **fields: st
     streams.push(remote, writer)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["new", "machine"])
 def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
@@ -94,6 +95,7 @@ def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch
     assert holding(ana, "swordfish") == []
 
 
+@pytest.mark.whole
 def test_who_goes_on_as_new_is_no_newcomer(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream that was rewritten after a purge is no news, though who saw it before says no more."""
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
@@ -157,6 +159,7 @@ def test_a_writer_with_whom_somebody_goes_on_is_asked(
     assert ana.sync().warnings == [] and "swordfish" not in everything(ana.remote)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", ["lost answer", "no connection", "overtaken"])
 def test_what_is_erased_there_survives_a_cut(
     join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
@@ -187,6 +190,7 @@ def test_what_is_erased_there_survives_a_cut(
     assert holding(ana, "swordfish") == holding(bob, "swordfish") == []
 
 
+@pytest.mark.whole
 def test_what_the_other_half_purged_is_not_shared_again(join: Join, tmp_path: Path) -> None:
     """An older state of all that Ana has comes back; what she purged since is erased from that too."""
     ana, bob = join("Ana"), join("Bob")
