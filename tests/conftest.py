@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,8 +58,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes minutes runs where it is asked for by its mark: `pytest -m browser`, `-m clients`,
     `-m faults`, `-m inspector`, `-m install`, `-m live`, `-m power`, `-m wheels`, `-m whole`. Of a test `sampled(n)`
-    every n-th case runs by itself, the others are `whole`."""
+    every n-th case runs by itself, the others are `whole`; of one for several sizes of the terminal one size does."""
     cases: dict[tuple[Path, str], int] = {}
+    sizes: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        given = dict(getattr(getattr(item, "callspec", None), "params", {}))
+        if given.pop("size", None) and not item.get_closest_marker("sampled"):
+            sizes.setdefault(f"{item.nodeid.partition('[')[0]} {given}", []).append(item)
+    for name, some in sizes.items():  # a third of the tests at each of three sizes
+        for number, item in enumerate(some):
+            if number != crc32(name.encode()) % len(some):
+                item.add_marker("whole")
     for item in items:
         if (mark := item.get_closest_marker("sampled")) is not None:
             test = (item.path, getattr(item, "originalname", item.name))
