@@ -139,7 +139,7 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
             memory.events.log("seen", payload={"a": [{"b": f"see {secret}"}]})
     for forms, secrets, _ in CONTEXTS.values():
         for secret in secrets:
-            bodies.append(secret[-8:])
+            bodies += [secret[-8:]] if len(secret) >= 8 else []  # six digits stand in a megabyte by chance
             for form in forms:
                 memory.facts.remember(f"{CONTROL}\n{form.format(secret)}")
     with pytest.raises(AssertionError):

@@ -74,9 +74,10 @@ def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: i
             act(dice.choice(people), dice, number, said, purged)
         except MemorandaError:
             pass  # an undo that clashes, a correction that says what is there
-    for _ in range(3):
+    for turn in range(3):  # a stream that was rewritten is a warning until all who saw it before have seen it again
         for person in people:
-            assert person.sync().warnings == []
+            warnings = person.sync().warnings
+            assert turn == 0 or warnings == []
     for person in people:  # what changed was compared alone: all of it compared comes to the same
         with Team(person.memory) as team:
             team.choose(team.choice)
