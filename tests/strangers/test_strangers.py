@@ -285,6 +285,7 @@ def test_every_pane(copy: Copy) -> None:
         assert text.strip()
 
 
+@pytest.mark.sampled(2)
 def test_what_is_listed_and_counted_is_what_the_file_holds(copy: Copy) -> None:
     project, home = copy()
     facts, decisions, export, stats = run(
@@ -334,6 +335,7 @@ def test_the_doctor_and_sqlite_agree(copy: Copy) -> None:
         assert given["status"] != 0, given
 
 
+@pytest.mark.sampled(2)
 def test_what_is_proved_gone_is_gone(copy: Copy) -> None:
     """Where the purge says that no trace is left, no file of the project, of the home or of the caches has one."""
     project, home = copy()
