@@ -74,10 +74,12 @@ def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: i
             act(dice.choice(people), dice, number, said, purged)
         except MemorandaError:
             pass  # an undo that clashes, a correction that says what is there
-    for turn in range(3):  # a stream that was rewritten is a warning until all who saw it before have seen it again
+    for turn in range(3):
         for person in people:
             warnings = person.sync().warnings
-            assert turn == 0 or warnings == []
+            if turn == 0:  # a stream that one sees first after it was rewritten, while another saw it before, is noted
+                warnings = [one for one in warnings if "its stream was rewritten, as after a purge." not in one]
+            assert warnings == []
     for person in people:  # what changed was compared alone: all of it compared comes to the same
         with Team(person.memory) as team:
             team.choose(team.choice)
