@@ -50,16 +50,13 @@ def checkpoint(screen: ActionHost) -> None:
 def remove(screen: ActionHost, checkpoints: Sequence[Checkpoint]) -> None:
     """Delete checkpoints, after a question: history has no step for it."""
     what = checkpoints[0].citation if len(checkpoints) == 1 else count(len(checkpoints), "checkpoint")
-    name = f" “{checkpoints[0].title}”" if len(checkpoints) == 1 else ""
 
     def work(memory: Memory) -> None:
         for one in checkpoints:
             memory.checkpoints.remove(one.id)
 
-    screen.ask_first(
-        f"Remove {what}{name}? {named('memory.undo')} cannot bring it back; every step stays in Changes.",
-        lambda: write(screen, work, f"Removed {what}"),
-    )
+    question = f"Remove {what} for good? Every step stays in Changes."
+    screen.ask_first(question, lambda: write(screen, work, f"Removed {what}"))
 
 
 def restore(screen: ActionHost) -> None:

@@ -424,11 +424,11 @@ class TestCheckpoints:
             assert len(person.checkpoints) == 3
 
     async def test_one_is_removed_after_a_question(self, story: Story) -> None:
-        async with opened(story.folder) as person:
+        async with opened(story.folder, NARROW) as person:
             await person.press("b")
             await answer(person, "by mistake")
             await person.press("3", "f")
-            assert person.sees("Remove K#2 “by mistake”?")
+            assert person.sees("Remove K#2 for good? Every step stays in Changes. y/n"), "whole, where it is narrow"
             await person.press("n")
             assert person.toasts[-1] == "Nothing was changed." and len(person.checkpoints) == 2
             await person.press("f", "y")
