@@ -107,15 +107,6 @@ async def test_words_find_settings_and_escape_shows_all_again(story: Story) -> N
         assert person.app.screen is person.main
 
 
-async def test_a_theme_is_found_whatever_its_capitals(story: Story) -> None:
-    async with opened(story.folder, WIDE) as person:
-        await settings(person, "theme")
-        await person.press("enter")
-        await person.paste("Nord")
-        await person.press("enter")
-        await person.until(lambda: person.app.theme == "nord")
-
-
 async def test_typing_replaces_a_value_and_an_unknown_theme_is_refused(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await settings(person, "theme")
@@ -208,13 +199,14 @@ async def test_x_takes_one_out_of_its_file_and_undo_puts_it_back(story: Story) -
         assert target.read_text().startswith("# mine\n") and '["a.md", "b.md"]' in target.read_text()
 
 
-async def test_a_change_counts_at_once(story: Story) -> None:
+@pytest.mark.parametrize("typed", ["textual-light", "Nord"])
+async def test_a_change_counts_at_once_and_a_theme_is_found_whatever_its_capitals(story: Story, typed: str) -> None:
     async with opened(story.folder, WIDE) as person:
         await settings(person, "theme")
         await person.press("enter")
-        await person.paste("textual-light")
+        await person.paste(typed)
         await person.press("enter")
-        await person.until(lambda: person.app.theme == "textual-light")
+        await person.until(lambda: person.app.theme == typed.lower())
 
 
 async def test_0_opens_the_screens_without_a_pane_and_escape_stays(story: Story) -> None:
