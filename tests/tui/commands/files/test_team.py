@@ -44,6 +44,12 @@ def two(tmp_path: Path) -> tuple[Checkout, Checkout]:
     return Checkout(tmp_path / "ana", origin, "Ana Pérez"), Checkout(tmp_path / "bob", origin, "Bob")
 
 
+def on_the_remote(checkout: Checkout) -> str:
+    """Everything that was ever written to the remote and is still there."""
+    log = ["git", "-C", str(checkout.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
+    return subprocess.run(log, capture_output=True, text=True, check=True).stdout
+
+
 def test_two_people_share_through_the_remote_of_their_project(two: tuple[Checkout, Checkout], tmp_path: Path) -> None:
     ana, bob = two
     ana.do("remember", "Releases are cut on Tuesdays", "--domain", "work")
@@ -113,8 +119,7 @@ def test_a_purge_says_whom_it_cannot_reach_and_leaves_nothing_here(two: tuple[Ch
     assert "team sync" in done.out, "it is still on the remote, until the next exchange"
     assert ana.do("verify-forgotten", "opens with swordfish").status == 0
     ana.do("team", "sync")
-    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
-    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    assert "swordfish" not in on_the_remote(ana)
 
 
 def test_a_purge_reaches_what_was_shared_before_team_new(two: tuple[Checkout, Checkout]) -> None:
@@ -127,8 +132,7 @@ def test_a_purge_reaches_what_was_shared_before_team_new(two: tuple[Checkout, Ch
     assert ana.do("purge", "1", "--yes").status == 0
     assert ana.do("verify-forgotten", "opens with swordfish").status == 0
     assert ana.do("team", "sync").status == 0
-    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
-    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    assert "swordfish" not in on_the_remote(ana)
 
 
 def test_a_machine_that_the_project_alone_was_copied_to_goes_on(two: tuple[Checkout, Checkout]) -> None:
@@ -144,8 +148,7 @@ def test_a_machine_that_the_project_alone_was_copied_to_goes_on(two: tuple[Check
     assert bob.do("team", "was").status == bob.do("team", "was", "Eve").status == 2
     assert "was you: what you forget" in bob.do("team", "was", "Ana").out
     assert bob.do("purge", "1", "--yes").status == 0 and bob.do("team", "sync").status == 0
-    log = ["git", "-C", str(ana.folder.parent / "origin.git"), "log", "--all", "-p", "--format="]
-    assert "swordfish" not in subprocess.run(log, capture_output=True, text=True, check=True).stdout
+    assert "swordfish" not in on_the_remote(ana)
 
 
 def test_global_facts_are_shared_where_they_lie(two: tuple[Checkout, Checkout]) -> None:
