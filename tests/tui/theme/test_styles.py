@@ -268,7 +268,8 @@ async def test_a_theme_chosen_where_no_colour_is_shown_is_kept_for_where_it_is(
     assert Path(user_path()).read_text() == 'theme = "solarized-light"\n'
 
 
-async def test_without_motion_nothing_moves_by_itself(story: Story) -> None:
+async def test_without_motion_nothing_moves_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.widgets.record_list.FLASH_SECONDS", 0.01)
     configured("motion = 'none'\n")
     async with opened(story.folder) as person:
         assert person.app.animation_level == "none"
@@ -277,7 +278,7 @@ async def test_without_motion_nothing_moves_by_itself(story: Story) -> None:
         await person.press("escape")
         facts = person.main.list_of("facts")
         facts.flash(facts.rows.key(1))  # type: ignore[union-attr]
-        await person.pilot.pause(0.8)
+        await person.pilot.pause(0.1)  # ten times as long as a flash
         assert facts._flashing
         await person.press("j")
         assert not facts._flashing
