@@ -167,13 +167,14 @@ class Checkpoints:
             gone: int = self._database.connection.changes()
             return gone
 
-    def remove(self, number: int, *, actor: str = PERSON) -> None:
-        """Delete a checkpoint, whatever took it; the steps of history stay, and so does what they can be put back to.
-        Cannot be undone. Raise NotFound."""
+    def remove(self, *numbers: int, actor: str = PERSON) -> None:
+        """Delete checkpoints, whatever took them, all or none; the steps of history stay, and so does what they can be
+        put back to. Cannot be undone. Raise NotFound."""
         with self._database.write(actor, "checkpoint") as write:
-            write.execute("DELETE FROM checkpoints WHERE id = ?", (number,))
-            if not self._database.connection.changes():
-                raise _missing(number)
+            for number in numbers:
+                write.execute("DELETE FROM checkpoints WHERE id = ?", (number,))
+                if not self._database.connection.changes():
+                    raise _missing(number)
 
     def _stirred(self, since: "Checkpoint | None", now: str) -> bool:
         """Return whether anything happened since a checkpoint, or ever."""

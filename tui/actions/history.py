@@ -51,12 +51,11 @@ def remove(screen: ActionHost, checkpoints: Sequence[Checkpoint]) -> None:
     """Delete checkpoints, after a question: history has no step for it."""
     what = checkpoints[0].citation if len(checkpoints) == 1 else count(len(checkpoints), "checkpoint")
 
-    def work(memory: Memory) -> None:
-        for one in checkpoints:
-            memory.checkpoints.remove(one.id)
-
-    question = f"Remove {what} for good? Every step stays in Changes."
-    screen.ask_first(question, lambda: write(screen, work, f"Removed {what}"))
+    numbers = [one.id for one in checkpoints]
+    screen.ask_first(
+        f"Remove {what} for good? Every step stays in Changes.",
+        lambda: write(screen, lambda memory: memory.checkpoints.remove(*numbers), f"Removed {what}"),
+    )
 
 
 def restore(screen: ActionHost) -> None:

@@ -180,8 +180,9 @@ def held(question: Question, found: Sequence[tuple[Passage, str]], stems: Callab
 
 def indexed(passages: Sequence[Passage]) -> float:
     """Return the share (0 to 1) of the passages found by keywords that have a vector; 1 where there are none, or no
-    vectors at all. While a memory is being indexed, those that have none would be taken for the least similar."""
-    found = [one.near is not None for one in passages if one.bm25 > 0]
+    vectors at all. While a memory is being indexed, those that have none would be taken for the least similar. Code
+    gets no vector, and does not count."""
+    found = [one.near is not None for one in passages if one.bm25 > 0 and (one.near is not None or not one.code)]
     return sum(found) / len(found) if found and any(one.near is not None for one in passages) else 1.0
 
 

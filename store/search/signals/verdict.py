@@ -23,9 +23,8 @@ INDEXED = 0.9  # share of the passages found by keywords that must have vectors 
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
-OF_BEST = (
-    0.5  # and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance
-)
+# and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance
+OF_BEST = 0.5
 
 
 class Verdict:

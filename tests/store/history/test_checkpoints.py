@@ -182,6 +182,9 @@ def test_one_that_is_removed_leaves_every_step(memory: Memory) -> None:
     memory.facts.remember("uses tabs")
     number = memory.checkpoints.take("by mistake")
     before = memory.history.steps()
+    with pytest.raises(NotFound):
+        memory.checkpoints.remove(number, 99)
+    assert [one.id for one in memory.checkpoints.list()] == [number], "all or none"
     memory.checkpoints.remove(number)
     assert memory.checkpoints.list() == [] and memory.history.steps() == before
     assert memory.search("mistake").hits == []

@@ -1,6 +1,6 @@
 """The order of what was found."""
 
-from store.search.signals.ranking import Candidate, Passage, Question, rank
+from store.search.signals.ranking import Candidate, Passage, Question, indexed, rank
 
 
 def test_of_what_holds_the_words_as_they_stand_statements_come_first() -> None:
@@ -65,3 +65,11 @@ def test_while_a_memory_is_being_indexed_words_come_before_what_has_a_vector() -
     whole, other = "the pool allows a hundred connections", "The button is blue now."
     given = [("commit", whole, 9.0, None), ("commit", "the door is red", 2.0, None), ("commit", other, 0.0, 0.9)]
     assert ranked("pool allows connections", *given)[0] == whole
+
+
+def test_code_without_a_vector_is_not_waiting_for_one() -> None:
+    """It never gets one: a memory full of logs would be taken for one that is being indexed for ever."""
+    logs = [Passage(number, "ERROR pool", 1.0, None, code=True) for number in range(9)]
+    assert indexed([Passage(9, "the pool", 1.0, 0.5), *logs]) == 1.0
+    assert indexed([Passage(9, "the pool", 1.0, 0.5), Passage(10, "a pool", 1.0, None), *logs]) == 0.5
+    assert indexed(logs) == 1.0 == indexed([])
