@@ -1,6 +1,7 @@
 """What every test shares: a memory of its own, a clock in its hands, and none of the user's environment."""
 
 import contextlib
+import gc
 import os
 import random
 import shutil
@@ -25,6 +26,9 @@ TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line o
 # the hundreds of processes that tests start read compiled modules, as an installed command does
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# what the applications of a thousand tests leave behind is looked through less often: a fifth of their processor time
+gc.set_threshold(50_000, 20, 20)
 
 # a machine under load is no defect: no property fails because its examples take long
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

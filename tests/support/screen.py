@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -273,7 +272,6 @@ async def opened(
             if isinstance(app.screen, FirstStartScreen):  # its own tests look at it
                 await person.press("escape")
         yield person
-    gc.unfreeze()  # objects that the app froze at its start, including connections, would live as long as the process
 
 
 def _shown(found: RecordList) -> list[str]:

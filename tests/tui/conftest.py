@@ -1,5 +1,6 @@
 """What the stories of the application and the command line share: no model works beside them unless they ask for it."""
 
+import gc
 import sys
 from collections.abc import Iterator
 
@@ -16,6 +17,14 @@ def event_driven_pilot() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (textual.app, textual.pilot):
             patch.setattr(module, "wait_for_idle", idle)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nothing_frozen() -> Iterator[None]:
+    """What an application froze at its start, connections included, would live as long as this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gc, "freeze", lambda: None)
         yield
 
 

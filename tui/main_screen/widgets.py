@@ -42,16 +42,18 @@ class Widgets:
 
     def find(self, kind: type[Any]) -> Any:
         """Return the first widget of a kind; None if there is none."""
-        return next(iter(self._screen.query(kind)), None)
+        return self._screen.query_one_optional(kind)
 
     def has_pane(self, name: str) -> bool:
-        return bool(self._screen.query(f"#{name}"))
+        return self._screen.query_one_optional(f"#{name}") is not None
 
     def hide_pane(self, name: str, hidden: bool) -> None:
-        self._screen.query(f"#{name}-pane").set_class(hidden, "-behind")
+        if (pane := self._screen.query_one_optional(f"#{name}-pane")) is not None:
+            pane.set_class(hidden, "-behind")
 
     def size_hits(self, height: int | str) -> None:
         self._screen.query_one(f"#{HITS}-pane").styles.height = height
 
     def _first(self, name: str, kind: type[Kind]) -> Kind | None:
-        return next(iter(self._screen.query(f"#{name}").results(kind)), None)
+        widget = self._screen.query_one_optional(f"#{name}")
+        return widget if isinstance(widget, kind) else None

@@ -132,7 +132,7 @@ class AskBar(Kept, Horizontal):
         `answer`. With `over` typing replaces `value`. Must not be called before the first frame.
 
         `value` is shown with control characters made visible; unchanged, it is returned as it was."""
-        if not self.query("#line"):
+        if self.query_one_optional("#line") is None:
             return
         shown, room = visible(label), self.app.size.width - (LETTER if one_key else ROOM)
         if cell_len(shown) > room:  # of a long question show the end; for y or n the verb as well

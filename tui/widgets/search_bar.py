@@ -128,7 +128,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
 
     @property
     def query_text(self) -> str:
-        return self._input.value if self.query("#query") else ""
+        return self._input.value if self.query_one_optional("#query") is not None else ""
 
     def ask(self, text: str, focus: bool = True) -> None:
         """Search for `text`, as if it had been typed; without `focus` the keys stay where they are."""
@@ -169,7 +169,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
     def start(self, past: Sequence[str] = ()) -> None:
         """Focus the input; `past` are earlier queries, the newest first."""
         self.past, self._place = past, 0
-        if self.query("#query"):
+        if self.query_one_optional("#query") is not None:
             self.screen.set_focus(self._input)  # now: the next keys are for it
 
     def clear(self) -> None:
@@ -177,7 +177,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         self._turn()
         if self._debounce is not None:
             self._debounce.stop()
-        if self.query("#query"):
+        if self.query_one_optional("#query") is not None:
             field = self._input
             with self.prevent(type(field).Changed):
                 field.value = ""

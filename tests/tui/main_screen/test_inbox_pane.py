@@ -303,7 +303,10 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         await person.press("ctrl+a", "f")
         assert person.sees("Reject 12 proposals? y/n")
         await person.press("y")
-        assert person.toasts[-1] == "Rejected 12 proposals, u to undo; K#3 is how it was"
+        assert person.main.engine is not None
+        made = person.main.engine.present.checkpoints.newest()
+        assert made is not None and made.name == "before: decide 12 proposals"
+        assert person.toasts[-1] == f"Rejected 12 proposals, u to undo; {made.citation} is how it was"
         assert person.sees("Nothing to review from this source.")
         await person.press("escape")
         assert len(rows(person)) == 3
