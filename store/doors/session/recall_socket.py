@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from socket import socket
 
 KIND = "recall"
-WAIT = 0.06  # seconds that a hook waits for an answer, from the request on
+WAIT = 0.055  # seconds that a hook waits for an answer, from the request on
 LARGEST = 65_536  # bytes of a request or an answer, at most
 WARM = "what is known"  # a prompt that loads all that an answer needs
 ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
