@@ -6,6 +6,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
+from store.conversations.turns import NewTurn
 from tui.theme.glyphs import ASCII, SAID
 
 __all__ = ["utc"]
@@ -45,6 +46,14 @@ async def test_the_list_stands_above_its_preview_at_every_width(story: Story, si
     async with opened(story.folder, size) as person:
         assert person.main.list_of("facts").region.width == size[0]
         assert person.main.pane.region.y > person.main.list_of("facts").region.y
+
+
+async def test_a_session_that_broke_off_is_said(story: Story) -> None:
+    with story.open("2026-11-21T11:00:00.000Z") as memory:
+        memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+    async with opened(story.folder, NARROW) as person:
+        await person.until(lambda: any(said.startswith("A session broke off at K#") for said in person.toasts))
+        await person.until(lambda: "A session broke off" in person.lines[person.app.cursor_position.y])
 
 
 async def test_the_terminals_cursor_follows_the_row_and_the_message(story: Story) -> None:

@@ -44,6 +44,14 @@ async def test_each_step_is_done_by_the_keys_that_it_names(story: Story) -> None
         assert "That was all" in told(person)
 
 
+async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        assert "1 of 5" in told(person)
+        await person.press("c", "x", "enter")
+        await person.press("d")
+        await person.until(lambda: "3 of 5" in told(person))
+
+
 async def test_every_line_of_it_fits_the_narrowest_screen(story: Story) -> None:
     async with opened(story.folder, NARROW) as person:
         tasks = [task for task in person.main.tasks if hasattr(task, "action_tour")]

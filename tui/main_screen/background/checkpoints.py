@@ -57,13 +57,15 @@ class CheckpointController:
             self.host.later(self.offer, found)
 
     def offer(self, found: Checkpoint) -> None:
-        """Offer, beside the search, to resume an interrupted session; a message would cover the keys at first sight.
-        Not in a past view, since the offer is about now."""
+        """Offer, beside the search, to resume an interrupted session; a message would cover the keys at first sight,
+        but it is what a screen reader reads. Not in a past view, since the offer is about now."""
         if self.host.view.past is not None:
             self.host.after(AGAIN, lambda: self.offer(found))
             return
         self.offered = found
         self.host.draw_top()
+        if self.host.app.config["plain"]:  # type: ignore[attr-defined]
+            self.host.say(f"A session broke off at {found.citation}: {named('checkpoint.recover')} reads it.")
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.engine

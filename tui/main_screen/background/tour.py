@@ -35,7 +35,9 @@ class TourController:
         self.host = host
         self._number = 0
         self._shown = False
-        self._begun = (0, 0)  # the newest step of history and the proposals that waited, when this step began
+        self._looked: int | None = None  # up to which step of history; None before the tour is shown
+        self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
+        self._waiting = 0  # proposals, when the tour was first shown
 
     def start(self) -> None:
         found = tour.kept(self.host.location.path)
@@ -65,24 +67,25 @@ class TourController:
 
     def _is_done(self) -> bool:
         engine, wanted = self.host.engine, tour.stop(self._number).done
-        if engine is None:
+        if engine is None or self._looked is None:
             return False
         if wanted == "stale":
             return self.host.view.state == "stale"
         if wanted == "answer":
             return self.host.last_answer is not None
-        step, waiting = self._begun
         if wanted == "inbox":
-            return engine.screen.inbox.count() < waiting
-        newest = engine.newest_step()
-        return newest > step and engine.screen.history.step(newest).reason.startswith(wanted)
+            return engine.screen.inbox.count() < self._waiting
+        looked, self._looked = self._looked, engine.newest_step()
+        self._done += [engine.screen.history.step(number).reason for number in range(looked + 1, self._looked + 1)]
+        return any(reason.startswith(wanted) for reason in self._done)
 
     def _go_to(self, number: int) -> None:
         engine = self.host.engine
         if engine is None:
             return
         self._number = number
-        self._begun = (engine.newest_step(), engine.screen.inbox.count())
+        if self._looked is None:
+            self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count()
         self._show(True)
 
     def _show(self, shown: bool) -> None:
