@@ -27,7 +27,7 @@ from tui.input.key_table import MOVES
 from tui.theme import styles
 from tui.theme.escape import visible
 from tui.widgets.cached_lines import Kept
-from tui.widgets.rows import HEADINGS, Pairs, Rows, selectable_from, selectable_keys
+from tui.widgets.rows import HEADINGS, CursorKeeper, Pairs, Rows, selectable_from, selectable_keys
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
@@ -91,6 +91,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.rows = rows
         self.cursor_index = selectable_from(self.rows, 0, 1) if rows else None
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
+        self._keeper = CursorKeeper()
         self._marks: frozenset[Hashable] = frozenset()
         self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # (start of a range, the marks before it)
         self._flashing: set[Hashable] = set()
@@ -163,7 +164,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def set_rows(self, rows: Rows, keep: bool = True, narrowed: bool = False) -> None:
         """Show another snapshot. With `keep` the selected row stays on its line of the screen.
 
-        If that row is gone, select the one in its place; if it is scrolled out, keep the top row in place instead.
+        If that row is gone, select the next that is not; if it is scrolled out, keep the top row in place instead.
         With `narrowed`, as by another filter, select the first for one that is gone, and show the selected one."""
         old, before, top = self.rows, self.cursor_key, self._top
         line = self.line_of(self.cursor_index)
@@ -171,9 +172,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
-            found = rows.index_of(before)
-            cursor = found if found is not None else 0 if narrowed else min(self.cursor_index, len(rows) - 1)
-            if narrowed and (found is None or line is None):
+            cursor, there = self._keeper.place(old, rows, self.cursor_index, narrowed, returns=not self.has_focus)
+            if narrowed and (not there or line is None):
                 scroll = max(0, cursor - HEADINGS)
             elif line is not None:
                 scroll = self._top_for(cursor, line)
@@ -289,6 +289,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._refresh_row(left)
             self._refresh_row(target)
         if self.cursor_key != before:
+            self._keeper.moved()
             self._extend()
             self.post_message(self.Highlighted(self, self.cursor_key))
 

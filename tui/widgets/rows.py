@@ -7,6 +7,8 @@ from typing import Protocol
 
 HEADINGS = 8  # headings in a row to skip at most, so that a key never walks a million rows
 
+NEAR = 20  # rows below one that is gone among which the next is looked for
+
 WALK = 20_000  # rows that are searched for a heading at most, which takes 20 ms
 
 Pairs = Sequence[tuple[str, str]]
@@ -62,3 +64,31 @@ def first_of_group(rows: Rows, index: int, step: int) -> int | None:
         if rows.selectable(candidate) and (candidate == 0 or not rows.selectable(candidate - 1)):
             return candidate
     return None
+
+
+class CursorKeeper:
+    """Where the cursor goes when the rows change: with its record, also with one that was gone for a while."""
+
+    def __init__(self) -> None:
+        self._gone: Hashable | None = None
+
+    def moved(self) -> None:
+        """Note that the user chose another record."""
+        self._gone = None
+
+    def place(self, old: Rows, rows: Rows, index: int, narrowed: bool, returns: bool) -> tuple[int, bool]:
+        """Return where in `rows` the cursor goes that was at `index` of `old`, and whether its record is there. For one
+        that is gone it is the next that is still there; the first, where the user `narrowed` the list. With `returns`
+        it goes back to one that was gone: not in a list that is used, where a key would act on another record."""
+        if returns and self._gone is not None and (found := rows.index_of(self._gone)) is not None:
+            self._gone = None
+            return found, True
+        if (found := rows.index_of(old.key(index))) is not None:
+            return found, True
+        if narrowed:
+            return 0, False
+        self._gone = self._gone or old.key(index)
+        for near in range(index + 1, min(len(old), index + NEAR)):
+            if old.selectable(near) and (found := rows.index_of(old.key(near))) is not None:
+                return found, False
+        return min(index, len(rows) - 1), False

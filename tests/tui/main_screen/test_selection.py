@@ -185,3 +185,19 @@ async def test_where_it_is_narrow_enter_opens_a_link_further_below_at_once(story
         assert link and person.lines[-1].startswith(f" enter opens {link} ")
         await person.press("enter")
         assert person.record is not None and person.record.citation == link
+
+
+async def test_a_restore_that_is_taken_back_leaves_the_cursor_where_it_was(story: Story) -> None:
+    """Meanwhile the decision was gone, with others above it."""
+    with story.open() as memory:
+        new = pack_key("decision", memory.decisions.decide("Print by the night", "After eight"))
+        memory.decisions.decide("Print in colour", "Only logos")
+    async with opened(story.folder) as person:
+        await person.press("2")
+        await person.put_cursor(new, "timeline")
+        await person.plan_of("3", "R")
+        await person.press("enter")
+        await person.press("2")
+        assert person.main.list_of("timeline").cursor_key != new
+        await person.press("3", "u", "y", "2")
+        assert person.main.list_of("timeline").cursor_key == new

@@ -221,6 +221,34 @@ async def test_the_row_that_took_a_lost_ones_place_is_selected() -> None:
         assert app.said[-1] == ("highlighted", "F22")
 
 
+async def test_of_several_that_are_lost_the_next_that_is_there_is_selected() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        app.list.select("F21")
+        app.list.set_rows(Facts([f"F{index}" for index in range(100) if not 10 < index < 31]))
+        assert app.list.cursor_key == "F31"
+
+
+@pytest.mark.parametrize(("focused", "moved", "expected"), [(0, 0, "F21"), (1, 0, "F22"), (0, 1, "F40")])
+async def test_one_that_comes_back_is_selected_again_if_nobody_used_the_list(focused, moved, expected) -> None:
+    """In a list that is used a key would act on another record than the one that is seen."""
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        app.list.select("F21")
+        if not focused:
+            app.query_one("#else").focus()
+        await pilot.pause()
+        for _ in range(2):
+            app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
+        assert app.list.cursor_key == "F22"
+        if moved:
+            app.list.select("F40")
+        app.list.set_rows(numbered(100))
+        assert app.list.cursor_key == expected
+
+
 async def test_scrolled_away_the_top_line_stays() -> None:
     app = ListApp(numbered(100))
     async with app.run_test(size=(40, 24)) as pilot:
