@@ -27,10 +27,11 @@ class Context:
 
     @property
     def costs(self) -> dict[str, int]:
-        """The tokens of each part by name, which add up to `tokens`: the lines between the parts are of the first."""
+        """The tokens of each part by name, which add up to `tokens`: the lines between the parts are of the last that
+        is sent, the question, so that what is the same for all questions costs the same."""
         costs = {part.name: part.tokens for part in self.parts}
-        first = next(iter(costs))
-        return {**costs, first: costs[first] + self.tokens - sum(costs.values())}
+        last = next((name for name in reversed(costs) if costs[name]), "static")
+        return {**costs, last: costs[last] + self.tokens - sum(costs.values())}
 
     @property
     def limit(self) -> int:

@@ -334,6 +334,15 @@ def test_of_many_pinned_facts_those_that_are_asked_about_find_room(memory: Memor
     assert sum(context.costs.values()) == context.tokens, "the parts add up"
 
 
+def test_what_is_the_same_for_every_question_costs_the_same(memory: Memory):
+    """Whatever is sent beside it, of which each part is counted in whole tokens."""
+    costs = []
+    for number in range(6):
+        memory.facts.remember(f"The team has {'x' * number} {number}", pinned=True)
+        costs.append(memory.context(f"how do we test?{'!' * number}").costs)
+    assert len({cost["static"] for cost in costs}) == 1
+
+
 def test_of_a_question_about_many_facts_the_five_nearest_are_in(memory: Memory):
     for number in range(8):
         memory.facts.remember(f"deploy {number}")
