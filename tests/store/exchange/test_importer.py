@@ -525,6 +525,7 @@ EVENT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("empty", [True, False], ids=["into an empty memory", "into one that has data"])
 def test_what_cannot_be_is_refused_and_said_where(project, other, name, empty):

@@ -1,9 +1,11 @@
 """The doctor and salvage where old history is packed: the same promises, wherever a row of history stands."""
 
+import shutil
 from pathlib import Path
 
 import apsw
 import pytest
+from support.ours import ours
 
 from bench.damage import live, look
 from store.database.schema.tables import RECORDED
@@ -17,16 +19,26 @@ def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A memory whose older steps are packed, in blocks of a thousand rows; 60 steps are not."""
-    path = str(tmp_path / "memory.db")
-    with Memory.open(path) as memory:
-        live(memory, 1, 700)
-        assert compression.pack(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
-            "SELECT count(*) FROM history_block"
-        )
+    path = str(tmp_path_factory.mktemp("packed") / "memory.db")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("MEMORANDA_WITHOUT", "model")
+        with Memory.open(path) as memory:
+            live(memory, 1, 700)
+            assert compression.pack(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
+                "SELECT count(*) FROM history_block"
+            )
     return path
+
+
+@pytest.fixture
+def path(packed: str, tmp_path: Path) -> str:
+    """A copy of it."""
+    path = shutil.copy(packed, tmp_path / "memory.db")
+    ours(path)
+    return str(path)
 
 
 def told(path: str) -> tuple[object, ...]:

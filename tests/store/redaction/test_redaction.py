@@ -860,6 +860,7 @@ print(*(family.label for family in FAMILIES if family._compiled))
 
 
 @pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unit", REPEATED)
 def test_no_text_makes_it_slow(unit: str) -> None:
     text = (unit * (LONG // len(unit) + 1))[:LONG]

@@ -247,6 +247,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("now", MOMENTS)
 def test_whenever_it_is_made(tmp_path: Path, now: str):
     """Nothing lies ahead, nothing goes back, Monday is a Monday of the last seven days, the rest came after it."""
