@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     unread = counts.get("unread", 0)
-    turns = f"{many(unread, 'turn')} {said_of(unread, 'need a model')}" if short > 1 else f"{many(unread, 'turn')} {said_of(unread, 'wait for a model')}"
+    wait = said_of(unread, "need a model" if short > 1 else "wait for a model")
     return [
-        (f"{turns}: {key('model.open')}" if unread else None, "model"),
+        (f"{many(unread, 'turn')} {wait}: {key('model.open')}" if unread else None, "model"),
     ]
 
 
