@@ -74,6 +74,28 @@ async def test_another_change_meanwhile_is_not_undone_instead(story: Story) -> N
             assert [memory.facts.get(number).status for number in (1, 2)] == ["forgotten", "forgotten"]
 
 
+async def test_one_that_is_marked_is_undone_not_the_one_under_the_cursor(story: Story) -> None:
+    with story.open() as memory:
+        first, second = (memory.facts.remember(text)[0] for text in ("one thing", "another thing"))
+    async with opened(story.folder) as person:
+        await person.press("4")
+        assert person.sees("space mark")
+        await person.press("space", "U")  # the cursor went on
+        assert person.main.engine is not None
+        assert [fact.id for fact in person.main.engine.present.facts.many([first, second])] == [first]
+
+
+async def test_one_that_is_marked_is_corrected_not_the_one_under_the_cursor(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.put_cursor(story.facts["jenkins"])
+        await person.press("space", "c", "ctrl+u")
+        await person.paste("Uses Buildkite")
+        await person.press("enter")
+        assert person.main.engine is not None
+        fact = person.main.engine.present.facts.get(story.facts["jenkins"])
+        assert fact.status == "superseded"
+
+
 async def test_the_marked_steps_are_undone(story: Story) -> None:
     with story.open() as memory:
         made = [memory.facts.remember(text)[0] for text in ("one thing", "another thing", "a third thing")]

@@ -90,15 +90,23 @@ class MarksController:
             self.host.draw_footer()
 
     def target(self) -> Record | Step | None:
-        """Return the record that a key applies to: the one in the preview, which is the one under the cursor."""
+        """Return the record that a key applies to: the one that is marked, if it is alone, else the one in the preview,
+        which is the one under the cursor."""
+        if len(marked := self._marked()) == 1:
+            return marked[0]
         if self.host.pane.record is None:
             self.host.say("Nothing is selected.", "warning")
         return self.host.pane.record
 
     def targets(self) -> Sequence[Record | Step]:
         """Return the marked records of the current list; without marks, the one under the cursor."""
-        marked = self._list
-        if marked.marks and self.host.engine is not None and self.host.focused is marked:
-            return self.host.engine.read_marked(self.host.place, marked.marks)
+        if marked := self._marked():
+            return marked
         record = self.target()
         return [] if record is None else [record]
+
+    def _marked(self) -> Sequence[Record | Step]:
+        """Return the marked records of the current list, if it has the focus."""
+        if self._list.marks and self.host.engine is not None and self.host.focused is self._list:
+            return self.host.engine.read_marked(self.host.place, self._list.marks)
+        return []
