@@ -223,9 +223,12 @@ class SettingsScreen(ListScreen["str | None"]):
     def _put(self, value: Value, text: str) -> None:
         own = value.source in ("user", "project")
         before = typed(value.value) if own else None
+        if not text:  # nothing typed: the default
+            self.action_unset()
+            return
         if value.name == "theme":
             text = {name.casefold(): name for name in self.app.available_themes}.get(text.casefold(), text)
-        if value.name == "theme" and text and text not in self.app.available_themes:
+        if value.name == "theme" and text not in self.app.available_themes:
             listed = ", ".join(sorted(self.app.available_themes))
             self.say(f"There is no theme “{text[:40]}”. There are {listed}.", "warning")
             self.call_after_refresh(self._ask_value, value, text)  # once the bar is left

@@ -199,6 +199,19 @@ async def test_x_takes_one_out_of_its_file_and_undo_puts_it_back(story: Story) -
         assert target.read_text().startswith("# mine\n") and '["a.md", "b.md"]' in target.read_text()
 
 
+async def test_an_emptied_value_is_the_default(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await settings(person, "theme")
+        before = told(person)
+        await person.press("enter")
+        await person.paste("nord")
+        await person.press("enter")
+        await person.until(lambda: told(person)["Value"] == "nord")
+        await person.press("enter", "ctrl+u", "enter")
+        await person.until(lambda: told(person) == before)
+        assert "theme" not in Path(user_config_path()).read_text()
+
+
 @pytest.mark.parametrize("typed", ["textual-light", "Nord"])
 async def test_a_change_counts_at_once_and_a_theme_is_found_whatever_its_capitals(story: Story, typed: str) -> None:
     async with opened(story.folder, WIDE) as person:
