@@ -191,8 +191,10 @@ class Memoranda(SaysDefects, App[int]):
         elif not said and self._shown(chosen) != chosen:
             why = "NO_COLOR is set" if self.no_color else "this terminal has sixteen colours"
             said = f"{chosen} is kept; it cannot be shown here, for {why}."
-        if said and self.is_running:
-            self.call_from_thread(self.notify, visible(said), severity="warning", timeout=8, markup=False)
+        level: SeverityLevel = "warning" if said else "information"
+        said = said or f"The theme is {chosen}, kept in your settings; :config theme --unset takes it out."
+        if self.is_running:
+            self.call_from_thread(self.notify, visible(said), severity=level, timeout=8, markup=False)
 
     # messages
 

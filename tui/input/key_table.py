@@ -326,7 +326,9 @@ KEYS = (
     ),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
-    Key("more.open", "0", "more", "more", "Agents, settings and the like", panes=(*PANES, HITS), looks=True),
+    Key(
+        "more.open", "0", "more", "panes", "More panes: agents, settings and the like", panes=(*PANES, HITS), looks=True
+    ),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key(

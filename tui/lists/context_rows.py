@@ -134,13 +134,14 @@ class ContextRows:
         return lines[:-1]
 
     def _bars(self, row: ContextRow, width: int) -> Pairs:
-        """Render two parts on one line, each with its name, its cost, the most that it may cost, and a bar."""
+        """Render two parts on one line, each with its name, its cost, the most that it may cost, and the share of that
+        as a bar."""
         half = (width - 1) // 2
         room = half - NAME - TOKENS - LIMIT - 1
         longest = max(1, min(LONGEST, room - 1))
         pairs: Pairs = [(" ", "")]
         for name, cost in row.costs:
-            shown = bar(cost, max(part.tokens for part in self.built.parts), longest)
+            shown = bar(cost, CONTEXT_LIMITS.get(name, self.built.limit), longest)
             pairs += [
                 (f"{name:<{NAME}}", "dim"),
                 (f"{cost:>{TOKENS},} ", ""),

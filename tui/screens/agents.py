@@ -28,6 +28,7 @@ from store import (
     parse_citation,
     unpack_key,
 )
+from tui.commands.system.agents import NOBODY
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.details.agents import activity_lines, call_line, injection_line
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 EVERY = 1.0  # seconds between two refreshes
 NEWEST = 200  # maximum calls and texts listed
-HINT = "No agent was here yet. docs/agents.md says how one is connected."
 
 Row = AgentActivity | AgentCall | Injection
 
@@ -119,7 +119,7 @@ class AgentsScreen(ListScreen["str | None"]):
         Binding("u", "undo", "Undo", id="agents.undo", tooltip="Undo everything that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Pause all agents for an hour, or end the pause"),
     ]
-    NAME, EMPTY = "agents", HINT
+    NAME, EMPTY = "agents", NOBODY
     DEFAULT_CSS = """
     AgentsScreen {
         #agents-more { height: 12; }

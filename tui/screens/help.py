@@ -11,6 +11,7 @@ from textual.containers import Vertical
 
 from tui.input.argument_parser import help_text
 from tui.input.commands.command_table import BY_NAME, VERBS
+from tui.input.key import show
 from tui.input.key_table import FACTS, KEYS, MOVES
 from tui.input.plan_keys import PLAN_KEYS
 from tui.lists.wrapping import Pairs, row
@@ -149,7 +150,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         return [
             [(key.shown(self._remapped), "own"), (f"  {key.help}", "")],
             [],
-            [("All its keys: ", "dim"), (keys.replace(",", "  "), "")],
+            [("All its keys: ", "dim"), ("  ".join(map(show, keys.split(","))), "")],
             [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
         ]
 

@@ -107,9 +107,9 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def place_of(self, text: str, columns: Sequence[int]) -> tuple[int, int] | None:
         """Return the (column, visible line) at which a text begins, in one of these columns; None if it does not."""
-        top, start = round(self.scroll_offset.y), visible(text.split("\n")[0]).strip()
-        for y, row in enumerate(self._rows[top : top + self.size.height]):
-            whole = "".join(part for part, _, _ in row)
+        start = visible(text.split("\n")[0]).strip()
+        for y in range(self.size.height):
+            whole = "".join(part for part, _, _ in self._at(y))
             for column in columns:
                 here = whole[column:].rstrip()
                 if len(here) >= min(SURE, len(start)) > 0 and (start.startswith(here) or here == start):
@@ -143,7 +143,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         for y, row in enumerate(self._rows):
             if any(index == self.selected for _, _, index in row):
                 top, height = round(self.scroll_offset.y), self.size.height
-                if not top <= y < top + height:
+                if not (y < self._fixed or top + self._fixed <= y < top + height):
                     self.scroll_to(y=max(0, y - height // 2), animate=False, force=True)
                 return
 
@@ -151,7 +151,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         """Select the first citation from the first visible line on, and scroll until it is seen if it is on the next
         page; the last one if all are above."""
         top, height = round(self.scroll_offset.y), self.size.height
-        below = ((y, index) for y, row in enumerate(self._rows[top:]) for _, _, index in row if index >= 0)
+        seen = enumerate(self._rows[top:])
+        below = ((y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed or not top))
         line, self.selected = next(below, (0, len(self.citations) - 1))
         if height <= line < 2 * height:
             self.scroll_to(y=top + line - height + 1, animate=False, force=True)
@@ -172,7 +173,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_relative(y=step, animate=False, force=True)
 
     def action_scroll_by_page(self, pages: float) -> None:
-        self.scroll_relative(y=int(max(2, self.size.height - 1) * pages), animate=False, force=True)
+        self.scroll_relative(y=int(max(2, self.size.height - 1 - self._fixed) * pages), animate=False, force=True)
 
     def action_scroll_by_first(self) -> None:
         self.scroll_to(y=0, animate=False, force=True)
@@ -191,9 +192,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        y = offset.y + round(self.scroll_offset.y)
         x = 0
-        for text, _, index in self._rows[y] if y < len(self._rows) else ():
+        for text, _, index in self._at(offset.y):
             if x <= offset.x < x + cell_len(text) and index >= 0:
                 self.post_message(self.Opened(self.citations[index]))
                 return
@@ -244,9 +244,8 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._ground = ground
             self.notify_style_update()
         width, height = self.size
-        top, rows = round(self.scroll_offset.y), self._rows
-        thumb = self._thumb(height, top)
-        strips = [self._strip(rows[y + top] if y + top < len(rows) else (), y in thumb, width) for y in crop.line_range]
+        thumb = self._thumb(height, round(self.scroll_offset.y))
+        strips = [self._strip(self._at(y), y in thumb, width) for y in crop.line_range]
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         return [strip.crop(*crop.column_span) for strip in strips]
@@ -254,7 +253,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         width, height = self.size
         top = round(self.scroll_offset.y)
-        return self._strip(self._row(y + top), y in self._thumb(height, top), width)
+        return self._strip(self._at(y), y in self._thumb(height, top), width)
 
     def _strip(self, row: Row, thumb: bool, width: int) -> Strip:
         """Render one line, with the scrollbar's cell at the right edge."""
@@ -272,6 +271,15 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _row(self, index: int) -> Row:
         return self._rows[index] if index < len(self._rows) else ()
+
+    def _at(self, y: int) -> Row:
+        """Return the row on a line of the screen. A record's first, which names it, stays when the rest is scrolled."""
+        return self._row(0 if y < self._fixed else y + round(self.scroll_offset.y))
+
+    @property
+    def _fixed(self) -> int:
+        """Return how many lines at the top do not scroll."""
+        return 1 if self._own and self.size.height > 2 else 0
 
     def _thumb(self, height: int, top: int) -> range:
         """Return the lines that the scrollbar's thumb covers. It is drawn here, so that showing or hiding it costs no

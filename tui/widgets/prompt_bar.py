@@ -21,6 +21,7 @@ from tui.widgets.cached_lines import Kept
 from tui.widgets.field import Field
 
 YES = ("y", "yes", "s", "si", "sí")
+LETTERS = ("y", "s", "n")  # that answer a question
 ROOM = 16  # minimum cells for the answer beside a question
 LETTER = 4  # the same for a single letter
 
@@ -179,7 +180,10 @@ class AskBar(Kept, Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self._one_key and event.value:
-            self.submit()  # yes or no: a single key
+            if event.value.strip()[:1].lower() in LETTERS:
+                self.submit()
+            else:  # a key for what was on the screen before: it is no answer, and those after it would be keys
+                self.query_one("#line", Line).put("")
         if self.has_class("-asking"):
             verbs = self.query_one("#line", Line).verbs
             self.post_message((self.Typed if verbs else self.Edited)(event.value))

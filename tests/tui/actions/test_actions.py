@@ -500,6 +500,8 @@ class TestConfiguration:
             await person.until(lambda: os.path.exists(user_path()))
             await person.settle()
             assert tomllib.loads(Path(user_path()).read_text())["theme"] == "nord"
+            kept = "The theme is nord, kept in your settings; :config theme --unset takes it out."
+            await person.until(lambda: kept in person.toasts)
         async with opened(story.folder) as person:
             assert person.app.theme == "nord" and person.toasts == []
 

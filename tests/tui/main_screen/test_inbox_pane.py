@@ -302,6 +302,8 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         assert "import from wiki 12 ×" in person.title and len(rows(person)) == 12
         await person.press("ctrl+a", "f")
         assert person.sees("Reject 12 proposals? y/n")
+        await person.press("8", "f")
+        assert person.sees("Reject 12 proposals? y/n"), "a key for something else is no answer"
         await person.press("y")
         assert person.main.engine is not None
         made = person.main.engine.present.checkpoints.newest()

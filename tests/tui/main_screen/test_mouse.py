@@ -180,7 +180,7 @@ async def test_the_command_bar_is_used_by_clicks(story: Story) -> None:
         await mouse.click("2Timeline")
         await mouse.click("^p")
         await mouse.click("/ search")  # beside the palette: it goes
-        await mouse.click("5Tasks")
+        await mouse.click("9Health")
         await mouse.click(": command")
         await mouse.sees("enter does it  tab completes  esc leaves")
         await person.paste("chec")
@@ -189,7 +189,7 @@ async def test_the_command_bar_is_used_by_clicks(story: Story) -> None:
         await person.paste(" by mouse")
         await mouse.sees("enter tab esc")
         await mouse.click("esc", dx=1)
-        assert person.at == "tasks"
+        assert person.at == "health"
 
 
 async def test_questions_that_follow_each_other_are_all_asked(story: Story) -> None:

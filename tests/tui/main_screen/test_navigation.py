@@ -124,7 +124,7 @@ class TestWhichAreSeen:
         assert width(pieces) <= 78
         named = [piece[0].split()[0] for piece in pieces[::2]]
         assert named[: len(PANES)] == [number_of(pane) + LABELS[pane] for pane in PANES]
-        assert (named[len(PANES) :] in (["0"], ["0…"])) is not (99 < waiting < 1000), "where the count leaves room"
+        assert (named[len(PANES) :] in (["0"], ["0+"])) is not (99 < waiting < 1000), "where the count leaves room"
         assert (f"6Inbox {waiting:,}" in [piece[0] for piece in pieces]) is (0 < waiting < 1000)
 
     @pytest.mark.parametrize("hidden, told", [(False, "4 hidden: H"), (True, "all: H")])
@@ -161,7 +161,7 @@ class TestWhichAreSeen:
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
         async with opened(story.folder, (44, 20)) as person:
             await person.press("4")
-            assert person.lines[0].strip() == "1 2 3 4Changes 5 6 7 8 9 0…"
+            assert person.lines[0].strip() == "1 2 3 4Changes 5 6 7 8 9 0+"
 
 
 class TestSizes:
@@ -432,6 +432,9 @@ class TestWhatTheyHold:
             link = person.main.pane.preview.link
             assert link == "D#3" and f"enter opens {link}" in person.lines[-1] and "z zoom" in person.lines[-1]
             assert any("Replaces" in line and link in line for line in person.lines)
+            assert person.sees(f" D#{new}  decision"), "which record it is stays seen"
+            await person.press("G")
+            assert person.sees(f" D#{new}  decision")
 
 
 class TestEmpty:
@@ -504,7 +507,7 @@ async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story
 async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_for(story: Story, pane: str) -> None:
     async with opened(story.folder, NARROW) as person:
         await person.press(pane)
-        assert person.lines[-1].endswith("0 more")
+        assert person.lines[-1].endswith("0 panes")
         assert person.sees("/ search"), "which stands above the list, so not here too"
         assert "/ search" not in person.lines[-1]
         assert pane != "2" or "t day" in person.lines[-1]
@@ -513,9 +516,9 @@ async def test_where_it_is_narrow_the_footer_names_what_the_tabs_have_no_room_fo
 async def test_a_panes_own_keys_come_before_what_the_tabs_have_no_room_for(story: Story) -> None:
     async with opened(story.folder, NARROW) as person:
         await person.press("7")
-        assert "I question" in person.lines[-1] and "0 more" not in person.lines[-1]
+        assert "I question" in person.lines[-1] and "0 panes" not in person.lines[-1]
         await person.press("4")
-        assert "u undo my last" in person.lines[-1] and "0 more" not in person.lines[-1]
+        assert "u undo my last" in person.lines[-1] and "0 panes" not in person.lines[-1]
 
 
 async def test_where_it_is_narrow_it_is_said_in_words_what_is_hidden_and_how_to_narrow(story: Story) -> None:

@@ -41,7 +41,7 @@ def act(story: Story, title: str, client: str = "codex-mcp-client") -> None:
 async def test_what_agents_do_arrives_while_one_looks(story: Story, size: tuple[int, int]) -> None:
     async with opened(story.folder, size=size) as person:
         await person.command("agents")
-        await person.until(lambda: person.sees("AGENTS", "No agent was here yet"))
+        await person.until(lambda: person.sees("AGENTS", "No agent asked for anything here yet"))
         act(story, "Use a queue")
         await person.until(lambda: person.sees("● codex  at work", "2 calls today", "1 at work"))
         assert person.sees("memory_log_decision")

@@ -7,6 +7,7 @@ from support.stories import copy
 from textual.command import CommandPalette
 
 from tui.screens.help import HelpRows, entries
+from tui.widgets.record_list import RecordList
 
 
 async def test_slash_finds_and_does_nothing_else(tmp_path: Path) -> None:
@@ -24,3 +25,12 @@ def test_a_long_name_and_its_description_stand_apart() -> None:
         key = str(rows.key(index))
         if key.startswith("verb:"):
             assert line.startswith(f"  {key.removeprefix('verb:')} "), line
+
+
+async def test_a_key_is_named_as_it_is_typed(tmp_path: Path) -> None:
+    async with opened(copy(tmp_path / "billing-api").folder) as person:
+        await person.press("question_mark")
+        found = person.app.screen.query_one(RecordList)
+        assert found.select("key:record.tag")
+        await person.settle()
+        assert person.sees("All its keys: #")

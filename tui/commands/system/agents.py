@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 
 DAY = 24 * 60  # maximum minutes of a pause
 
+NOBODY = (
+    "No agent asked for anything here yet: memoranda connect lists those that can be connected. What agents wrote"
+    " is in facts, timeline and inbox, each with its name."
+)
+
 
 def mcp(session: Session, given: "ParsedArguments") -> Outcome:
     if session.location.look:
@@ -69,7 +74,7 @@ def agents(session: Session, given: "ParsedArguments") -> Outcome:
             *(injection_line(one, now) for one in sent),
         ]
     if not lines:
-        lines = ["No agent was here yet. docs/agents.md says how one is connected."]
+        lines = [NOBODY]
     return Outcome(lines=lines, data=lambda: _as_json(found, did, sent, bool(wanted)))
 
 

@@ -195,7 +195,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
             "The rest is the fixed instructions, the conversation, and what was sent and not needed. Mute what is sent "
             "again and again and is never cited.",
             share=found.useful,
-            note=f"of {found.answered:,} answered",
+            note=f"of the tokens, {found.answered:,} answered",
             leads="context",
             to="what would be sent, to mute what is not needed",
         )
