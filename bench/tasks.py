@@ -130,7 +130,7 @@ def _readers() -> None:
     """Print how often each reader hesitated at each size."""
     with open(CASES, encoding="utf-8") as file:
         readers = json.load(file)["readers"]
-    print("\nhesitations of readers: three and four after what one and two wrote had been mended")
+    print("\nhesitations of readers: each two after what the two before them wrote had been mended")
     for reader in readers:
         sizes = [f"{width}×{height}" for width, height in SIZES]
         runs = {size: [run for run in reader["runs"] if run["size"] == size] for size in sizes}
