@@ -23,8 +23,9 @@ INDEXED = 0.9  # share of the passages found by keywords that must have vectors 
 HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
 MANY = 100
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
-# and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance
-OF_BEST = 0.5
+# and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance. To one or
+# two words more are near by chance
+OF_BEST, OF_BEST_SHORT, SHORT = 0.5, 2 / 3, 2
 
 
 class Verdict:
@@ -37,13 +38,13 @@ class Verdict:
         self,
         nothing: bool,
         known: bool,
-        best: float,
+        least: float,
         across: "Callable[[str], bool]",
         scaled: "Callable[[float], float]",
     ):
         self.nothing = nothing
         self.known = known
-        self._least = max(LEAST, OF_BEST * best)
+        self._least = max(LEAST, least)
         self._across = across
         self._scaled = scaled
 
@@ -74,7 +75,8 @@ def judge(
     measured = evidence(question, passages, found, stems, scaled, across)
     nothing = measured.nothing(words) and indexed(passages) >= INDEXED
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
-    return Verdict(nothing, bool(found), scaled(max(spoken, default=-1.0)), across, scaled)
+    least = scaled(max(spoken, default=-1.0)) * (OF_BEST_SHORT if words <= SHORT else OF_BEST)
+    return Verdict(nothing, bool(found), least, across, scaled)
 
 
 class Evidence:

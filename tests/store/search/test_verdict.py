@@ -54,13 +54,16 @@ def test_nothing_is_refused_while_most_has_no_vector_yet() -> None:
         assert judge(asked, 9, order, lambda text: frozenset(), lambda cosine: -1.0).nothing is nothing
 
 
-def test_near_is_at_least_half_as_near_as_the_best() -> None:
+@pytest.mark.parametrize(("words", "near"), [(4, 3), (3, 3), (2, 2), (1, 2)])
+def test_near_is_at_least_half_as_near_as_the_best_and_to_a_word_or_two_nearer(words: int, near: int) -> None:
     """Of some hundred records many are a little like a word by chance. One in another language is never as like."""
-    similar = (0.8, 0.41, 0.39, 0.2, 0.0)
+    similar = (0.8, 0.54, 0.41, 0.39, 0.2, 0.0)
     passages = [Passage(number, "", cosine=value) for number, value in enumerate(similar)]
     for one in passages:
         one._language = "es" if one.cosine == 0.0 else "en"
     records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
     order = [Place(record, record.passages[0], 1.0, {}) for record in records]
-    verdict = judge(Question("where is the office of the team?", {"q": 1.0}), 4, order, lambda text: frozenset(), float)
-    assert [verdict.near(record) for record in records] == [True, True, False, False, True]
+    asked = Question("where is the office of the team?", {"q": 1.0})
+    verdict = judge(asked, words, order, lambda text: frozenset(), float)
+    assert [verdict.near(record) for record in records[:-1]] == [True] * near + [False] * (5 - near)
+    assert verdict.near(records[-1])
