@@ -272,7 +272,8 @@ class SearchController:
         if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more under Near below; {named('search.open')} enter sorts"
         self._notes = [(f"  {note}", "$text-warning") for note in answer.notes]
-        told: list[Piece] = []
+        coming = self.host.embedding_under_way
+        told: list[Piece] = [(f"  indexing{coming}", "$text-warning")] if coming is not None else []
         if answer.nearest and not answer.hits:
             self._notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
         if answer.left_out:

@@ -162,7 +162,9 @@ class TestEmbedding:
             batches.release(5)  # the fifth fact is the fourth that is read
             await person.until(lambda: any("PostgreSQL" in row for row in person.hits))
             assert engine.embedder.running
+            assert person.sees("indexing ("), "more may come"
             batches.release(len(FACTS))
+            await person.until(lambda: not person.sees("indexing"))
 
 
 class TestOrder:
