@@ -80,9 +80,10 @@ class CursorKeeper:
         """Return where in `rows` the cursor goes that was at `index` of `old`, and whether its record is there. For one
         that is gone it is the next that is still there; the first, where the user `narrowed` the list. With `returns`
         it goes back to one that was gone: not in a list that is used, where a key would act on another record."""
-        if returns and self._gone is not None and (found := rows.index_of(self._gone)) is not None:
+        if self._gone is not None and (found := rows.index_of(self._gone)) is not None:
             self._gone = None
-            return found, True
+            if returns:
+                return found, True
         if (found := rows.index_of(old.key(index))) is not None:
             return found, True
         if narrowed:

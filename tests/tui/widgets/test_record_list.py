@@ -247,6 +247,10 @@ async def test_one_that_comes_back_is_selected_again_if_nobody_used_the_list(foc
             app.list.select("F40")
         app.list.set_rows(numbered(100))
         assert app.list.cursor_key == expected
+        app.query_one("#else").focus()
+        await pilot.pause()
+        app.list.set_rows(numbered(100))
+        assert app.list.cursor_key == expected, "nor later"
 
 
 async def test_scrolled_away_the_top_line_stays() -> None:
