@@ -52,8 +52,7 @@ async def test_a_session_that_broke_off_is_said(story: Story) -> None:
     with story.open("2026-11-21T11:00:00.000Z") as memory:
         memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
     async with opened(story.folder, NARROW) as person:
-        await person.until(lambda: any(said.startswith("A session broke off at K#") for said in person.toasts))
-        await person.until(lambda: "A session broke off" in person.lines[person.app.cursor_position.y])
+        await person.until(lambda: any(said.startswith("A session broke off at K#") for _, said in person.app.messages))
 
 
 async def test_the_terminals_cursor_follows_the_row_and_the_message(story: Story) -> None:
