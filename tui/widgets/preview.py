@@ -149,12 +149,14 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def select_visible(self) -> None:
         """Select the first citation from the first visible line on, and scroll until it is seen if it is on the next
-        page; the last one if all are above."""
+        page; none if it is farther, since Enter would open what is not seen; the last one if all are above."""
         top, height = round(self.scroll_offset.y), self.size.height
         seen = enumerate(self._rows[top:])
         below = ((y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed or not top))
         line, self.selected = next(below, (0, len(self.citations) - 1))
-        if height <= line < 2 * height:
+        if line >= 2 * height:
+            self.selected = -1
+        elif line >= height:
             self.scroll_to(y=top + line - height + 1, animate=False, force=True)
 
     @property

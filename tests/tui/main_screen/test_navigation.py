@@ -420,6 +420,18 @@ class TestWhatTheyHold:
             await person.command("facts --origin import:notes")
             assert person.rows == [] and person.sees("No facts match.", "import from notes ×")
 
+    async def test_a_link_that_is_pages_below_is_gone_to_before_it_is_opened(self, story: Story) -> None:
+        with story.open() as memory:
+            why = "\n".join(f"Reason number {number}." for number in range(30))
+            memory.decisions.decide("Sort by age", "oldest first", rationale=why, supersedes=3)
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2", "enter")
+            assert not person.main.pane.preview.link and "opens D#3" not in person.lines[-1]
+            await person.press("enter")
+            assert "enter opens D#3" in person.lines[-1] and person.sees("Replaces")
+            await person.press("enter")
+            assert person.record is not None and person.record.citation == "D#3"
+
     async def test_the_link_that_enter_opens_is_seen_and_zoom_is_offered(self, story: Story) -> None:
         """At 80×24 what a decision replaces is below the eight lines of the preview."""
         with story.open() as memory:
