@@ -14,6 +14,7 @@ from support.secrets import BODY, CONTEXTS, PASSWORD, TOKENS, UPPER, label_of, w
 from support.sentences import SENTENCES
 
 from store.base.errors import InvalidInput
+from store.database.values import SHORTEST
 from store.redaction.keyword_index import KeywordIndex
 from store.redaction.redactor import MAX_DEPTH, SecretFinding, findings, redact, redact_tree
 from store.redaction.rules.families import FAMILIES, LABELS, Family
@@ -195,6 +196,13 @@ def test_every_family_has_examples() -> None:
     assert set(LABELS) == {*EXAMPLES, *map(label_of, CONTEXTS)}
     assert [label for label, parts in EXAMPLES.items() if not all(parts)] == ["HARDCODED_CREDENTIAL"]
     assert all(all(parts) for parts in CONTEXTS.values())
+
+
+@pytest.mark.parametrize("tail", ["", "=1", "=a1", ": 1", " 12", "1234"])
+def test_no_text_is_a_secret_that_is_stored_without_a_look(tail: str) -> None:
+    """Most parts of a record are a word of few letters: an origin, a session."""
+    words = {keyword[-length:] + tail for family in FAMILIES for keyword in family.keywords for length in range(1, 6)}
+    assert [text for word in words if findings(text := word[: SHORTEST - 1])] == []
 
 
 def test_the_families_of_the_seed_stand_in_its_order_and_the_generic_ones_last() -> None:
