@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def copy(screen: ActionHost) -> None:
-    answer = screen.last_answer
-    if screen.focused is not None and screen.focused is screen.talk:
-        if answer is not None:
-            screen.copy(answer.text, "the answer")
-        return
     _copy(screen, lambda thing: name_of(thing), "")
 
 
 def copy_text(screen: ActionHost) -> None:
     from store import record_body as body
 
+    answer = screen.last_answer
+    if screen.focused is not None and screen.focused is screen.talk:
+        if answer is not None:
+            screen.copy(answer.text, "the answer")
+        return
     _copy(screen, lambda thing: thing.reason if isinstance(thing, Step) else body(thing), "the text of ")
 
 

@@ -78,8 +78,8 @@ def tabs(current: str, waiting: int, room: int) -> list[Piece]:
     least = {pane: glued[pane] if pane in (current, *counts) else NUMBERS[pane] for pane in PANES}
     key = named("more.open")
     for names, gap, last in (
-        *((whole, gap, last) for last in (f"{key} More", f"{key}+") for gap in (3, 2, 1)),
-        *((names, 1, last) for names in (glued, bare, least) for last in (f"{key}+", key, "")),
+        *((whole, gap, f"{key} More") for gap in (3, 2, 1)),
+        *((names, 1, last) for names in (glued, bare, least) for last in (f"{key}More", "")),
     ):
         if sum(map(len, (*names.values(), last))) + gap * (len(names) - (not last)) <= room:
             break

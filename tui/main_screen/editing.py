@@ -63,6 +63,8 @@ class EditController:
             (" saves ", "", "end_edit(True)"),
             (" ^j", KEY),
             (" new line ", ""),
+            (" ^u", KEY),
+            (" empties the line ", ""),
             (" esc", KEY, "end_edit(False)"),
             (" leaves", "", "end_edit(False)"),
         )

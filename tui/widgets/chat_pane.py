@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tui.workers.librarian_worker import Exchange
 
 YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
-KEYS = "AYz"  # letters that are keys here too: an empty question, copy, zoom
 WORDS = "words"  # style of text that is never a link
 
 
@@ -47,13 +46,13 @@ class Talk(Preview):
             self.to_end()
 
     def begins_question(self, event: events.Key | events.Paste) -> bool:
-        """Begin the question with a letter or a text that is typed or pasted here; return False for what does not. What
-        changes a record is no key here: whoever sees a line to type in types."""
+        """Begin the question with a letter or a text that is typed or pasted here; return False for what does not. No
+        letter is a key here: whoever sees a line to type in types."""
         if isinstance(event, events.Paste):
             text = " ".join(event.text.split())
         else:
             text = event.character or ""
-            if text in KEYS or not (text.isalpha() or text in ("¿", "¡")):
+            if not (text.isalpha() or text in ("¿", "¡")):
                 return False
         question = self.screen.query_one(Question)
         self.screen.set_focus(question)

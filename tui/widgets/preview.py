@@ -275,13 +275,13 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return self._rows[index] if index < len(self._rows) else ()
 
     def _at(self, y: int) -> Row:
-        """Return the row on a line of the screen. A record's first, which names it, stays when the rest is scrolled."""
-        return self._row(0 if y < self._fixed else y + round(self.scroll_offset.y))
+        """Return the row on a line of the screen. The first of a record, which name it, stay when the rest scrolls."""
+        return self._row(y if y < self._fixed else y + round(self.scroll_offset.y))
 
     @property
     def _fixed(self) -> int:
-        """Return how many lines at the top do not scroll."""
-        return 1 if self._own and self.size.height > 2 else 0
+        """Return how many lines at the top do not scroll: what it is, and its title."""
+        return min(2, self.size.height // 4) if self._own else 0
 
     def _thumb(self, height: int, top: int) -> range:
         """Return the lines that the scrollbar's thumb covers. It is drawn here, so that showing or hiding it costs no

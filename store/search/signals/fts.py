@@ -314,13 +314,14 @@ class FullTextIndex:
 
     def _newest(self, filters: Filters, limit: int) -> FullTextResult:
         """Return what passes the filters, newest first."""
-        where = " AND ".join([filters.holding, *filters.clauses])
-        if filters.code:
-            where += " AND c.id IN (SELECT row FROM passages WHERE code)"
+        clauses = [*filters.clauses, *(["c.id IN (SELECT row FROM passages WHERE code)"] if filters.code else [])]
+        where = " AND ".join(["1", *clauses])
+        gone = "0" if filters.status or filters.any else f"c.status IN {GONE}"
         parameters = {**filters.parameters, "limit": limit}
-        total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
-        sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
-        return FullTextResult(dict(self._database.rows(sql, parameters)), total, 0)
+        counts = f"count(*) FILTER (WHERE {filters.holding}), count(*) FILTER (WHERE {gone})"
+        total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
+        found = f"FROM corpus c WHERE {filters.holding} AND {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
+        return FullTextResult(dict(self._database.rows(f"SELECT c.id, 0.0 {found}", parameters)), total, left_out)
 
 
 def _terms(words: list[str], prefix: str | None) -> list[str]:

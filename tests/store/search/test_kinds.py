@@ -37,3 +37,11 @@ def test_each_kind_is_counted_as_the_search_counts(filled: Memory, query: str, e
 
 def test_what_is_related_is_not_counted(filled: Memory) -> None:
     assert filled.search.kinds("related:F#3") == {}
+
+
+def test_filters_alone_say_how_many_they_hide(memory: Memory) -> None:
+    first = memory.decisions.decide("Store invoices in PostgreSQL", "PostgreSQL")
+    memory.decisions.decide("Store invoices in a file", "SQLite", supersedes=first)
+    memory.facts.remember("The team is five")
+    found = {query: memory.search(query) for query in ("kind:decision", "kind:decision is:replaced", "kind:fact")}
+    assert [(one.total, one.left_out) for one in found.values()] == [(1, 1), (1, 0), (1, 0)]

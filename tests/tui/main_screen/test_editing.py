@@ -57,7 +57,7 @@ async def test_a_line_is_deleted_whole_where_it_is_wrapped(story: Story) -> None
     async with opened(story.folder, NARROW) as user:
         await user.put_cursor(story.facts["five"])
         await user.press("c")
-        assert user.sees("enter saves  ^j new line  esc leaves")
+        assert user.sees("enter saves  ^j new line  ^u empties the line  esc leaves")
         editor(user).load_text(f"first\n{wrapped}")
         editor(user).move_cursor(editor(user).document.end)
         await user.press("ctrl+u")

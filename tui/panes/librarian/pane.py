@@ -19,8 +19,8 @@ PANE = Pane(
     "librarian",
     "8",
     help="To the Librarian: ask about the past; there, to the question",
-    empty="Ask what was decided, done or said, when, by whom and why, in English or Spanish; {librarian.ask} begins a "
-    "question. Each sentence of an answer cites the record it rests on, and enter opens it. Where nothing is recorded "
+    empty="Ask what was decided, done or said, when, by whom and why, in English or Spanish: type it, and enter "
+    "asks. Each sentence of an answer cites the record it rests on, and enter opens it. Where nothing is recorded "
     "it says so. For example:",
     label="Ask",
     words=words,
