@@ -119,6 +119,9 @@ def _takes(parsed: ParsedSentence, option: str, claim: str, chosen: ParsedSenten
     words = {*parsed.words, *parsed.values}
     if not named or not named <= words or parsed.negations:
         return False
+    reasons = taken_apart(f"{decision.rationale}\n{decision.context}")
+    if parsed.values and {*parsed.values} <= {*reasons.values}:
+        return False  # it compares both by the figures for which the decision was taken
     taken = {*chosen.words, *chosen.values} - named
     if taken and len(taken & words) >= HALF * len(taken):
         return False
