@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tui.input.key_table import named
+from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import tabs, title
 from tui.main_screen.preview import kind_at_cursor
 from tui.main_screen.sidebar import SidebarController, SidebarHost
@@ -133,7 +133,8 @@ class TopBarController:
         if pieces := self.host.controller_of(self.host.current).footer():
             self.host.footer.hint(*pieces)
         elif isinstance(focused, Preview):
-            self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *_whole()])
+            whole = [] if focused.id == LIBRARIAN else _whole()  # there z begins a question
+            self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *whole])
         elif isinstance(focused, RecordList):
             self.host.footer.show_pane(focused.id or "", _marked(focused), kind_at_cursor(focused))
         elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):

@@ -259,7 +259,9 @@ async def test_the_verb_in_the_bar_asks(story: Story) -> None:
 async def test_an_answer_is_copied(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await ask(person, "why do we use SQLite?")
-        await person.press("escape", "ctrl+y")
+        await person.press("escape")
+        assert person.sees("^y copy") and not person.sees("z zoom"), "z begins a question"
+        await person.press("ctrl+y")
         await person.until(lambda: any("the answer" in said for said in person.toasts))
 
 
