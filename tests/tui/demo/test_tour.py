@@ -52,6 +52,18 @@ async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Stor
         await person.until(lambda: "3 of 5" in told(person))
 
 
+async def test_a_proposal_that_came_meanwhile_leaves_the_last_step_to_be_done(story: Story) -> None:
+    tour.keep(str(story.path), len(tour.STOPS) - 1, left=False)
+    async with opened(story.folder, NARROW) as person:
+        assert "5 of 5" in told(person) and person.main.engine is not None
+        with story.open() as memory:
+            memory.inbox.propose("add", {"fact": "Invoices are sent on Mondays"}, origin="hook")
+        await person.until(lambda: person.main.engine.waiting() == 2)  # type: ignore[union-attr]
+        next(task for task in person.main.tasks if hasattr(task, "action_tour")).poll(1)
+        await person.press("6", "y")
+        await person.until(lambda: "That was all" in told(person))
+
+
 async def test_every_line_of_it_fits_the_narrowest_screen(story: Story) -> None:
     async with opened(story.folder, NARROW) as person:
         tasks = [task for task in person.main.tasks if hasattr(task, "action_tour")]

@@ -37,7 +37,7 @@ class TourController:
         self._shown = False
         self._looked: int | None = None  # up to which step of history; None before the tour is shown
         self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
-        self._waiting = 0  # proposals, when the tour was first shown
+        self._waiting = 0  # the most proposals that waited since the tour was first shown
 
     def start(self) -> None:
         found = tour.kept(self.host.location.path)
@@ -69,12 +69,14 @@ class TourController:
         engine, wanted = self.host.engine, tour.stop(self._number).done
         if engine is None or self._looked is None:
             return False
+        waiting = engine.screen.inbox.count()
+        self._waiting = max(self._waiting, waiting)  # more may have come since
         if wanted == "stale":
             return self.host.view.state == "stale"
         if wanted == "answer":
             return self.host.last_answer is not None
         if wanted == "inbox":
-            return engine.screen.inbox.count() < self._waiting
+            return waiting < self._waiting
         looked, self._looked = self._looked, engine.newest_step()
         self._done += [engine.screen.history.step(number).reason for number in range(looked + 1, self._looked + 1)]
         return any(reason.startswith(wanted) for reason in self._done)
