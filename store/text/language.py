@@ -27,6 +27,10 @@ _WHEN = re.compile(
 _TIME = frozenset(map(fold, vocabulary.words("dates", "moment"))).union(
     _MONTHS, *vocabulary.in_order("dates", "weekdays")
 )
+_BEGINS, _PREFERS = (vocabulary.alternatives(vocabulary.words("clauses", name)) for name in ("standing", "preferring"))
+_STANDING = re.compile(
+    rf"(?:^|[.!?\n]\s*)(?:please,? |por favor,? )?(?:{_BEGINS})\b|\b(?:{_PREFERS})\b",
+)
 _TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code in vocabulary.languages()}
 
 
@@ -51,6 +55,11 @@ def asks_when(question: str) -> bool:
 def tells_time(text: str) -> bool:
     """Return whether a text states a time: yesterday, last week, in May."""
     return any(word in _TIME for word in LETTERS.findall(fold(text)))
+
+
+def standing(text: str) -> bool:
+    """Return whether a text says how something is always to be done, or what somebody prefers."""
+    return bool(_STANDING.search(fold(text)))
 
 
 class NamedDate:

@@ -10,6 +10,7 @@ MEANS = {
     "meaning": "what it says is near what was asked",
     "speaker": "said by somebody the question names",
     "beside": "what was said before or after it is near",
+    "standing": "how you want it always done, or what you prefer",
     "date": "of the time the question names",
     "time": "says when, as was asked",
     "session": "near, or in a session with something near",

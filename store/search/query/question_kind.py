@@ -1,4 +1,4 @@
-"""What a question asks for, by its words: several things, the latest or the first."""
+"""What a question asks for, by its words: several things, the latest or the first, a number or a time."""
 
 import re
 
@@ -21,6 +21,7 @@ _FIRST = re.compile(
     r"|originalmente|inicialmente|al principio|(?:la )?primera vez)\b",
     re.IGNORECASE,
 )
+_MEASURE = re.compile(r"\b(?:how (?:many|much|long|often)|when|cuánt[oa]s?|cuándo)\b", re.IGNORECASE)
 
 
 def asks_several(question: str) -> bool:
@@ -31,3 +32,8 @@ def asks_several(question: str) -> bool:
 def asked_end(question: str) -> int:
     """Return 1 if a question asks for the latest of something, -1 for the first, else 0."""
     return bool(_LATEST.search(question)) - bool(_FIRST.search(question))
+
+
+def asks_measure(question: str) -> bool:
+    """Return whether a question asks for a number or a time, which no instruction answers."""
+    return bool(_MEASURE.search(question))

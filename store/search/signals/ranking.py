@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log
 
 from store.base.clock import DAY_MS, to_ms
-from store.search.query.question_kind import asked_end, asks_several
-from store.text.language import NamedDate, asks_when, first_person, foreign, language, tells_time
+from store.search.query.question_kind import asked_end, asks_measure, asks_several
+from store.text.language import NamedDate, asks_when, first_person, foreign, language, standing, tells_time
 
 POOL = 200  # passages of each signal
 WEIGHTS = {
@@ -22,6 +22,7 @@ WEIGHTS = {
     "beside": 0.25,  # sum of `meaning` of the turn before and the one after
     "session": 0.5,  # best `meaning` in its session
     "time": 0.5,  # says when something happened, where the question asks that
+    "standing": 1.0,  # mean of `text` and `meaning` where the person says what is always to be done, or preferred
     "date": 1.0,  # dated in the month or year that the question names
     "new": 0.05,  # halves with each HALF_LIFE: decides between equals only
     "order": 0.2,  # position in time among those on the same matter, where the latest or the first is asked for
@@ -34,7 +35,7 @@ COVERING = 10  # best passages by keywords whose coverage is computed
 STATED = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
 CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
-SHORT = 400  # characters up to which a turn can have the signals `time` and `asks`
+SHORT = 400  # characters up to which a turn can have the signals `standing`, `time` and `asks`
 ABOUT = 0.6  # share of the best text + meaning from which records count as on the same matter
 FREE = 1  # records of one session that are not moved down
 SPREAD = 60  # records that are spread over sessions; the first FIRST places are filled so
@@ -147,10 +148,10 @@ class Place:
 
 class Question:
     """A question, analysed once: `idf` maps each stem searched for to its rarity; `prefix` is the last stem if
-    unfinished. `code` is whether code is asked for, `several` whether several things are; `end` is 1 where the latest
-    is asked for, -1 where the first is, else 0."""
+    unfinished. `code` is whether code is asked for, `several` whether several things are; `measure` whether a
+    number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else 0."""
 
-    __slots__ = ("code", "dates", "end", "idf", "language", "own", "prefix", "several", "when")
+    __slots__ = ("code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when")
 
     def __init__(self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False) -> None:
         self.idf = idf
@@ -161,6 +162,7 @@ class Question:
         self.own = first_person(text)
         self.code = code
         self.several = asks_several(text)
+        self.measure = asks_measure(text)
         self.end = asked_end(text)
 
     def coverage(self, words: frozenset[str]) -> float:
@@ -247,6 +249,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         if record.title and record.title not in named:
             named[record.title] = not stems(record.title).isdisjoint(question.idf)
         turn = record.kind == "turn"
+        brief = turn and record.length <= SHORT
         parts = {
             "text": text[key],
             "meaning": meaning[key],
@@ -255,10 +258,13 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "beside": beside,
             "session": near_session[record.session] if record.session is not None else meaning[key],
             # nearly every long text names some time
-            "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),
+            "time": float(question.when and brief and tells_time(shown[key].text)),
+            "standing": (text[key] + meaning[key]) / 2
+            if brief and record.own and not question.measure and standing(shown[key].text)
+            else 0.0,
             "date": question.dates.fits(record.at),
             "new": 0.5 ** (max(0.0, (newest - moment) / DAY_MS) / HALF_LIFE),
-            "asks": _asking(shown[key].text) if question.several and turn and record.length <= SHORT else 0.0,
+            "asks": _asking(shown[key].text) if question.several and brief else 0.0,
         }
         why = {name: WEIGHTS[name] * value for name, value in parts.items() if value}
         order.append(Place(record, shown[key], sum(why.values()), why))

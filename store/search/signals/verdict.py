@@ -10,18 +10,15 @@ if TYPE_CHECKING:
 
     from store.search.signals.ranking import Passage, Place
 
-# Least `Evidence.total` for anything to count as near. `python -m bench.refusal` chooses it: with each set left out,
-# the others lose at most one in fifty of their answerable questions; across languages (XQuAD) one in a hundred and
-# fifty, as vectors alone would find more than the search otherwise
-LINE = 0.67
-SPOKEN = 0.06  # added to it where all of the nearest are in the language of the question, less where some are not
-BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
-# added to the similarity of a passage in another language, as cosines are lower there, where all of the nearest are in
-# another; of it their share where some are
-ACROSS = 0.65
-INDEXED = 0.9  # share of the passages found by keywords that must have vectors for it to be said that nothing is near
-HELD, CONTRAST = 0.75, 0.5  # weights of the coverage, and of the best similarity above the mean of the MANY nearest
+# Least sum of words and meaning for anything to count as near; of meaning alone; and where most of the nearest are in
+# another language than the question: there words and cosines say little, and how far the best stands out much.
+# `python -m bench.refusal` measures what is refused
+LINE, LINE_MEANING, LINE_ACROSS = 0.62, 0.7, 0.46
+# weights of the coverage, of the best similarity, and of that above the mean of the MANY nearest
+BOTH, MEANING, ACROSS = (1.0, 0.75, 0.25), (0.0, 1.0, 0.5), (0.2, 0.0, 1.0)
 MANY = 100
+BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
+INDEXED = 0.9  # share of the passages found by keywords that must have vectors for it to be said that nothing is near
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
 # and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance. To one or
 # two words more are near by chance
@@ -30,7 +27,7 @@ OF_BEST, OF_BEST_SHORT, SHORT = 0.5, 2 / 3, 2
 
 class Verdict:
     """The judgement of a result: `nothing`, whether nothing answers the question; `known`, whether any of its words
-    occurs in the memory; and `near`, which records may be shown."""
+    occurs in the memory, or would in another language; and `near`, which records may be shown."""
 
     __slots__ = ("_across", "_least", "_scaled", "known", "nothing")
 
@@ -76,34 +73,40 @@ def judge(
     nothing = measured.nothing(words) and indexed(passages) >= INDEXED
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
     least = scaled(max(spoken, default=-1.0)) * (OF_BEST_SHORT if words <= SHORT else OF_BEST)
-    return Verdict(nothing, bool(found), least, across, scaled)
+    return Verdict(nothing, bool(found) or measured.across, least, across, scaled)
 
 
 class Evidence:
     """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `near`
-    the similarity of the best passage, ACROSS included, `contrast` its similarity above the mean of the MANY nearest:
-    where all are as near, they are only in the same language. `number` of these were compared, at most MANY; `own` is
-    the share of them in the question's language, 0 where that is unknown."""
+    the similarity of the best passage, `contrast` what that is above the mean of the MANY nearest: where all are as
+    near, they are only in the same language. `number` of these were compared, at most MANY; `foreign` is the share of
+    them in another language than the question's, 0 where that is unknown."""
 
-    __slots__ = ("contrast", "held", "near", "number", "own")
+    __slots__ = ("contrast", "foreign", "held", "near", "number")
 
-    def __init__(self, held: float, near: float, contrast: float, number: int, own: float = 1.0) -> None:
+    def __init__(self, held: float, near: float, contrast: float, number: int, foreign: float = 0.0) -> None:
         self.held = held
         self.near = near
         self.contrast = contrast
         self.number = number
-        self.own = own
+        self.foreign = foreign
 
     @property
-    def total(self) -> float:
-        """The sum that is compared with LINE."""
-        return HELD * self.held + self.near + CONTRAST * self.contrast
+    def across(self) -> bool:
+        """Whether most of the nearest are in another language."""
+        return self.foreign > 0.5
 
     def nothing(self, words: int) -> bool:
         """Return whether no record is about a question of so many words. The best of few passages is less near by
         chance than the best of many."""
-        line = (LINE + SPOKEN * self.own) * log(max(1, self.number)) / log(MANY)
-        return self.total < line - EASE * max(0, BRIEF - words)
+        share = log(max(1, self.number)) / log(MANY)
+        ease = EASE * max(0, BRIEF - words)
+        lines = ((LINE_ACROSS, ACROSS),) if self.across else ((LINE, BOTH), (LINE_MEANING, MEANING))
+        return all(self._sum(weights) < line * share - ease for line, weights in lines)
+
+    def _sum(self, weights: tuple[float, float, float]) -> float:
+        held, near, contrast = weights
+        return held * self.held + near * self.near + contrast * self.contrast
 
 
 def evidence(
@@ -121,7 +124,5 @@ def evidence(
         return Evidence(share, 0.0, 0.0, 0)
     nearest = sorted(seen, reverse=True)[:MANY]
     number = len(nearest)
-    foreign = sum(other for _, other in nearest) / number
-    near = max(value + (ACROSS * foreign if other else 0.0) for value, other in nearest)
     contrast = nearest[0][0] - sum(value for value, _ in nearest) / number
-    return Evidence(share, near, contrast, number, 1 - foreign if question.language else 0.0)
+    return Evidence(share, nearest[0][0], contrast, number, sum(other for _, other in nearest) / number)

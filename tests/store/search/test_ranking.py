@@ -1,6 +1,8 @@
 """The order of what was found."""
 
-from store.search.signals.ranking import Candidate, Passage, Question, indexed, rank
+import pytest
+
+from store.search.signals.ranking import Candidate, Passage, Place, Question, indexed, rank
 
 
 def test_of_what_holds_the_words_as_they_stand_statements_come_first() -> None:
@@ -73,3 +75,30 @@ def test_code_without_a_vector_is_not_waiting_for_one() -> None:
     assert indexed([Passage(9, "the pool", 1.0, 0.5), *logs]) == 1.0
     assert indexed([Passage(9, "the pool", 1.0, 0.5), Passage(10, "a pool", 1.0, None), *logs]) == 0.5
     assert indexed(logs) == 1.0 == indexed([])
+
+
+@pytest.mark.parametrize(
+    ("question", "standing"),
+    [
+        ("could you show me how to write the login", "Always write code with types when I ask how to write it."),
+        ("which libraries are used in this project", "I prefer libraries with few dependencies."),
+        ("¿cómo escribo las pruebas?", "Por favor, siempre las pruebas antes del código."),
+    ],
+)
+def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, standing: str) -> None:
+    """And what says never or always in passing does not, nor an agent's own words."""
+    told = "We talked about it yesterday, and it has always been so."
+    pool = [
+        Candidate(number, "turn", "", NOW, [Passage(number, text, 3.0, 0.8)], own=own, length=len(text))
+        for number, (text, own) in enumerate([(told, True), (standing, False), (standing, True)], 1)
+    ]
+    pool.append(Candidate(4, "turn", "", NOW, [Passage(4, "a typo", 1.0, 0.2)], own=True, length=6))
+    words = dict.fromkeys(question.split(), 1.0)
+
+    def order(asked: str) -> list[Place]:
+        return rank(Question(asked, words), pool, lambda text: frozenset(text.split()))
+
+    assert order(question)[0].record.key == 3
+    assert [place.record.key for place in order(question) if "standing" in place.why] == [3]
+    # no instruction is a number or a time
+    assert not any("standing" in place.why for place in order(f"how many days until {question}"))

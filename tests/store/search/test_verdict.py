@@ -3,7 +3,7 @@
 import pytest
 
 from store.search.signals.ranking import Candidate, Passage, Place, Question
-from store.search.signals.verdict import ACROSS, LINE, MANY, SPOKEN, Evidence, evidence, judge
+from store.search.signals.verdict import LINE, LINE_ACROSS, MANY, Evidence, evidence, judge
 
 
 @pytest.mark.parametrize(
@@ -24,25 +24,27 @@ def test_what_is_near_enough(held: float, near: float, contrast: float, number: 
 
 
 def test_the_line_is_on_the_sum() -> None:
-    """Which is higher where nothing is in another language."""
-    for own in (0.0, 0.5, 1.0):
-        line = LINE + own * SPOKEN
-        assert not Evidence(0.0, line + 0.001, 0.0, MANY, own).nothing(9)
-        assert Evidence(0.0, line - 0.001, 0.0, MANY, own).nothing(9)
+    assert not Evidence(LINE + 0.001, 0.0, 0.0, MANY).nothing(9)
+    assert Evidence(LINE - 0.001, 0.0, 0.0, MANY).nothing(9)
+
+
+def test_in_another_language_it_counts_how_far_the_best_stands_out() -> None:
+    """Hardly a word is shared there, and all are similar."""
+    across = 0.8
+    assert not Evidence(0.0, 0.3, LINE_ACROSS + 0.001, MANY, across).nothing(9)
+    assert Evidence(0.0, 0.9, LINE_ACROSS - 0.001, MANY, across).nothing(9)
+    assert not Evidence(0.0, 0.9, LINE_ACROSS - 0.001, MANY).nothing(9)
 
 
 @pytest.mark.parametrize("foreign", [1, 2, 4])
-def test_another_language_is_made_up_for_where_the_nearest_are_in_it(foreign: int) -> None:
-    """A memory in both languages would have some record near every question otherwise."""
+def test_what_is_in_another_language_is_counted(foreign: int) -> None:
     passages = [Passage(number, "", cosine=0.5) for number in range(4)]
     for number, one in enumerate(passages):
         one._language = "es" if number < foreign else "en"
-    asked, unsaid = Question("where is the office of the team?", {"q": 1.0}), Question("q", {"q": 1.0})
-    measured, unknown = (
-        evidence(one, passages, [], lambda text: frozenset(), float, lambda one: one == "es") for one in (asked, unsaid)
-    )
-    assert measured.near == pytest.approx(0.5 + ACROSS * foreign / 4) and measured.number == 4
-    assert measured.own == 1 - foreign / 4 and unknown.own == 0
+    asked = Question("where is the office of the team?", {"q": 1.0})
+    measured = evidence(asked, passages, [], lambda text: frozenset(), float, lambda one: one == "es")
+    assert (measured.near, measured.number, measured.foreign) == (0.5, 4, foreign / 4)
+    assert measured.across is (foreign == 4)
 
 
 def test_nothing_is_refused_while_most_has_no_vector_yet() -> None:
