@@ -21,8 +21,9 @@ def after_flush(memory: Memory) -> tuple[int, ...]:
         return ()
     found: tuple[int, ...] = ()
     if memory.database.value("SELECT count(*) FROM facts WHERE status = 'active'") <= FACTS:
-        looked = duplicates.nominate(database, memory.facts, memory.inbox, memory.now, actor="agent", most=MOST)
-        found = looked.proposals
+        found = duplicates.nominate(
+            database, memory.facts, memory.inbox, memory.now, actor=duplicates.ORIGIN, most=MOST
+        ).proposals
     with database.write("agent", "consolidate") as write:
         for key, value in ((_SEEN, state), (_AT, memory.now)):
             write.execute(

@@ -42,8 +42,8 @@ def show(key: str) -> str:
 class Key:
     """`id` is stable (for remapping), `keys` are in Textual's notation, `action` is a method of the screen; `label` is
     shown in the footer (empty: not in the footer); `panes` are those whose footer shows it and whose palette lists it
-    first; `verb` is the verb it runs; `words` are other labels for some panes; `kinds` of records that it applies to
-    (empty: all); `looks`: it is read-only, and allowed in a past view."""
+    first; `verb` is the verb it runs; `words` are other labels for some panes, or for a state of the record at the
+    cursor; `kinds` of records that it applies to (empty: all); `looks`: it is read-only, and allowed in a past view."""
 
     __slots__ = ("_help", "action", "id", "keys", "kinds", "label", "looks", "panes", "verb", "words")
 

@@ -58,6 +58,7 @@ KEYS = (
         "start, finish",
         "Start the task, finish it, or open it again",
         panes=(TASKS,),
+        words={"pending": "start", "in_progress": "finish", "done": "open again"},
     ),
     Key(
         "record.forget",
@@ -126,6 +127,7 @@ KEYS = (
         "pin",
         "Pin the fact, so that it never ages; or unpin it",
         panes=(FACTS, CONTEXT),
+        words={"pinned": "unpin"},
     ),
     Key("fact.move", "V", "change('global_facts.move')", "", verb="move"),
     Key(
@@ -135,6 +137,7 @@ KEYS = (
         "mute",
         "Keep the fact out of every context; or let it in again",
         panes=(CONTEXT,),
+        words={"muted": "unmute"},
     ),
     Key(
         "context.ask",
@@ -155,7 +158,7 @@ KEYS = (
         words={LIBRARIAN: "open, ask", HEALTH: "go there"},
     ),
     Key("search.why", "w", "why", "why", "Why this result: what each signal contributed", panes=(HITS,)),
-    Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
+    Key("search.related", "r", "related", "similar", "Search what is similar to the record", panes=(HITS,)),
     Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
     Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from store import CONTEXT_LIMITS, RELEVANT_FROM, Fact, Record, token_count
-from tui.commands.records.context import bar, no_room
+from tui.commands.records.context import bar, named, no_room
 from tui.lists.record_rows import WIDE, badge_style
 from tui.lists.wrapping import Pairs, heading, row
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from store import ContextPart as Part
 
 WHOLE = "whole"  # the key of the row for the full text
-NAME, TOKENS, LIMIT = 9, 5, 9  # cells of a part's name, of its cost, and of the most that it may cost
+NAME, TOKENS, LIMIT = 11, 5, 9  # cells of a part's name, of its cost, and of the most that it may cost
 LONGEST = 24  # cells of the longest bar
 HEADINGS = {
     "own": "your own text",
     "summaries": "summaries",
     "log": "today's log",
-    "window": "the conversation",
+    "window": "the last turns",
     "tools": "tools",
 }
 PASSAGES = ("own", "log")  # parts that are lines of one document
@@ -72,6 +72,7 @@ class ContextRow:
     more: str = ""  # the reason in full, where the list's heading says a part of it
     included: bool = True
     flagged: bool = False  # looks like an instruction to agents
+    muted: bool = False
     costs: tuple[tuple[str, int], ...] = ()  # for a line of bars: parts, and the tokens of each
 
 
@@ -109,6 +110,10 @@ class ContextRows:
         """Return the record of a row; None for a heading and for rows without a record."""
         return self._rows[index].record
 
+    def muted(self, index: int) -> bool:
+        """Tell whether the fact of a row is muted."""
+        return self._rows[index].muted
+
     def above(self, index: int) -> list[Line]:
         """Return the lines above a row's record in the preview: whether it is sent, and why."""
         row = self._rows[index]
@@ -123,7 +128,7 @@ class ContextRows:
         lines: list[Line] = []
         for part in self.built.parts:
             if part.text:
-                cost = f"{part.name}  {self.built.costs[part.name]:,} tokens"
+                cost = f"{named(part.name)}  {self.built.costs[part.name]:,} tokens"
                 left = f", {no_room(part)}" if part.left_out else ""
                 about = f": {ABOUT[part.name]}" if part.name in ABOUT else ""
                 lines += [
@@ -143,7 +148,7 @@ class ContextRows:
         for name, cost in row.costs:
             shown = bar(cost, CONTEXT_LIMITS.get(name, self.built.limit), longest)
             pairs += [
-                (f"{name:<{NAME}}", "dim"),
+                (f"{named(name):<{NAME}}", "dim"),
                 (f"{cost:>{TOKENS},} ", ""),
                 (f"of {limit:,}".ljust(LIMIT) if (limit := CONTEXT_LIMITS.get(name)) else " " * LIMIT, "dim"),
                 (fit(shown, room), "accent"),
@@ -241,6 +246,7 @@ def _fact(one: Considered, now: str) -> ContextRow:
         more,
         one.included,
         one.flagged,
+        one.word == "muted",
     )
 
 

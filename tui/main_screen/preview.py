@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import MemorandaError, parse_citation, unpack_key
-from tui.input.key_table import HITS, INBOX, TIMELINE
+from store import Fact, GlobalFact, MemorandaError, Task, parse_citation, unpack_key
+from tui.input.key_table import CONTEXT, FACTS, HITS, INBOX, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
+from tui.lists.context_rows import ContextRows
 from tui.main_screen.controller import first
 from tui.panes.host import Host
 from tui.widgets.preview import Preview
@@ -74,7 +75,7 @@ class PreviewController:
         if event.record_list.id == self.host.place:
             self.follow(event.record_list)
             if self.host.focused is event.record_list:
-                self.host.footer.show_kind(kind_at_cursor(event.record_list))
+                self.host.footer.show_kind(kind_at_cursor(event.record_list), states_at_cursor(event.record_list))
 
     def choose(self) -> None:
         """Open the row under the cursor: by its pane's controller, else by focusing the preview."""
@@ -144,3 +145,17 @@ def kind_at_cursor(shown: RecordList) -> str:
         kind = getattr(cast("KeyedRows", shown.rows).record(at), "kind", "")
         return f"{kind} proposal" if kind in ("merge", "forget") else "proposal"
     return unpack_key(key)[0] if shown.id in (TIMELINE, HITS) else ""
+
+
+def states_at_cursor(shown: RecordList) -> frozenset[str]:
+    """Return the states of the record at the cursor by which keys are named; none with marks."""
+    rows, at = shown.rows, shown.cursor_index
+    if shown.marks or at is None or shown.id not in (FACTS, TASKS, CONTEXT):
+        return frozenset()
+    record = cast("KeyedRows | ContextRows", rows).record(at)
+    record = record.own if isinstance(record, GlobalFact) else record
+    if isinstance(record, Task):
+        return frozenset((record.status,))
+    pinned = isinstance(record, Fact) and record.pinned
+    muted = isinstance(rows, ContextRows) and rows.muted(at)
+    return frozenset([*(["pinned"] if pinned else []), *(["muted"] if muted else [])])

@@ -142,7 +142,7 @@ class SearchController:
 
         record = self.host.pane.record
         if record is None or isinstance(record, Step) or type(record).__name__.lower() not in KINDS:
-            self.host.say("Nothing is selected that something could be related to.", "warning")
+            self.host.say("Nothing is selected that something could be similar to.", "warning")
         else:
             self.search_for(f"related:{record.citation} ")
 
@@ -224,15 +224,15 @@ class SearchController:
         the selected one keeps its line as far as its group allows."""
         from tui.render.levels import grouped
 
-        shown, rows = self._list, self._rows
+        shown, rows, query = self._list, self._rows, self._bar.query_text
         if held and stay and rows is not None:
             count = min(len(rows), round(shown.scroll_offset.y) + shown.size.height)
             waiting = {hit.key for hit in answer.waiting}
             seen = [hit for index in range(count) if (hit := rows.hit(index)) is not None]
             visible_hits = [hit for hit in seen if hit.key not in waiting]
             keys = {hit.key for hit in visible_hits}
-            return grouped(answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
-        groups = grouped(answer)
+            return grouped(query, answer, visible_hits, [hit for hit in answer.hits if hit.key not in keys])
+        groups = grouped(query, answer)
         above = int(bool(self._none_exact(answer)))
         if not stay or shown.cursor_index is None or not answer.hits:
             return groups
@@ -267,7 +267,7 @@ class SearchController:
         """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
         from tui.render.levels import grouped, shown_of
 
-        sorted_hits = [hit.key for _, hits in grouped(answer) for hit in hits]
+        sorted_hits = [hit.key for _, hits in grouped(self._bar.query_text, answer) for hit in hits]
         shown = shown_of(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more under Near below; {named('search.open')} enter sorts"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import tabs, title
-from tui.main_screen.preview import kind_at_cursor
+from tui.main_screen.preview import kind_at_cursor, states_at_cursor
 from tui.main_screen.sidebar import SidebarController, SidebarHost
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
@@ -114,9 +114,11 @@ class TopBarController:
         self.host.search_bar.tell(figures, self.host.model_forms())
 
     def draw_titles(self) -> None:
-        """Draw the line above the current list, and the top line."""
+        """Draw the line above the current list, and the top line; name the keys by what the record at the cursor is."""
         host, name = self.host, self.host.current
         self.draw()
+        if isinstance(host.focused, RecordList):
+            host.footer.show_kind(kind_at_cursor(host.focused), states_at_cursor(host.focused))
         bar = host.bar("chips")
         if host.searching:
             host.draw_found()
@@ -136,7 +138,8 @@ class TopBarController:
             whole = [] if focused.id == LIBRARIAN else _whole()  # there z begins a question
             self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *whole])
         elif isinstance(focused, RecordList):
-            self.host.footer.show_pane(focused.id or "", _marked(focused), kind_at_cursor(focused))
+            kind, states = kind_at_cursor(focused), states_at_cursor(focused)
+            self.host.footer.show_pane(focused.id or "", _marked(focused), kind, states)
         elif focused is not None and focused.id == "query" and (found := self.host.search_filters.completions()):
             pieces = [(" tab ", "$footer-key-foreground bold", f"complete_filter({found[0][0]!r})")]
             for text, count in found:

@@ -11,25 +11,33 @@ LONGEST = 40  # maximum characters of a repeated question
 
 
 def grouped(
-    answer: "SearchAnswer", hits: "Sequence[Hit] | None" = None, later: "Sequence[Hit]" = ()
+    question: str, answer: "SearchAnswer", hits: "Sequence[Hit] | None" = None, later: "Sequence[Hit]" = ()
 ) -> "list[tuple[str, list[Hit]]]":
     """Return (heading, its hits) in the order shown: the exact ones, then the near ones, each in the order of `hits`
     (default: best first), then those that came `later`; without any hit, the nearest; at last what waits in the inbox.
-    A query without words has no levels, and its group no heading."""
+    What is near to a record is called similar. A query without words has no levels, and its group no heading."""
     waiting = [(f"Waiting in the inbox {answer.waits:,}", answer.waiting)] if answer.waiting else []
     shown = answer.hits if hits is None else hits
     if shown and (answer.words is None or not answer.words.own):
         return [("", [*shown, *later]), *waiting]
     exact = [hit for hit in shown if hit.level == EXACT]
     near = [hit for hit in shown if hit.level != EXACT]
+    word = "Similar" if any(filter.startswith("related:") for filter in _filters(question)) else "Near"
     groups = [
         (f"Exact {max(answer.exact, len(exact)):,}", exact),
-        (f"Near {max(len(near), answer.total - answer.exact):,}", near),
+        (f"{word} {max(len(near), answer.total - answer.exact):,}", near),
         ("More", list(later)),
         (f"Nothing near; the nearest {len(answer.nearest):,}", [] if shown else answer.nearest),
         *waiting,
     ]
     return [(heading, hits) for heading, hits in groups if hits]
+
+
+def _filters(question: str) -> "list[str]":
+    """Return the filters in a query."""
+    from store import query_filters
+
+    return [question[start:end].lower() for start, end in query_filters(question)]
 
 
 def shown_of(answer: "SearchAnswer") -> str:

@@ -78,28 +78,32 @@ class Footer(Bar):
         super().__init__(id=id)
         self._pane = ""
         self._kind = ""
+        self._states: frozenset[str] = frozenset()
         self._first: Sequence[Piece] = ()
         self._keys: tuple[Key, ...] = KEYS
         self._words: Mapping[str, str] = {}
         self.remapped: Mapping[str, str] = {}
         self.looking = False  # whether the view is read-only, which omits keys that write
 
-    def show_pane(self, pane: str, first: Sequence[Piece] = (), kind: str = "") -> None:
-        """Show the keys of a pane, after `first`; where the `kind` of the record at the cursor is known, only those
-        that apply to it."""
-        if (pane, first, kind) != (self._pane, self._first, self._kind):
-            self._pane, self._first, self._kind = pane, first, kind
+    def show_pane(
+        self, pane: str, first: Sequence[Piece] = (), kind: str = "", states: frozenset[str] = frozenset()
+    ) -> None:
+        """Show the keys of a pane, after `first`. Where the `kind` of the record at the cursor is known, show only
+        those that apply to it; name them by what they do to one in its `states`."""
+        if (pane, first, kind, states) != (self._pane, self._first, self._kind, self._states):
+            self._pane, self._first, self._kind, self._states = pane, first, kind, states
             self._draw()
 
-    def show_kind(self, kind: str) -> None:
-        """Show the keys of the same pane for a record of another kind; a hint stays."""
-        if self._pane and kind != self._kind:
-            self._kind = kind
+    def show_kind(self, kind: str, states: frozenset[str]) -> None:
+        """Show the keys of the same pane for another record; a hint stays."""
+        if self._pane and (kind, states) != (self._kind, self._states):
+            self._kind, self._states = kind, states
             self._draw()
 
     def show_keys(self, keys: tuple[Key, ...], words: Mapping[str, str] = {}) -> None:
         """Show these keys, for a screen with keys of its own; `words` are other labels of some, by id."""
         self._keys, self._words, self._pane, self._kind = keys, words, PLAN, ""
+        self._states = frozenset()
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
@@ -139,7 +143,8 @@ class Footer(Bar):
         return len(key.shown(self.remapped)) + len(self._word(key)) + 3
 
     def _word(self, key: Key) -> str:
-        return self._words.get(key.id) or key.words.get(self._pane, key.label)
+        of_state = (key.words[state] for state in sorted(self._states) if state in key.words)
+        return self._words.get(key.id) or next(of_state, key.words.get(self._pane, key.label))
 
 
 def _content(pieces: Sequence[Piece]) -> Content:

@@ -14,6 +14,7 @@ def test_a_flush_nominates_what_the_new_facts_repeat_and_says_nothing_twice(memo
     session_flush.flush(memory)
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.origin) == ("supersede", "duplicates")
+    assert memory.history.steps(record=("proposal", asked.id))[0].actor == "duplicates", "one name, here and there"
     steps = len(memory.history.steps())
     session_flush.flush(memory)
     assert len(memory.inbox.waiting()) == 1 and len(memory.history.steps()) == steps

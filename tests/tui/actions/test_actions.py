@@ -170,6 +170,8 @@ class TestBulk:
         async with opened(story.folder) as person:
             await person.press("space", "space", "p")
             assert [row[1] for row in person.rows[:2]] == ["★", "★"]
+            await person.press("g")
+            assert " p unpin " in person.lines[-1]
             await person.press("g", "space", "space", "p")
             assert person.toasts == ["Unpinned 2 facts, u to undo"] and [row[1] for row in person.rows[:2]] == [
                 "▲",
@@ -236,6 +238,18 @@ class TestTasks:
             await person.press("m")
             assert person.toasts == ["Open again: A#4, u to undo"]
             assert steps(story) == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
+
+    async def test_the_key_says_what_it_does_to_this_one(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5")
+            assert person.tasks[0].startswith("▸◧") and person.lines[-1].startswith(" m finish  ")
+            await person.press("m", "H")
+            await person.put_cursor(_task(2), "tasks")
+            assert person.main.footer.content.plain.startswith(" m open again ")  # below the message
+            await person.press("m")
+            await person.until(lambda: person.main.footer.content.plain.startswith(" m start  "))
+            await person.press("space", "home")
+            assert "m start, finish" in person.lines[-1], "the marked one is not the one at the cursor"
 
     async def test_correct_and_refuse(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

@@ -48,7 +48,7 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
     async with opened(story.folder, size) as person:
         await ask(person, "does the build deploy on Jenkins?")
         rows = shown(person)
-        static = next(row for row in rows if "static" in row)
+        static = next(row for row in rows if "fixed text" in row)
         assert "270" in static and any(block in static for block in "▏▎▍▌▋▊▉█")
         heads = [row.split("─")[0].strip() for row in rows if "──" in row]
         assert heads[:2] == ["1 fact in", "2 facts left out"]
@@ -71,9 +71,9 @@ async def test_each_part_has_one_cost_and_its_limit(story: Story, size: tuple[in
     async with opened(story.folder, size) as person:
         await ask(person, "does the build deploy on Jenkins?")
         bars = " ".join(" ".join(row.split()) for row in shown(person)[:2])
-        assert f"static {built.costs['static']:,} of 400 " in bars and f"facts {facts.tokens:,} of 150 " in bars
+        assert f"fixed text {built.costs['static']:,} of 400 " in bars and f"facts {facts.tokens:,} of 150 " in bars
         await person.press("g")
-        assert f"static {built.costs['static']:,} tokens: the same for every question" in told(person)
+        assert f"fixed text {built.costs['static']:,} tokens: the same for every question" in told(person)
         assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in told(person)
 
 
@@ -111,6 +111,7 @@ async def test_confirming_brings_a_fact_back_and_muting_keeps_it_out(story: Stor
         assert person.toasts[-1].startswith("Muted F#") and person.at == "context"
         with story.open() as memory:
             assert memory.mutes.among([story.facts["jenkins"]])
+        await person.until(lambda: " - unmute " in person.main.footer.content.plain)
         await person.press("-")
         await person.until(lambda: told(person).startswith("Sent "))
         await person.press("u")

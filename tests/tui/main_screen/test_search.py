@@ -488,13 +488,16 @@ class TestRelated:
             assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
             assert not any("F#5 " in row for row in person.hits)
             assert person.sees("related:F#5 ×")
+            assert [heading.split()[0] for heading in person.headings] == ["Similar"], "not what is linked to it"
+            await person.press("enter")
+            assert " r similar " in person.lines[-1]
 
     async def test_where_nothing_is_selected_it_says_so(self, tmp_path: Path) -> None:
         with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", Clock()):
             pass
         async with opened(tmp_path) as person:
             await person.press("r")
-            assert person.toasts == ["Nothing is selected that something could be related to."]
+            assert person.toasts == ["Nothing is selected that something could be similar to."]
 
 
 async def test_the_doctor_is_a_click_away_in_the_app(folder: Path) -> None:

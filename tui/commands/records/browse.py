@@ -29,7 +29,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     waits, answer.waiting = answer.waits, []  # agents run this too: how many, and what they say only where asked for
     said = levels.none_exact(query, answer)
     lines = [visible(said)] if said else []
-    for heading, hits in levels.grouped(answer):
+    for heading, hits in levels.grouped(query, answer):
         lines += [heading] if heading else []
         for place, hit in enumerate(hits):
             if given.explain and place:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from store import Context, ContextPart
     from tui.input.argument_parser import ParsedArguments
 
+NAMES = {"static": "fixed text", "own": "your text", "log": "today", "window": "last turns"}
+"""Names of parts of a context as a person reads them, where they are others than in `--json`."""
 BAR = 24  # cells of a bar for the whole budget
 EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
@@ -141,7 +143,7 @@ def _lines(built: "Context", now: str) -> list[str]:
     for part in built.parts:
         left = f"  {no_room(part)}" if part.left_out else ""
         cost = built.costs[part.name]
-        lines.append(f"{part.name:<10} {cost:>5,}  {bar(cost, built.limit, BAR)}{left}".rstrip())
+        lines.append(f"{named(part.name):<10} {cost:>5,}  {bar(cost, built.limit, BAR)}{left}".rstrip())
     lines.append("")
     lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
     for one in built.considered:
@@ -157,6 +159,11 @@ def _lines(built: "Context", now: str) -> list[str]:
         ]
         lines += [f"{WARNING} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
     return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+
+
+def named(part: str) -> str:
+    """Return the name of a part as a person reads it."""
+    return NAMES.get(part, part)
 
 
 def no_room(part: "ContextPart") -> str:
