@@ -1,5 +1,5 @@
-"""Settings: each with its value, its default and where it is from. Enter changes one in place, `x` takes it out of its
-file, `u` undoes what was changed here, `/` finds settings by words."""
+"""Settings: each with its value, its default and where it is from. Enter changes one in place, the arrows choose among
+few values, `x` takes it out of its file, `u` undoes what was changed here, `/` finds settings by words."""
 
 from __future__ import annotations
 
@@ -80,6 +80,8 @@ class SettingsScreen(ListScreen["str | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", "Close", id="settings.close", tooltip="Close the settings"),
         Binding("c", "edit", "Change", id="settings.edit", tooltip="Change the value"),
+        Binding("right", "step(1)", "Next", id="settings.next", tooltip="The next of its values"),
+        Binding("left", "step(-1)", "Before", id="settings.previous", tooltip="The value before"),
         Binding("x", "unset", "Default", id="settings.unset", tooltip="Take it out of its file"),
         Binding(UNDO, "undo", "Undo", id="settings.undo", tooltip="Undo the last change made here"),
         Binding("slash", "find", "Find", id="settings.find", tooltip="Find settings by words"),
@@ -117,6 +119,8 @@ class SettingsScreen(ListScreen["str | None"]):
     def _keys(self) -> None:
         value = self._value
         keys = [*([("enter", _does(value), "edit")] if value is not None else []), ("/", "find", "find")]
+        if value is not None and value.setting.kind == "choice":
+            keys.insert(1, ("← →", "values", "step(1)"))
         if value is not None and value.source in ("user", "project"):
             keys.append(("x", "default again", "unset"))
         if self._changes:
@@ -153,12 +157,13 @@ class SettingsScreen(ListScreen["str | None"]):
     def on_ask_bar_edited(self, event: AskBar.Edited) -> None:
         """Narrow the themes to those that are near to what is typed."""
         if self._editing and self._value is not None:
-            self._describe("" if event.text == typed(self._value.value) else event.text)
+            whole = event.text in (typed(self._value.value), *self.app.available_themes)
+            self._describe("" if whole else event.text)
 
     # changes
 
-    def action_edit(self) -> None:
-        """Change the setting under the cursor: a switch and a choice at once, another in a line."""
+    def action_edit(self, step: int = 1) -> None:
+        """Change the setting under the cursor: a switch and a choice at once, by `step`, another in a line."""
         value = self._value
         if value is None:
             return
@@ -171,17 +176,33 @@ class SettingsScreen(ListScreen["str | None"]):
             self._put(value, as_text(not value.value))
         elif value.setting.kind == "choice":
             choices = value.setting.choices
-            self._put(value, choices[(choices.index(value.value) + 1) % len(choices)])
+            self._put(value, choices[(choices.index(value.value) + step) % len(choices)])
         else:
-            self._ask_value(value, typed(value.value))
+            self._ask_value(value, self._typed(value))
+
+    def action_step(self, step: int) -> None:
+        """Take the next of the values of a switch or a choice, or the one before."""
+        if self._value is not None and self._value.setting.kind in ("bool", "choice"):
+            self.action_edit(step)
+
+    def _typed(self, value: Value) -> str:
+        """Return a value as it is typed; the theme that is shown where none is set."""
+        return typed(value.value) or (self.app.theme if value.name == "theme" else "")
 
     def _ask_value(self, value: Value, text: str) -> None:
         self._editing = True
         self._ask(value.name, text, lambda text: self._put(value, text.strip()), "saves")
+        if value.name == "theme":
+            self.query_one(AskBar).offer(sorted(self.app.available_themes))
+            self.put_keys([("enter", "saves", "submit"), ("↑ ↓", "choose", "choose(1)")], "cancels", "cancel")
 
     def _ask(self, label: str, value: str, answer: Callable[[str], None], does: str, one_key: bool = False) -> None:
         self.query_one(AskBar).ask(label, value, answer, over=True, one_key=one_key)
         self.put_keys([("enter", does, "submit")], "cancels", "cancel")
+
+    def action_choose(self, step: int) -> None:
+        """Put the next of the choices, for a click."""
+        self.query_one(AskBar).choose(step)
 
     def action_submit(self) -> None:
         self.query_one(AskBar).submit()
@@ -223,16 +244,18 @@ class SettingsScreen(ListScreen["str | None"]):
     def _put(self, value: Value, text: str) -> None:
         own = value.source in ("user", "project")
         before = typed(value.value) if own else None
-        if not text:  # nothing typed: the default
+        if not text and own:  # nothing typed: the default
             self.action_unset()
             return
         if value.name == "theme":
             text = {name.casefold(): name for name in self.app.available_themes}.get(text.casefold(), text)
-        if value.name == "theme" and text not in self.app.available_themes:
+        if value.name == "theme" and text and text not in self.app.available_themes:
             listed = ", ".join(sorted(self.app.available_themes))
             self.say(f"There is no theme “{text[:40]}”. There are {listed}.", "warning")
             self.call_after_refresh(self._ask_value, value, text)  # once the bar is left
-        elif text != typed(value.value):
+        elif text in ("", self._typed(value)):
+            self.say(f"{value.name} is {text or typed(value.value) or 'the default'} already: nothing was changed.")
+        else:
             self._change(SettingChange(value.path if own else user_config_path(), value.name, before, text))
 
     @work(thread=True, group="settings", exit_on_error=False, description="change a setting")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -27,7 +27,7 @@ LETTER = 4  # the same for a single letter
 
 
 class Line(Field):
-    """The input of the prompt bar: Escape cancels, Tab completes, up and down browse the history."""
+    """The input of the prompt bar: Escape cancels, Tab completes, up and down browse the history, or the choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+c", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
@@ -42,6 +42,7 @@ class Line(Field):
         self._place = 0
         self.verbs = False  # whether it takes a verb, with completion and history
         self.live = False  # whether losing the focus cancels the question
+        self.choices: Sequence[str] = ()  # what up and down choose among, where it takes no verb
 
     def put(self, text: str) -> None:
         self.value = text
@@ -62,10 +63,23 @@ class Line(Field):
             self.put(completed(self.value))
 
     def action_past(self, step: int) -> None:
+        if self.choices:
+            self._choose(-step)
+            return
         place = self._place + step
         if self.verbs and 0 <= place <= len(self._past):
             self._place = place
             self.put(self._past[-place] if place else "")
+
+    def _choose(self, step: int) -> None:
+        """Put the next of the choices, or the first that has what was typed; typing replaces it."""
+        begun, choices = self.value.strip().casefold(), self.choices
+        if begun in choices:
+            self.put(choices[(choices.index(begun) + step) % len(choices)])
+        else:
+            found = [choice for choice in choices if begun in choice] or choices
+            self.put(found[0 if step > 0 else -1])
+        self.selection = Selection(0, len(self.value))
 
     def on_focus(self, event: events.Focus) -> None:
         self.live = True
@@ -144,6 +158,7 @@ class AskBar(Kept, Horizontal):
         self._show(True)
         line = self.query_one("#line", Line)
         line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # for late events
+        line.choices = ()
         self._start = value
         self._one_key = False
         line.put(visible(value))
@@ -172,6 +187,14 @@ class AskBar(Kept, Horizontal):
     def complete(self) -> None:
         """Complete a verb, as Tab does."""
         self.query_one("#line", Line).action_complete()
+
+    def offer(self, choices: Sequence[str]) -> None:
+        """Let up and down choose among these answers."""
+        self.query_one("#line", Line).choices = choices
+
+    def choose(self, step: int) -> None:
+        """Put the next of the choices, as the arrows do."""
+        self.query_one("#line", Line).action_past(-step)
 
     def leave(self) -> None:
         """Cancel, as Escape does."""

@@ -212,6 +212,44 @@ async def test_an_emptied_value_is_the_default(story: Story) -> None:
         assert "theme" not in Path(user_config_path()).read_text()
 
 
+async def test_arrows_choose_a_theme_and_what_is_as_it_was_is_said(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await settings(person, "theme")
+        await person.press("enter")
+        assert person.sees("enter saves", "↑ ↓ choose")
+        await person.press("enter")
+        assert person.toasts == ["theme is textual-dark already: nothing was changed."]
+        await person.press("enter", "down", "down", "up")
+        assert person.app.screen.query_one("#line", Input).value == "textual-light"
+        await person.paste("sol")
+        await person.press("down", "enter")
+        await person.until(lambda: person.app.theme == "solarized-dark" and told(person)["Value"] == "solarized-dark")
+        await person.press("enter", "enter")
+        assert person.toasts == ["theme is solarized-dark already: nothing was changed."]
+        await person.press("x")
+        await person.until(lambda: told(person)["Value"] == '""')
+        await person.press("enter", "ctrl+u", "enter")
+        assert person.toasts == ["theme is the default already: nothing was changed."]
+
+
+async def test_arrows_choose_among_few_values(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await settings(person, "search.setting")
+        assert person.sees("← → values")
+        before = told(person)["Value"]
+        await person.press("right")
+        await person.until(lambda: told(person)["Value"] != before)
+        await person.press("right")
+        await person.until(lambda: told(person)["Value"] not in (before, "seed"))
+        await person.press("left", "left")
+        await person.until(lambda: told(person)["Value"] == before)
+        person.app.screen.query_one("#settings", RecordList).select("agent.seconds")
+        await person.settle()
+        said = person.said
+        await person.press("right")
+        assert person.at == "settings" and person.said == said and not person.sees("← → values")
+
+
 @pytest.mark.parametrize("typed", ["textual-light", "Nord"])
 async def test_a_change_counts_at_once_and_a_theme_is_found_whatever_its_capitals(story: Story, typed: str) -> None:
     async with opened(story.folder, WIDE) as person:
