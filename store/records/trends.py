@@ -50,7 +50,9 @@ def recall(database: Database, now: str) -> Trend:
     )
     weeks = _weeks(database, source, now)
     shares = tuple(100 * used / sent if sent else None for used, sent in weeks)
-    return Trend("recall", "of what agents were sent, how much their answers cited", "%", _ends(now), shares)
+    return Trend(
+        "recall", "of the records that agents were sent, how many their answers cited", "%", _ends(now), shares
+    )
 
 
 def ages(database: Database, now: str) -> Trend:

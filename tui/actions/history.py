@@ -21,7 +21,7 @@ from store import (
 )
 from store import pack_key as pack
 from store import unpack_key as unpack
-from tui.actions.support import made, many, write
+from tui.actions.support import cited, key_of, many, write
 from tui.input.key_table import INBOX, named
 from tui.render.plurals import count
 from tui.workers.engine import touched
@@ -40,7 +40,11 @@ RECORD_TABLES = frozenset(("facts", "decisions", "tasks", "proposals", "iteratio
 def checkpoint(screen: ActionHost) -> None:
     def answer(text: str) -> None:
         if text.strip():
-            write(screen, lambda memory: memory.checkpoints.take(text), made("Made checkpoint", "checkpoint"))
+            write(
+                screen,
+                lambda memory: memory.checkpoints.take(text),
+                lambda new: (f"Made checkpoint {cited('checkpoint', new)}: {text.strip()}", key_of("checkpoint", new)),
+            )
         else:
             screen.say("No checkpoint was made: it needs a name to be found by.", "warning")
 

@@ -98,8 +98,7 @@ def refuse(screen: ActionHost, things: Things, reason: str) -> None:
 
 def made(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
     """Return a function that maps a new record's id to (message, key)."""
-    undo = "" if kind == "checkpoint" else undoes()
-    return lambda new: (f"{word} {cited(kind, new)}{undo}", key_of(kind, new))
+    return lambda new: (f"{word} {cited(kind, new)}{undoes()}", key_of(kind, new))
 
 
 def key_of(kind: str, number: object) -> int | None:

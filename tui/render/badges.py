@@ -40,12 +40,13 @@ KIND_GLYPHS = {
     "document": "¶",
     "proposal": "◇",
 }
+TASK_WORDS = {"pending": "open", "in_progress": "in progress", "done": "done"}
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 
 
 def state_word(status: str) -> str:
-    """Return the label of a status: `superseded` is stored and shown as `replaced`."""
-    return FACT_BADGES.get(status, ("", status))[1]
+    """Return the label of a status: `superseded` is stored and shown as `replaced`, `pending` as `open`."""
+    return TASK_WORDS.get(status) or FACT_BADGES.get(status, ("", status))[1]
 
 
 def fact_badge(fact: "Fact", now: str) -> str:

@@ -354,7 +354,7 @@ def described(value: Value, themes: Sequence[str]) -> list[Line]:
         field("From", visible(where) or "the default: no file and no variable sets it"),
         field(
             "Takes",
-            f"{', '.join(themes)} ({named('theme.choose')} in any list chooses one)"
+            f"{', '.join(themes)} ({named('theme.choose')} in any pane chooses one)"
             if value.name == "theme"
             else setting.takes,
         ),

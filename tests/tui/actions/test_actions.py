@@ -248,6 +248,7 @@ class TestTasks:
             assert person.main.footer.content.plain.startswith(" m open again ")  # below the message
             await person.press("m")
             await person.until(lambda: person.main.footer.content.plain.startswith(" m start  "))
+            assert "A#2  task · open" in person.preview, "as its chip says"
             await person.press("space", "home")
             assert "m start, finish" in person.lines[-1], "the marked one is not the one at the cursor"
 
@@ -425,10 +426,10 @@ class TestCheckpoints:
             await person.press("b")
             assert person.sees("checkpoint name")
             await answer(person, "before lunch")
-            assert person.toasts == ["Made checkpoint K#2"] and person.at == "facts"
+            assert person.toasts == ["Made checkpoint K#2: before lunch"] and person.at == "facts"
             await person.press("3", "a")
             await answer(person, "after lunch")
-            assert person.toasts == ["Made checkpoint K#3"]
+            assert person.toasts == ["Made checkpoint K#3: after lunch"]
             assert ["after lunch" in person.checkpoints[0], "before lunch" in person.checkpoints[1]] == [True, True]
             assert person.record is not None and person.record.citation == "K#3"
             await person.press("b", "escape")

@@ -56,7 +56,7 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         jenkins = next(row for row in rows if "Jenkins f" in row)
         assert nuts.strip().startswith("★") and "pinned" in nuts
         assert jenkins.strip().startswith("▲") and "stale" in jenkins
-        assert "tokens" in person.title
+        assert "tokens" in person.title and "ask another: I" in person.title
 
 
 @SIZES

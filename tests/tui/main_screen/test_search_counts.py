@@ -29,3 +29,10 @@ async def test_every_kind_has_its_number(story: Story) -> None:
         await user.until(lambda: "Facts 130 ×" in user.title)
         await user.press("d")
         await user.until(lambda: "Decisions 12 ×" in user.title and "Facts 130" in user.title)
+
+
+async def test_a_search_by_kind_alone_counts_the_others_too(story: Story) -> None:
+    async with opened(story.folder, WIDE) as user:
+        await user.search("kind:decision")
+        await user.until(lambda: "Decisions 15 ×" in user.title)
+        assert "All 0" not in user.title and "Facts 140" in user.title

@@ -130,7 +130,7 @@ async def test_all_themes_are_seen_and_fewer_while_one_is_typed(story: Story) ->
     async with opened(story.folder, NARROW) as person:
         await settings(person, "theme")
         shown = " ".join(" ".join(line.split()) for line in person.lines)
-        assert ", ".join(sorted(person.app.available_themes)) in shown and "(T in any list chooses one)" in shown
+        assert ", ".join(sorted(person.app.available_themes)) in shown and "(T in any pane chooses one)" in shown
         await person.press("enter")
         for typed, names in (("nor", "nord"), ("drakula", "dracula"), ("solar", "solarized-dark, solarized-light")):
             await person.press("ctrl+u")

@@ -25,7 +25,7 @@ class SearchFilters:
         self.host = host
         self._query, self._ask = query, ask
         self._kinds = kinds({})  # of what was found without the filter for a kind
-        self._asked = ""  # the query without that filter, of which they are
+        self._asked: str | None = None  # the query without that filter, of which they are
         self._facets: Sequence[Facet] = ()  # by what a search can be narrowed, once counted
 
     def now(self) -> dict[str, str]:

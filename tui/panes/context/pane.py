@@ -16,7 +16,10 @@ LONGEST = 30  # maximum cells of a question in the title
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     tokens = f"{counts['tokens']:,}{' tokens' if short > 1 else ' of 3,050 tokens'}" if "tokens" in counts else None
     text = view.question
-    question = f"“{text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}”" if text and not short else None
+    asks = f"ask {'another' if text else 'a question'}: {key('context.ask')}"
+    question = (
+        f"“{text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}”  {asks}" if text and not short else asks
+    )
     return [(question, "ask_for('context.ask')"), (tokens, "")]
 
 

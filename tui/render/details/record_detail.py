@@ -280,7 +280,7 @@ def _belonging(memory: Memory, name: str, iteration: int) -> list[Line]:
 
 def _task(memory: Memory, task: Task, now: str) -> list[Line]:
     lines: list[Line] = [
-        head("task", task, task.status.replace("_", " ")),
+        head("task", task, state_word(task.status)),
         *words(task.text, "title"),
         [],
         row("Added", when(task.created_at, now)),
