@@ -77,7 +77,7 @@ def _run(arguments: list[str]) -> int:
         return _application(place, cwd) if shown else _overview(place, cwd, as_json)
     found = command_table.find(rest)
     if found is None:
-        raise _unknown(rest[0])
+        raise _unknown(command_table.command_word(rest))
     verb, typed = found
 
     def ask(question: str, lines: Sequence[str] = ()) -> bool:

@@ -584,6 +584,7 @@ def test_an_empty_db_is_not_another_file(do: Do, lived: Path, words):
 ERRORS = (
     (("rember", "x"), 2, "usage", "Did you mean `memoranda remember`?"),
     (("tymeline",), 2, "usage", "Did you mean `memoranda timeline`?"),
+    (("memory", "forgt", "2"), 2, "usage", "Did you mean `memoranda forget`?"),
     (("zzz",), 2, "usage", "See `memoranda --help`."),
     (("--frobnicate",), 2, "usage", "See `memoranda --help`."),
     (("remember",), 2, "usage", "remember wants TEXT…"),

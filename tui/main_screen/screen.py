@@ -261,8 +261,8 @@ class MainScreen(ResponsiveScreen[None]):
     def on_search_bar_typed(self) -> None:
         self.top_bar.draw_footer()
 
-    def on_search_bar_entered(self) -> None:
-        self.search.entered()
+    def on_search_bar_entered(self, event: SearchBar.Entered) -> None:
+        self.search.entered(event)
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
         self.search.cleared(event)

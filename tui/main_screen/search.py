@@ -6,12 +6,13 @@ and new ones are added below. Enter waits briefly for embeddings, and selects th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
 from store import SEARCHABLE, MemorandaError
+from tui.input.commands.command_table import typed_command
 from tui.input.key_table import HITS, INBOX, named
 from tui.main_screen.lists.search_filters import SearchFilters
 from tui.panes.host import Host
@@ -49,6 +50,8 @@ class SearchHost(Host, Protocol):
     def size_hits(self, height: int | str) -> None: ...
     def follow(self, source: RecordList) -> None: ...
     def select_wanted(self, *names: str) -> None: ...
+    def run_line(self, line: str) -> None: ...
+    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None: ...
 
 
 class SearchController:
@@ -310,7 +313,27 @@ class SearchController:
 
     # focus
 
-    def entered(self) -> None:
+    def entered(self, event: SearchBar.Entered) -> None:
+        command, certain = typed_command(self._bar.query_text) if event.submitted else ("", False)
+        if certain:
+            self._run(command)
+        elif command:
+            self._ask_whether(command)
+        else:
+            self._enter_hits()
+
+    def _run(self, command: str) -> None:
+        self._leave()
+        self.host.app.call_later(self.host.run_line, command)  # once the list has the focus
+
+    def _ask_whether(self, command: str) -> None:
+        """Ask whether words that would be a command after `:` are one."""
+        from tui.widgets.prompt_bar import YES
+
+        run = lambda text: self._run(command) if text.lower() in YES else self._enter_hits()  # noqa: E731
+        self.host.ask(f"Run “{command[:60]}”? y/n (n searches)", "", run, one_key=True)
+
+    def _enter_hits(self) -> None:
         bar = self._bar
         if bar.waiting or bar.thinking:
             self._to_hits = True

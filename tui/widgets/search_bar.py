@@ -69,7 +69,11 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         """The query changed."""
 
     class Entered(Message):
-        """The user moves on to the hits."""
+        """The user moves on to the hits; `submitted` if by Enter, which runs a command that was typed."""
+
+        def __init__(self, submitted: bool) -> None:
+            super().__init__()
+            self.submitted = submitted
 
     class Failed(Message):
         def __init__(self, error: MemorandaError) -> None:
@@ -212,7 +216,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         if self.waiting and self._debounce is not None:
             self._debounce.stop()
             self._seek()  # typing has ended
-        self.post_message(self.Entered())
+        self.post_message(self.Entered(True))
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "up" or (event.key == "down" and self._place):
@@ -220,7 +224,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
             self._go_back(1 if event.key == "up" else -1)
         elif event.key == "down" and self.query_text.strip():
             event.stop()
-            self.post_message(self.Entered())
+            self.post_message(self.Entered(False))
         elif event.key == "tab" and self.completes():
             event.stop()
             event.prevent_default()

@@ -534,3 +534,33 @@ async def test_what_an_agent_adds_joins_the_hits_on_the_screen(folder: Path) -> 
         with Memory.open(str(folder / ".memoranda" / "memory.db"), "mcp", Clock()) as memory:
             memory.facts.remember("The new kettle is blue", actor="mcp:codex")
         await person.until(lambda: person.sees("kettle"))
+
+
+async def test_a_command_typed_in_the_search_is_run(folder: Path) -> None:
+    """`/` opens the search, so who types `/memory forget 2` anywhere has typed `memory forget 2` there."""
+    async with opened(folder) as person:
+        await person.press("slash")
+        await person.paste("/memory forget F#1")
+        await person.press("enter")
+        await person.until(lambda: any(toast.startswith("Forgot F#1.") for toast in person.toasts))
+        assert person.main.search.active is False
+        await person.search("memory forget 2")
+        await person.press("down")
+        assert person.at == "hits" and not person.sees("Run “"), "only Enter runs it"
+        await person.press("slash", "enter")
+        assert person.sees("Run “memory forget 2”? y/n (n searches)")
+        await person.press("y")
+        await person.until(lambda: any(toast.startswith("Forgot F#2.") for toast in person.toasts))
+        await person.press("slash")
+        await person.paste("/memory forgt F#5")
+        await person.press("enter")
+        await person.until(lambda: person.sees("There is no command “forgt”. Run “forget F#5”? y/n"))
+
+
+async def test_words_that_are_no_command_are_only_looked_for(folder: Path) -> None:
+    async with opened(folder) as person:
+        for words in ("memory", "memory leak in the queue", "forget 2", "/etc/hosts"):
+            await person.search(words)
+            await person.press("enter")
+            assert not person.sees("Run “") and not person.toasts
+            await person.press("escape", "escape")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tui.input.commands.command import Verb
 
+MEMORY = "memory"  # before any verb, as in `/memory forget 12`
 VERBS: tuple[Verb, ...]
 BY_NAME: dict[str, Verb]
 SLASH: dict[str, Verb]
@@ -38,7 +39,7 @@ def __getattr__(name: str) -> object:
 
 
 def find(words: list[str]) -> tuple[Verb, list[str]] | None:
-    """Split a typed line into its verb and the rest: `/memory add x`, `memory add x`, `remember x`."""
+    """Split a typed line into its verb and the rest: `/memory add x`, `memory add x`, `remember x`, `memory undo`."""
     if not words:
         return None
     first = words[0].removeprefix("/").lower()
@@ -49,4 +50,20 @@ def find(words: list[str]) -> tuple[Verb, list[str]] | None:
                 return verb, words[2:]
             if first == verb.name or first in verb.slash:
                 return verb, words[1:]
-    return None
+    return find(words[1:]) if first == MEMORY else None
+
+
+def typed_command(text: str) -> tuple[str, bool]:
+    """Return the command that a search or a question is, empty if it is none, and whether that is certain:
+    `/memory forget 12` is; `memory forget 12` may also be words to look for, after the `/` that opens a search."""
+    words = text.split()
+    if not words or not (words[0].startswith("/") or words[0].lower() == MEMORY):
+        return "", False
+    certain = words[0].startswith("/")
+    known = find(words) is not None or (certain and len(words) > 1 and words[0].lower() == f"/{MEMORY}")
+    return (text.strip(), certain) if known else ("", False)
+
+
+def command_word(words: list[str]) -> str:
+    """Return the word of a line that should name its verb: the second one of `/memory forgt 12`."""
+    return words[1] if len(words) > 1 and words[0].removeprefix("/").lower() == MEMORY else words[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from store import MemorandaError, Step, parse_citation
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.commands.command import Verb
-from tui.input.commands.command_table import BY_NAME, find
+from tui.input.commands.command_table import BY_NAME, command_word, find
 from tui.input.commands.synonyms import meant
 from tui.input.completion import complete, split
 from tui.input.key_table import named
@@ -40,7 +40,7 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
         return
     found = find(words)
     if found is None:
-        _unknown(screen, text, words[0])
+        _unknown(screen, text, command_word(words))
         return
     verb, rest = found
     if verb.name not in IN_THE_PAST and screen.refuses():
@@ -83,7 +83,7 @@ def _unknown(screen: CommandHost, text: str, word: str) -> None:
     if verb is None:
         screen.say(f"{said} {named('help.open')} lists them all.", "warning")
         return
-    line = f"{verb}{text.strip().removeprefix(word)}"
+    line = f"{verb}{text.partition(word)[2]}"
     screen.ask_first(f"{said} Run “{line[:60]}”?", lambda: run_line(screen, line))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from store import Defect, MemorandaError, parse_citation, purged_times
-from tui.input.commands.command_table import find
+from tui.input.commands.command_table import typed_command
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
 from tui.panes.host import PaneController, PaneHost
@@ -173,7 +173,7 @@ class LibrarianController(PaneController):
         if not event.question:
             self.action_sources()
             return
-        if event.question.startswith(":") or (event.question.startswith("/") and find(event.question.split())):
+        if event.question.startswith(":") or typed_command(event.question)[1]:
             self.host.run_line(event.question.removeprefix(":"))
             return
         if self.host.engine is None or self.host.refuses():
