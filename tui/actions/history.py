@@ -22,7 +22,7 @@ from store import (
 from store import pack_key as pack
 from store import unpack_key as unpack
 from tui.actions.support import cited, key_of, many, write
-from tui.input.key_table import INBOX, named
+from tui.input.key_table import HISTORY, INBOX, named
 from tui.render.plurals import count
 from tui.workers.engine import touched
 
@@ -187,7 +187,7 @@ def undo(screen: ActionHost) -> None:
             return
         step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
-            screen.ask_first(question, lambda: _undo(screen, step.seq, of_person))
+            screen.ask_first(question, lambda: _undo(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
         else:
             _undo(screen, step.seq, of_person)
 

@@ -123,6 +123,7 @@ class AskBar(Kept, Horizontal):
         super().__init__(id=id)
         self._answer: Callable[[str], None] = lambda text: None
         self._one_key = False
+        self._letters: Sequence[str] = LETTERS
         self._start = ""  # the initial text of the prompt
 
     def compose(self) -> ComposeResult:
@@ -159,6 +160,7 @@ class AskBar(Kept, Horizontal):
         line = self.query_one("#line", Line)
         line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # for late events
         line.choices = ()
+        self._letters = LETTERS
         self._start = value
         self._one_key = False
         line.put(visible(value))
@@ -188,6 +190,10 @@ class AskBar(Kept, Horizontal):
         """Complete a verb, as Tab does."""
         self.query_one("#line", Line).action_complete()
 
+    def also_takes(self, letter: str) -> None:
+        """Let another letter answer the question that is asked."""
+        self._letters = (*LETTERS, letter)
+
     def offer(self, choices: Sequence[str]) -> None:
         """Let up and down choose among these answers."""
         self.query_one("#line", Line).choices = choices
@@ -203,7 +209,7 @@ class AskBar(Kept, Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self._one_key and event.value:
-            if event.value.strip()[:1].lower() in LETTERS:
+            if event.value.strip()[:1].lower() in self._letters:
                 self.submit()
             else:  # a key for what was on the screen before: it is no answer, and those after it would be keys
                 self.query_one("#line", Line).put("")

@@ -44,6 +44,10 @@ async def test_an_older_change_is_named_and_asked_about(story: Story) -> None:
         assert person.sees(f"Undo step {seq}, 2 h ago: {reason}? y/n"), "\n".join(person.lines)
         await person.press("n")
         assert newest(story) == (seq, reason), "nothing was changed"
+        await person.press("u", "8")
+        assert person.sees("? y/n", "4 shows all changes"), "another key is no answer"
+        await person.press("4")
+        assert person.at == "history" and newest(story) == (seq, reason)
         await person.press("u", "y")
         assert person.toasts[-1].startswith(f"Undid: {reason}")
         with story.open() as memory:

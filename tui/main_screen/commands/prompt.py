@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from tui.input.key_table import named
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
@@ -46,29 +47,37 @@ class PromptController:
                 (" enter", KEY, "answer"), (" does it ", "", "answer"), *_leaving(" leaves"), replaces
             )
 
-    def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
-        """Ask before overwriting: only `y` continues."""
-
+    def ask_first(self, question: str, agreed: Callable[[], None], changes: Callable[[], None] | None = None) -> None:
+        """Ask before overwriting: only `y` continues. The key of the changes shows them instead, by `changes`."""
         from tui.widgets.prompt_bar import YES
+
+        key = named("pane.history")
 
         def answer(text: str) -> None:
             if text.strip().lower() in YES:
                 agreed()
+            elif changes is not None and text.strip() == key:
+                changes()
             else:
                 self.host.say("Nothing was changed.")
 
         self.ask(f"{question} y/n", "", answer, one_key=True)
+        shows: list[Piece] = []
+        if changes is not None and len(key) == 1 and (bar := self.host.ask_bar()) is not None:
+            bar.also_takes(key)
+            shows = [(f" {key}", KEY, f"answer('{key}')"), (" shows all changes", "", f"answer('{key}')")]
         self.host.footer.hint(
             (" y", KEY, "agree"),
             (" yes ", "", "agree"),
             (" n", KEY, "leave_bar"),
             (" no, nothing changes", "", "leave_bar"),
+            *shows,
         )
 
     # actions for clicks
 
-    def action_answer(self) -> None:
-        self._bar.submit()
+    def action_answer(self, text: str | None = None) -> None:
+        self._bar.submit(text)
 
     def action_complete(self) -> None:
         self._bar.complete()
