@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,8 @@ from tui.render.plurals import count
 if TYPE_CHECKING:
     from store import Memory
 
-DOCUMENTS = ("MEMORY.md", "CLAUDE.md", "AGENTS.md")
+MEMORY = "MEMORY.md"
+DOCUMENTS = (MEMORY, "CLAUDE.md", "AGENTS.md")
 AGENTS = {
     "claude-code": (".claude", "Claude Code"), "codex": (".codex", "Codex"), "gemini": (".gemini", "Gemini CLI"),
     "opencode": (".config/opencode", "OpenCode"),
@@ -34,9 +36,9 @@ class StartOffer:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What a first start found and did, a sentence each, and what it offers."""
+    """Whose memory it is, what a first start found and did, a sentence each, and what it offers."""
 
-    name: str
+    title: str
     found: tuple[str, ...]
     did: tuple[str, ...]
     offers: tuple[StartOffer, ...]
@@ -58,10 +60,13 @@ def read(memory: Memory, cwd: str) -> Ledger:
         shows, asks = f"{named('pane.timeline')} shows", f"{named('librarian.ask')} asks"
         did.append(f"Read {count(commits, 'commit')} from git{linked}; {shows} them by day, {asks} about them.")
     else:
-        found.append("no commits: without git the timeline shows decisions and events alone")
+        found.append(_no_commits(project or cwd))
+    extra = memory.config["documents.extraPaths"]
     for name in DOCUMENTS:
         if size := _lines(os.path.join(project or cwd, name)):
-            found.append(f"{name}, {count(size, 'line')}; it was left as it is, and is searched")
+            searched = name == MEMORY or name in extra
+            told = "and is searched" if searched else "for the agents that read it; it is not searched"
+            found.append(f"{name}, {count(size, 'line')}; it was left as it is, {told}")
     memories = _memories(memory)
     if memories:
         listed = ", ".join(f"{title} {number}" for _, title, number in memories)
@@ -75,7 +80,8 @@ def read(memory: Memory, cwd: str) -> Ledger:
         says = f"connect {title}, so that it is sent what holds here; seen first"
         offers.append(StartOffer("c", says, (("connect", name),)))
     offers.append(StartOffer(named("record.add"), "remember the first fact", (("remember", "--"),), "remember"))
-    return Ledger(memory.location.name, tuple(found), tuple(did), tuple(offers))
+    title = "Your personal memory" if memory.location.kind == "personal" else f"A memory for {memory.location.name}"
+    return Ledger(title, tuple(found), tuple(did), tuple(offers))
 
 
 def _memories(memory: Memory) -> list[tuple[str, str, str]]:
@@ -106,12 +112,21 @@ def _home(folder: str) -> str:
     return os.path.join(os.path.expanduser("~"), folder)
 
 
+def _no_commits(folder: str) -> str:
+    """Say why no commit was read."""
+    if shutil.which("git") is None:
+        return "no commits: git is not installed, so the timeline shows decisions and events alone"
+    if os.path.exists(os.path.join(folder, ".git")):
+        return "no commits yet: the timeline shows decisions and events until there are some"
+    return "no commits: without git the timeline shows decisions and events alone"
+
+
 def _lines(path: str) -> int:
     """Count the lines of a small text file; 0 if there is none."""
     try:
         if os.path.getsize(path) > 1 << 20:
             return 0
         with open(path, "rb") as file:
-            return file.read().count(b"\n")
+            return len(file.read().splitlines())
     except OSError:
         return 0

@@ -73,7 +73,7 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
 
     def on_mount(self) -> None:
         self.query_one("#start-title", Split).put_both(
-            [(f" A memory for {visible(self._ledger.name)}", "bold $text-accent")], [("first start ", "$dim")]
+            [(f" {visible(self._ledger.title)}", "bold $text-accent")], [("first start ", "$dim")]
         )
         self.query_one(Preview).focus()
         self.call_after_refresh(self._draw)  # once its width is known

@@ -52,7 +52,7 @@ async def test_it_says_what_it_found_and_did(folder: Path, size: tuple[int, int]
         text = await ledger(person)
         found, _, rest = text.partition("Did")
         did, _, worth = rest.partition("Worth doing")
-        assert "3 commits in git" in found and "CLAUDE.md, 2 lines; it was left as it is" in found
+        assert "3 commits in git" in found and "CLAUDE.md, 2 lines; it was left as it is, for the" in found
         assert "Started a memory: " in did and "git ignores it" in did and "Read 3 commits from git" in did
         assert "a remember the first fact" in worth and "memoranda demo" in worth
         assert not any("Started a memory" in toast for toast in person.toasts), "said once"
@@ -135,3 +135,18 @@ async def test_a_project_without_git_says_what_is_missing(tmp_path: Path) -> Non
         text = await ledger(person)
         assert "no commits: without git the timeline shows decisions and events alone" in text
         assert "bring them in" not in text and "connect" not in text
+        assert person.sees(" Your personal memory"), "outside of a checkout"
+
+
+async def test_it_says_which_files_are_searched_and_that_a_repository_is_empty(tmp_path: Path) -> None:
+    place = tmp_path / "new"
+    (place / ".git").mkdir(parents=True)
+    (place / "MEMORY.md").write_text("one line without an end")
+    (place / "AGENTS.md").write_text("# Rules\n\n- tabs\n")
+    (place / ".memoranda").mkdir(mode=0o700)
+    async with opened(place, WIDE, settled=False) as person:
+        text = await ledger(person)
+        assert "MEMORY.md, 1 line; it was left as it is, and is searched" in text
+        assert "AGENTS.md, 3 lines; it was left as it is, for the agents that read it; it is not searched" in text
+        assert "no commits yet: the timeline shows decisions and events until there are some" in text
+        assert person.sees(" A memory for new")
