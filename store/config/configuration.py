@@ -53,6 +53,9 @@ class Value:
         self.setting = setting
 
 
+SWITCHED = {"1": "true", "0": "false"}  # as programs write switches in variables
+
+
 class Config:
     """Every setting of one memory: `config["theme"]`.
 
@@ -139,11 +142,13 @@ class Config:
 
     def take_environment(self, environment: "Mapping[str, str]") -> None:
         """Apply the environment variables of the settings that have one over the current values; an empty one is
-        ignored."""
+        ignored, and a switch takes 1 and 0 there too."""
         for setting in SETTINGS:
             text = environment.get(setting.variable, "") if setting.variable else ""
             if not text:
                 continue
+            if setting.kind == "bool":
+                text = SWITCHED.get(text, text)
             try:
                 self._values[setting.name] = Value(setting, setting.parse(text), "environment", setting.variable)
             except InvalidInput:

@@ -503,3 +503,10 @@ def test_what_the_person_has_too_needs_no_permission(place: Location) -> None:
     assert asking(place) == (str(path), "[ingest]\nclaude = true\n", ["ingest.claude = True"])
     write(user_path(), "[ingest]\nclaude = true\n")
     assert asking(place)[2] == []
+
+
+@pytest.mark.parametrize(("text", "on"), [("1", True), ("0", False), ("true", True), ("no", False)])
+def test_a_switch_in_the_environment_takes_one_and_zero(place: Location, monkeypatch, text: str, on: bool) -> None:
+    monkeypatch.setenv("MEMORANDA_PLAIN", text)
+    config = load(place)
+    assert config["plain"] is on and not config.problems
