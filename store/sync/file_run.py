@@ -19,6 +19,8 @@ from store.database.values import Verbatim
 from store.documents import atomic_write, own_text
 from store.documents.managed_section import SectionFile, parse, section_name
 from store.documents.paths import SUFFIX, Root, Unreadable, hidden, read_bytes
+from store.history.checkpoint_payload import mark
+from store.history.checkpoints import MANY
 from store.inbox.inbox import Inbox
 from store.sync import git_changes, synced_files
 from store.sync.apply import Applied, LineApply
@@ -231,6 +233,8 @@ class FileRun:
         with self._database.write(self._actor, "sync") as write:
             if self._memory.step() != self._planned:
                 raise Changed
+            if sum(not one.why for one in plan.changes) > MANY:
+                mark(write, f"before: sync {self._file.path}"[:200], "person")
             work = LineApply(write, self._memory.inbox, self._file.id, self._file.path)
             self._report.applied = work.apply(plan.changes, digests)
             if file.version is not None:

@@ -193,6 +193,8 @@ class Arrivals:
         for id in moved:
             record = self._team.record(id)
             self._one(record, self._team.held_one(id), self._offers.get(id))
+        taken = sum(believed for *_, believed in self._asked)
+        self._memory.checkpoints.before("sync with the team", taken, actor=f"{ORIGIN}{self._writer}")
         for first in range(0, len(self._asked), STEP):
             self._propose(self._asked[first : first + STEP])
         self._team.compared([id for id in moved if id not in self._decided])

@@ -600,3 +600,13 @@ def test_a_version_that_another_run_took_is_not_written_twice(
     [file] = notebook.memory.sync.files()
     assert file.version == 3 and f" {file.version}: " in notebook.text
     assert notebook.memory.sync.run().step is None and sorted(notebook.items) == sorted(notebook.active())
+
+
+@pytest.mark.parametrize("lines", [10, 11])
+def test_a_checkpoint_is_taken_before_many_changes_of_a_file(notebook: Notebook, lines: int) -> None:
+    added = "\n".join(f"- Rule {number} of the house" for number in range(lines))
+    notebook.edit(("- The team is five [F#1]", f"{added}\n- The team is five [F#1]"))
+    taken = [one.name for one in notebook.memory.checkpoints.list()]
+    assert taken == (["before: sync MEMORY.md"] if lines > 10 else [])
+    assert len(notebook.active()) == 3 + lines
+    assert notebook.memory.history.undo(notebook.last.step) and len(notebook.active()) == 3

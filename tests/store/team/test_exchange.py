@@ -210,6 +210,20 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
     assert len(bob.waiting()) == 3
 
 
+def test_a_checkpoint_is_taken_before_many_facts_of_a_believed_writer(join: Join) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.sync(), bob.sync()
+    with Team(bob.memory) as team:
+        team.believe("Ana", ShareChoice(("work",)))
+    for number in range(11):
+        ana.remember(f"Rule {number} of the house")
+    ana.sync()
+    assert bob.sync().arrived.believed == 11
+    (taken,) = bob.memory.checkpoints.list()
+    assert taken.name == "before: sync with the team" and taken.seq == bob.memory.history.steps()[-1].seq
+
+
 def test_an_older_state_of_a_memory_purges_and_changes_nothing(join: Join, tmp_path: Path) -> None:
     """What it lacks was never purged, and its next fact has the number of another."""
     ana, bob = join("Ana"), join("Bob")
