@@ -38,7 +38,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "checkpoint": ("snapshot", "save", "savepoint", "commit"),
     "restore": ("reset", "go back", "checkout"),
     "ingest": ("transcripts", "read conversations"),
-    "sessions": ("conversations", "chat", "chats"),
+    "sessions": ("conversations", "chat", "chats", "chat log"),
     "export": ("download", "dump"),
     "import": ("load", "upload", "bring in"),
     "backup": ("copy file",),

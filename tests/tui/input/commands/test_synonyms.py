@@ -91,7 +91,9 @@ def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
     assert set(OF_KEYS) <= set(BY_ID)
 
 
-@pytest.mark.parametrize(("words", "name"), [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of")])
+@pytest.mark.parametrize(
+    ("words", "name"), [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")]
+)
 async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: str, name: str) -> None:
     async with opened(story.folder) as person:
         await person.pilot.press("ctrl+p")
