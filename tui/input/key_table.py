@@ -401,6 +401,7 @@ FIXED = {
     "scan.close": "the scan", "scan.save": "the scan", "scan.search": "the scan", "scan.edit": "the scan",
     "settings.edit": "the settings", "settings.unset": "the settings", "settings.undo": "the settings",
     "settings.find": "the settings", "settings.next": "the settings", "settings.previous": "the settings",
+    "field.undo": "every line to type in",
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
     "help.find": "the help", "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",
