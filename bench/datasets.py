@@ -2,13 +2,16 @@
 
 LoCoMo (a list of conversations, each with its `qa`), XQuAD (`en*.json`, `es*.json`: the same paragraphs and questions
 in both languages) and BEAM (a folder with `chat.json` and `probing_questions.json` for each chat) are recognised by
-their structure, anywhere below the folder."""
+their structure, anywhere below the folder; and so are git repositories with a list of changes that names the pull
+requests which their commits name too."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -170,3 +173,57 @@ def _numbers(value: object) -> list[int]:
     if isinstance(value, list):
         return [number for one in value for number in _numbers(one)]
     return [value] if isinstance(value, int) else []
+
+
+LISTS = (
+    "CHANGELOG.md",
+    "CHANGES.md",
+    "HISTORY.md",
+    "docs/release-notes.md",
+    "docs/community/release-notes.md",
+)  # where projects tell their users what changed
+ENTRIES = 150  # maximum of a repository
+_PULL = re.compile(r"#(\d+)")
+
+
+class ChangeLog(NamedTuple):
+    """A git repository, and what its list of changes says: (text, hashes of the commits that did it)."""
+
+    name: str
+    root: str
+    entries: list[tuple[str, tuple[str, ...]]]
+
+
+def change_logs(folder: str) -> list[ChangeLog]:
+    """Return every git repository directly in a folder below this one that has a list of changes. An entry is what
+    maintainers told their users, in other words than the commits whose pull request it names."""
+    found = []
+    for place, folders, _ in sorted(os.walk(folder)):
+        if ".git" in folders:
+            folders.clear()
+            told = next((text for name in LISTS if (text := _git(place, "show", f"HEAD:{name}"))), "")
+            if entries := _entries(told, _git(place, "log", "--format=%H%x00%B%x01", "HEAD")):
+                found.append(ChangeLog(os.path.basename(place), place, entries))
+    return found
+
+
+def _entries(told: str, log: str) -> list[tuple[str, tuple[str, ...]]]:
+    done: dict[str, list[str]] = {}
+    for commit in log.split("\x01"):
+        sha, _, message = commit.strip().partition("\0")
+        subject = " ".join(message.splitlines()[:1])
+        for one, other in set(re.findall(r"\(#(\d+)\)|Merge pull request #(\d+)", subject)):
+            done.setdefault(one or other, []).append(sha)
+    entries = []
+    for bullet in re.findall(r"^[*-] (.+(?:\n  .+)*)", told, re.MULTILINE):
+        shas = [sha for number in _PULL.findall(bullet) for sha in done.get(number, ())]
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", " ".join(bullet.split()))
+        text = re.sub(r"\([^()]*#\d+[^()]*\)|#\d+|\bby @?\w+|`", "", text).strip(" .,")
+        if shas and len(text.split()) > 3:
+            entries.append((text, tuple(dict.fromkeys(shas))))
+    return random.Random(3).sample(entries, min(ENTRIES, len(entries)))
+
+
+def _git(root: str, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, check=False)
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""

@@ -1,4 +1,4 @@
-"""What search finds in conversations, chats with an assistant, and texts in two languages, by the product's own API.
+"""What search finds in conversations, chats, texts in two languages, and histories of git, by the product's own API.
 
     python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--indexed SHARE] [--ablation] [--results]
         [--check]
@@ -29,11 +29,12 @@ from unittest.mock import patch
 import apsw
 
 from bench import results
-from bench.datasets import ADVERSARIAL, CATEGORIES, chats, dialogues, need, readings, recall
+from bench.datasets import ADVERSARIAL, CATEGORIES, change_logs, chats, dialogues, need, readings, recall
 from bench.store import heading, quantile
 from bench.vector_cache import keep_vectors
 from store.base.record_keys import ROW
 from store.conversations.turns import NewTurn
+from store.git.repository import Repository
 from store.memory import Memory
 from store.search.query.filters import Filters
 from store.search.query.query_parser import parse
@@ -47,7 +48,8 @@ SHORT, LONG = 8, 15  # words of a question
 FACTUAL = ("information_extraction", "knowledge_update", "temporal_reasoning", "multi_session_reasoning")
 OURS, SHOWN, PARTS = "search", "shown", ("keywords", "vectors", "plain FTS5", "reciprocal ranks")
 PREFACE = """Written by `python -m bench.retrieval --results`: LoCoMo's first three conversations, chats of BEAM 100K,
-and XQuAD's first half in English and Spanish. All of it is development data, on which weights and lines were chosen."""
+XQuAD's first half in English and Spanish, and `changes`: lines of a project's list of changes, asking for the commits
+that did it. All of it is development data, on which weights and lines were chosen; but none were on `changes`."""
 
 
 class Asked(NamedTuple):
@@ -66,6 +68,7 @@ class Body(NamedTuple):
     turns: list[tuple[str, str, NewTurn]]  # (name, session, turn)
     facts: list[tuple[str, str]]  # (name, text)
     questions: list[Asked]
+    repository: str = ""  # the folder whose commits it has; their names are their hashes
 
 
 class Outcome(NamedTuple):
@@ -110,13 +113,22 @@ def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
             for question, place in asking.questions
         ]
         yield Body("XQuAD", f"XQuAD {reading.language}", [], facts, questions)
+    for log in change_logs(folder):
+        yield Body(
+            "changes",
+            f"changes {log.name}",
+            [],
+            [],
+            [Asked(text, log.name, shas) for text, shas in log.entries],
+            log.root,
+        )
 
 
 class Remembered:
     """A memory file with an embedded body, and the ways to search it."""
 
     def __init__(self, folder: str, body: Body, indexed: float = 1.0) -> None:
-        from store.services import background_embedding
+        from store.services import background_embedding, maintenance
 
         place = os.path.join(folder, body.name.replace(" ", "-"))
         os.mkdir(place)
@@ -130,12 +142,17 @@ class Remembered:
             self._names |= {id * 16 + 7: name for id, (name, _) in zip(ids, said, strict=True)}
         for name, text in body.facts:
             self._names[self.memory.facts.remember(text)[0] * 16] = name
+        commits: list[tuple[int, str, str]] = []
+        if body.repository:
+            maintenance.catch_up(self.memory, Repository(body.repository))
+            commits = self.memory.database.rows("SELECT id, sha, message FROM commits")
+            self._names |= {id * 16 + 2: sha for id, sha, _ in commits}
         background_embedding.embed(self.memory)
         if indexed < 1:
             self._unindex(1 - indexed)
         self._plain = apsw.Connection(":memory:")
         self._plain.execute("CREATE VIRTUAL TABLE plain USING fts5(name UNINDEXED, text, tokenize='porter unicode61')")
-        texts = [*((name, turn.text) for name, _, turn in body.turns), *body.facts]
+        texts = [*((name, turn.text) for name, _, turn in body.turns), *body.facts, *(row[1:] for row in commits)]
         self._plain.executemany("INSERT INTO plain VALUES (?, ?)", texts)
 
     def _unindex(self, share: float) -> None:

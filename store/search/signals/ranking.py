@@ -33,6 +33,7 @@ ACROSS = 0.2  # factor of bm25 in another language than the question's
 FEW = 0.5  # factor of bm25 where no passage has a word of the question; 1 where one has all of them
 COVERING = 10  # best passages by keywords whose coverage is computed
 STATED = ("fact", "decision")  # what a memory says of now; the other kinds are what was said and done
+ALONE = 1.25  # factor of bm25 in a commit, which has no meaning in its session or beside it
 CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
 SHORT = 400  # characters up to which a turn can have the signals `standing`, `time` and `asks`
@@ -208,7 +209,8 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     most = max(one.bm25 for one in every) or 1.0
     # the best by keywords may have one word of eight: what has the same meaning in other words is as likely the answer
     trust = 1.0
-    if any(one.near is not None for one in every):
+    meant = any(one.near is not None for one in every)
+    if meant:
         trust = FEW + (1 - FEW) * held(question, by_keywords(pool), stems)
     known = indexed(every)
     usual = _usual_language(every) if question.language else ""
@@ -223,7 +225,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         best, by_text, by_meaning = -1.0, 0.0, 0.0
         for one in record.passages:
             left = 1.0 if question.code or not one.code else CODE
-            words = trust * left * one.bm25 / most
+            words = trust * left * one.bm25 / most * (ALONE if meant and record.kind == "commit" else 1.0)
             if words and question.language and foreign(question.language, one.language or usual):
                 words *= ACROSS
             near = left * scaled[one.id]
@@ -240,11 +242,13 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     order = []
     for record, moment in zip(pool, moments, strict=True):
         key = record.key
-        beside = meaning[key]
+        # a record without a session, such as a fact, uses its own meaning for its neighbours' and session's
+        alone = 0.0 if record.kind == "commit" else meaning[key]
+        beside = alone
         if record.session:
             around = (places.get((record.session, record.place + step)) for step in (-1, 1))
             beside = sum(meaning[other] for other in around if other is not None)
-        if record.kind == "document":  # no less than a commit, which stands alone
+        if record.kind == "document":  # no less than a fact
             beside = max(beside, meaning[key])
         if record.title and record.title not in named:
             named[record.title] = not stems(record.title).isdisjoint(question.idf)
@@ -254,9 +258,8 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "text": text[key],
             "meaning": meaning[key],
             "speaker": float((question.own and record.own) or (turn and named.get(record.title, False))),
-            # a record without a session, such as a fact, uses its own meaning for its neighbours' and session's
             "beside": beside,
-            "session": near_session[record.session] if record.session is not None else meaning[key],
+            "session": near_session[record.session] if record.session is not None else alone,
             # nearly every long text names some time
             "time": float(question.when and brief and tells_time(shown[key].text)),
             "standing": (text[key] + meaning[key]) / 2

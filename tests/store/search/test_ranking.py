@@ -61,6 +61,14 @@ def test_a_passage_of_a_document_is_worth_as_much_as_a_commit_of_the_same_meanin
     assert ranked("q", ("commit", commit, 0.0, 0.89), ("document", section, 0.0, 0.9), other)[:2] == [section, commit]
 
 
+def test_words_count_more_in_a_commit_which_nothing_is_beside() -> None:
+    """Lines of two projects' lists of changes: the commit with the words came below those that were a little nearer."""
+    asked, last = ("commit", "Rename the switch", 5.0, 0.5), ("commit", "Fix a typo", 0.0, 0.2)
+    for bm25, cosine in ((2.0, 0.9), (4.0, 0.75)):
+        nearer = ("commit", "Simplify the protocol", bm25, cosine)
+        assert ranked("rename the switch", asked, nearer, last)[0] == "Rename the switch"
+
+
 def test_while_a_memory_is_being_indexed_words_come_before_what_has_a_vector() -> None:
     """What has none yet is not the least similar: at a tenth of the vectors XQuAD found one in four of its texts first,
     where words alone find three."""
