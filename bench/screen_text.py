@@ -31,11 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = demo.build(folder, NOW)
         for size in SIZES:
-            missed += asyncio.run(_measure(place, size))
+            missed += asyncio.run(measure(place, size))
     return 1 if missed else 0
 
 
-async def _measure(place: Location, size: tuple[int, int]) -> int:
+async def measure(place: Location, size: tuple[int, int]) -> int:
     app = Memoranda(place, place.project or "", lambda: NOW)
     async with app.run_test(size=size, tooltips=False) as pilot:
 

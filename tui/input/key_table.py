@@ -264,7 +264,7 @@ KEYS = (
         "record.supersede",
         "S",
         "ask_for('decisions.supersede')",
-        "supersede",
+        "replace",
         "Record a decision that replaces this one; let a proposal replace a fact",
         panes=(TIMELINE, INBOX),
         kinds=("decision", "proposal"),

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from store import Record
 
 LABEL, VALUE = 11, 8  # cells of a figure's name and of its value
+MOST = 16  # cells of a name beside its value; a longer one stands above
 SHORT = 8  # cells of the name in a narrow list
 LONGEST = 24  # cells of the longest bar
-NARROW = 44  # cells below which names are shortened and notes omitted for charts
+NARROW = 44  # cells below which names have less room and notes are omitted for charts
 
 
 class HealthRows:
@@ -52,6 +53,8 @@ class HealthRows:
             drawn = [one for one in figures if not (one.wide or one.record or one.state == UNKNOWN)]
             longest = max((cell_len(one.note) for one in drawn), default=0)
             self._notes |= {one.key: longest for one in drawn}
+        names = [cell_len(visible(row.label)) for row in self._rows if isinstance(row, Figure) and not row.wide]
+        self._label = max([LABEL, *(length for length in names if length <= MOST)])
         self._rows += notes
         self._places: dict[Hashable, int] = {
             row.key: index for index, row in enumerate(self._rows) if isinstance(row, Figure)
@@ -105,11 +108,14 @@ class HealthRows:
         if row.wide:
             note: Pairs = [(visible(row.note), "dim")] if row.note else []
             return laid_out([(f"{row.glyph} ", row.look)], visible(row.label), "", note, width)
-        return [self._figure(row, width)]
+        label, glyph = visible(row.label), (f"{row.glyph} ", row.look)
+        name = self._label if width >= NARROW else SHORT
+        if cell_len(label) <= name:
+            return [self._figure(row, width, glyph, label, name)]
+        above = laid_out([glyph], label, "dim", [], width)  # a name is never shortened
+        return [*above, self._figure(row, width, ("  ", ""), "", name)]
 
-    def _figure(self, row: Figure, width: int) -> Pairs:
-        glyph, label = (f"{row.glyph} ", row.look), visible(row.label)
-        name = LABEL if width >= NARROW else SHORT
+    def _figure(self, row: Figure, width: int, glyph: tuple[str, str], label: str, name: int) -> Pairs:
         room = width - 2 - name - 1  # beside the name
         aside = min(self._notes.get(row.key, cell_len(row.note)), width // 2)
         note = (f" {fit(visible(row.note), min(aside, cell_len(row.note))):>{aside}}", "dim")

@@ -40,8 +40,8 @@ MainScreen {
     &.-searching #hits-pane { display: block; }
     &.-wide .list, &.-wide #hits-pane { width: 60fr; }
     &.-wide #preview-pane { width: 40fr; border-left: solid $line; }
-    &.-huge .list, &.-huge #hits-pane { width: 53fr; }
-    &.-huge #preview-pane { width: 47fr; border-left: solid $line; }
+    &.-huge .list, &.-huge #hits-pane { width: 56fr; }
+    &.-huge #preview-pane { width: 44fr; border-left: solid $line; }
     &.-narrow #body { layout: vertical; }
     &.-narrow .list, &.-narrow #hits-pane { height: 4fr; }
     &.-narrow #preview-pane { height: 3fr; border-top: solid $line; }

@@ -1,6 +1,7 @@
 """Summarise a record in one line: its time and its text."""
 
 from store import Chunk, Commit, Decision, Event, Fact, GlobalFact, Iteration, Proposal, Record, Summary, Task, Turn
+from tui.render.badges import state_word
 
 
 def moment(record: Record) -> str:
@@ -31,7 +32,7 @@ def summary(record: Record) -> tuple[str, str]:
     if isinstance(record, GlobalFact):
         return record.fact, f"global · {record.own.domain}"
     if isinstance(record, Decision):
-        return record.title, record.impact if record.status == "active" else record.status
+        return record.title, record.impact if record.status == "active" else state_word(record.status)
     if isinstance(record, Commit):
         size = f"+{record.insertions} −{record.deletions}"
         return record.subject, size if record.reachable else f"gone {size}"
@@ -40,7 +41,7 @@ def summary(record: Record) -> tuple[str, str]:
     if isinstance(record, Iteration):
         return f"{record.command}: {record.description}".removesuffix(": "), record.status
     if isinstance(record, Task):
-        return record.text, record.status.replace("_", " ")
+        return record.text, state_word(record.status)
     if isinstance(record, Turn):
         return record.text, record.speaker or record.role
     if isinstance(record, Summary):

@@ -323,3 +323,17 @@ def test_what_is_not_nothing_is_not_called_nothing() -> None:
     assert [percent(share) for share in (0, 0.001, 0.5, 0.999, 1)] == ["0 %", "<1 %", "50 %", ">99 %", "100 %"]
     assert steps((0, 50, 100)) == "▁▅█" and steps(()) == "" and steps((0, 0)) == "▁▁"
     assert len(steps(range(100))) == 24 and steps((1, 2, 9), 2) == "▃█"
+
+
+@pytest.mark.parametrize("width", [43, 70, 80])
+def test_a_conversations_name_is_never_shortened(lived: Story, width: int) -> None:
+    uuid = "0b1f6c1e-3f7e-4a0e-9d61-2f4a1c5f7a10"
+    with lived.open() as memory:
+        memory.turns.add(uuid, [NewTurn("user", "and who deploys on Fridays, and from where?")])
+        memory.turns.add("faster-import", [NewTurn("user", "who pays?")])
+        rows = HealthRows(sections(measured(memory)), {}, memory.now)
+    drawn = [
+        "".join(text for text, _ in line).rstrip() for index in range(len(rows)) for line in rows.lines(index, width)
+    ]
+    assert any(line.split()[1:2] == ["faster-import"] for line in drawn)
+    assert any(uuid in line for line in drawn)

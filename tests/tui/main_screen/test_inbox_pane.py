@@ -110,13 +110,13 @@ async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
         new = ask(memory, "The build runs on Kestrel")
         merged = memory.inbox.propose("merge", {"fact": "Both in one", "others": [other]}, target=one, origin=AGENT)
         gone = memory.inbox.propose("forget", {}, target=other, origin=AGENT)
-    keys = {"y accept", "f reject", "c edit", "= merge", "S supersede"}
+    keys = {"y accept", "f reject", "c edit", "= merge", "S replace"}
     async with opened(asked.folder, HUGE) as person:
         await at_inbox(person)
         for number, left in (
             (new, ""),
-            (merged, "= merge, S supersede"),
-            (gone, "= merge, S supersede, c edit"),
+            (merged, "= merge, S replace"),
+            (gone, "= merge, S replace, c edit"),
             (new, ""),
         ):
             await person.put_cursor(pack("proposal", number), "inbox")

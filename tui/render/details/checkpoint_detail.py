@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from store import Checkpoint, Memory
+from tui.render.badges import state_word
 from tui.render.field_diff import LABEL, Line
 from tui.render.line_parts import when
 
@@ -19,7 +20,7 @@ def held(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     lines.append(_row("To recover", f"{cost}; {named('checkpoint.recover')} reads it out"))
     if at := checkpoint.recovered_at:
         lines.append(_row("Recovered", when(at, now)))
-    lines += _section("To do", found.tasks, lambda one: f"{one['status'].replace('_', ' ')}: {one['text']}")
+    lines += _section("To do", found.tasks, lambda one: f"{state_word(one['status'])}: {one['text']}")
     lines += _section("Decided", found.decisions, lambda one: f"{one['title']}: {one['chosen']}")
     lines += _section("Said last", found.turns, lambda one: f"{one['speaker'] or one['role']}: {one['text']}")
     if found.entities:

@@ -171,7 +171,7 @@ def test_an_iteration(story: Story) -> None:
             "Tasks",
             "  A#1  write the migration  done",
             "  A#2  probar el redondeo  in progress",
-            "  A#3  ask for a logo  pending",
+            "  A#3  ask for a logo  open",
         ]
         assert not any(line.startswith("Ended") for line in said(memory, "I#2"))
 
@@ -206,7 +206,7 @@ def test_an_iteration_of_much_shows_the_first_and_counts_the_rest(tmp_path: Path
         for number in range(BELONGING + 2):
             memory.tasks.add(f"task number {number}")
         lines = said(memory, "I#1")
-        assert lines[-2:] == [f"  A#{BELONGING}  task number {BELONGING - 1}  pending", "  … and 2 more"]
+        assert lines[-2:] == [f"  A#{BELONGING}  task number {BELONGING - 1}  open", "  … and 2 more"]
 
 
 def test_a_checkpoint(story: Story) -> None:
@@ -233,7 +233,7 @@ def test_summary_and_moment_of_every_kind(story: Story) -> None:
         expected = {
             "F#6": ("Uses Jenkins for the nightly build", "work"),
             "D#1": ("Use SQLite, not PostgreSQL", "high"),
-            "D#2": ("Cache in Redis", "superseded"),
+            "D#2": ("Cache in Redis", "replaced"),
             f"C#{story.shas['memory']}": ("fix: keep the cache in memory", "+2 −1"),
             "E#1": ("Phase completed: architecture", ""),
             "I#2": ("fix: redondeo de céntimos", "active"),
