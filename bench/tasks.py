@@ -1,4 +1,4 @@
-"""Twenty tasks of a person: the keys that each takes at 120×40, and whether it can be done at 80×24.
+"""Twenty-one tasks of a person: the keys that each takes at 120×40, and whether it can be done at 80×24.
 
     python -m bench.tasks
 
@@ -49,6 +49,11 @@ class State:
         strips = self.app.screen._compositor.render_strips(self.app.size)
         return "\n".join(strip.text for strip in strips)
 
+    @property
+    def facts(self) -> str:
+        """The texts of all facts, also of old ones."""
+        return "\n".join(text for (text,) in self.memory.database.rows("SELECT fact FROM facts"))
+
     def did(self, *reasons: str) -> bool:
         """Return whether the steps since then have these reasons, the newest first."""
         steps = self.memory.history.steps(limit=len(reasons))
@@ -89,6 +94,7 @@ TASKS = (
         2,
         len(QUESTION),
     ),
+    Task("erase a name everywhere", f":purge Greta{ENTER}Greta{ENTER}", lambda s: "Greta" not in s.facts, 19),
     Task("forget a fact, and undo", "1fu", lambda s: s.did("undo", "forget")),
     Task("confirm a fact", "1y", lambda s: s.did("confirm")),
     Task("pin a fact", "1p", lambda s: s.did("pin")),

@@ -42,8 +42,11 @@ def purge(screen: ActionHost) -> None:
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 
-def show(screen: ActionHost, records: Sequence[tuple[str, int]], planned: Callable[[Memory], PurgePlan]) -> None:
-    """Plan a purge and show the plan: in both memories where these records are in both, else what is `planned`."""
+def show(
+    screen: ActionHost, records: Sequence[tuple[str, int]], planned: Callable[[Memory], PurgePlan], words: str = ""
+) -> None:
+    """Plan a purge and show the plan: in both memories where these records are in both, else what is `planned`. The
+    `words` that found it are typed again before it is carried out."""
 
     def plan(memory: Memory) -> tuple[PurgePlan, Run | None, Sequence[str]]:
         from tui.commands.privacy.purge_global import plan_of_both
@@ -55,18 +58,18 @@ def show(screen: ActionHost, records: Sequence[tuple[str, int]], planned: Callab
         if error is not None:
             screen.later(screen.say, str(error), "warning", 8)
         elif isinstance(made, tuple):
-            screen.later(_ask, screen, *made)
+            screen.later(_ask, screen, words, *made)
 
     if screen.engine is not None:
         screen.engine.write(plan, done)
 
 
-def _ask(screen: ActionHost, plan: PurgePlan, run: Run | None, elsewhere: Sequence[str]) -> None:
+def _ask(screen: ActionHost, words: str, plan: PurgePlan, run: Run | None, elsewhere: Sequence[str]) -> None:
     from tui.screens.plans.purge import PurgeScreen
 
     if screen.engine is not None:
         screen.app.push_screen(
-            PurgeScreen(screen.engine, plan, screen.form, run), lambda result: _report(screen, result, elsewhere)
+            PurgeScreen(screen.engine, plan, screen.form, run, words), lambda result: _report(screen, result, elsewhere)
         )
 
 

@@ -118,6 +118,23 @@ def _personal(memory: "Memory") -> "Memory | None":
 # selection
 
 
+def by_words(given: "ParsedArguments") -> None:
+    """Take words that cite no record for a query, as in `purge Greta`; not with --yes, where one may be a mistyped
+    citation."""
+    from store import parse_citation as parse
+
+    def cites(text: str) -> bool:
+        try:
+            parse(text, "fact")
+        except InvalidInput:
+            return False
+        return True
+
+    if given.ids and given.query is None and not given.yes and not any(map(cites, given.ids)):
+        given.set("query", " ".join(given.ids))
+        given.set("ids", [])
+
+
 def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
     """Plan the purge of the records named, found, written by an origin, or older than a moment, with the places where
     they were shared. Raises InvalidInput, NotFound."""

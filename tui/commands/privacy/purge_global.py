@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from store import PURGEABLE, Declined, InvalidInput, MemorandaError, PurgePlan, RemainingMatch, cite, purge_with_shared
 from tui.commands import Outcome, Session, reference
-from tui.commands.privacy.purge import NAMED, done_lines, finished, left_of, plan_lines, unfinished
+from tui.commands.privacy.purge import NAMED, by_words, done_lines, finished, left_of, plan_lines, unfinished
 from tui.commands.privacy.purge import purge as erase
 from tui.render.plurals import count
 
@@ -126,6 +126,7 @@ def named(given: "ParsedArguments") -> "Records":
 
 def purge(session: Session, given: "ParsedArguments") -> Outcome:
     """Erase what is named: in this memory alone, or in both."""
+    by_words(given)
     both = plan_of_both(session.memory, named(given)) if given.ids else None
     return erase(session, given) if both is None else _purge_both(session, given, both)
 

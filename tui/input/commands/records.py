@@ -85,7 +85,7 @@ RECORD_COMMANDS = (
         "purge",
         "Erase records with all old versions; this cannot be undone",
         "privacy.purge_global.purge",
-        Argument("ids", "any", "ID", "a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8"),
+        Argument("ids", "any", "ID", "a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8; or words, as with --query"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
         Argument("before", "value", "TIME", "instead: all that is older than 2026-08-01, 90d, K#3 …"),

@@ -54,7 +54,12 @@ def run_line(screen: CommandHost, text: str, agreed: tuple[str, ...] = ()) -> No
         else:
             screen.say(error.message, "warning")
         return
-    if not _in_place(screen, verb, given):
+    try:
+        done = _in_place(screen, verb, given)
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+        return
+    if not done:
         _run(screen, verb, given, text, agreed)
 
 
@@ -210,10 +215,11 @@ def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
 
 def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.actions.purge import show
-    from tui.commands.privacy.purge import planned
+    from tui.commands.privacy.purge import by_words, planned
     from tui.commands.privacy.purge_global import named
 
-    show(screen, named(given) if given.ids else (), lambda memory: planned(memory, given))
+    by_words(given)
+    show(screen, named(given) if given.ids else (), lambda memory: planned(memory, given), given.query or "")
 
 
 def _show_guard(screen: CommandHost) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from store import MemorandaError
@@ -18,7 +19,8 @@ from tui.render.plurals import count
 from tui.screens.plans.selection import ChoosingScreen, bound
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece
-from tui.widgets.bars import Split
+from tui.widgets.bars import Footer, Split
+from tui.widgets.prompt_bar import AskBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Memory, frozenset[int]], tuple[Done, Traces]]
 
+KEY = "$footer-key-foreground bold"
 NAME, WHY = 13, 18  # cells of a citation, and of the note behind the text
 
 
@@ -66,9 +69,10 @@ class PurgeScreen(ChoosingScreen):
     NAME = "purge"
     BINDINGS: ClassVar[list[BindingType]] = bound(PURGE_KEYS)
 
-    def __init__(self, engine: Engine, plan: PurgePlan, form: str, run: Run | None = None) -> None:
-        """Show a plan; `run` carries it out with the places that are chosen."""
+    def __init__(self, engine: Engine, plan: PurgePlan, form: str, run: Run | None = None, words: str = "") -> None:
+        """Show a plan; `run` carries it out with the places that are chosen, once the `words` are typed again."""
         super().__init__(engine, form)
+        self._words = words.strip()
         self._plan = plan
         self._run = run or (lambda memory, chosen: _purge(memory, plan, chosen))
         self.chosen = plan.proposed()
@@ -76,6 +80,18 @@ class PurgeScreen(ChoosingScreen):
     @property
     def keys(self) -> tuple[Key, ...]:
         return PURGE_KEYS
+
+    def below(self) -> ComposeResult:
+        yield AskBar(id="ask")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self._words:
+            self.call_after_refresh(self._ask_again)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys to the line while one types in it."""
+        return not self.has_class("-asking") or action not in {key.action.partition("(")[0] for key in PURGE_KEYS}
 
     def draw(self) -> None:
         self.rows.set_rows(PurgeRows(self._plan, self.chosen))
@@ -145,6 +161,40 @@ class PurgeScreen(ChoosingScreen):
     def action_apply(self) -> None:
         if self._working:
             return
+        if self._words:
+            self._ask_again()
+        else:
+            self._erase()
+
+    def _ask_again(self) -> None:
+        """Let the words be typed again."""
+        self.query_one(AskBar).ask(f"type “{self._words}” again to erase it", "", self._typed)
+        self.query_one(Footer).hint(
+            (" enter", KEY, "submit"), (" erases it ", "", "submit"), (" esc", KEY, "back"), (" to choose ", "", "back")
+        )
+
+    def _typed(self, text: str) -> None:
+        if text.strip().casefold() == self._words.casefold():
+            self._erase()
+        else:
+            self.tell(f"That is not “{self._words}”: nothing was erased.")
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).hide()
+        self.rows.focus()
+        self.query_one(Footer).show_keys(self.keys)
+        if event.answer is not None:
+            event.answer()
+
+    def action_submit(self) -> None:
+        """Enter, for a click."""
+        self.query_one(AskBar).submit()
+
+    def action_back(self) -> None:
+        """Escape, for a click."""
+        self.query_one(AskBar).leave()
+
+    def _erase(self) -> None:
         run, chosen = self._run, self.chosen
         self.work(lambda memory: run(memory, chosen))
         self.draw()

@@ -87,6 +87,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
             with Vertical(classes="choosing-preview"):
                 yield Preview(id=f"{self.NAME}-preview")
         yield Split(id=f"{self.NAME}-count", classes="choosing-bar")
+        yield from self.below()
         yield Footer(id=f"{self.NAME}-footer")
 
     def on_mount(self) -> None:
@@ -103,6 +104,10 @@ class ChoosingScreen(ResponsiveScreen[object]):
 
     def above(self) -> ComposeResult:
         """Yield what stands above the rows."""
+        yield from ()
+
+    def below(self) -> ComposeResult:
+        """Yield what stands above the keys."""
         yield from ()
 
     def marks(self) -> bool:

@@ -75,6 +75,38 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
         assert memory.turns.get(1).text == f"Remember: {TEXT}"
 
 
+@SIZES
+async def test_a_word_is_looked_for_everywhere_and_typed_again(story: Story, size):
+    """`:purge WORD` shows every place; the word is typed again, and esc goes to the list first."""
+    async with opened(story.folder, size) as person:
+        await person.press(":")
+        await person.paste(f"purge {TEXT.split()[-1]}")
+        await person.press("enter")
+        await person.until(lambda: person.at == "line" and person.sees("again to erase it"))
+        assert person.sees("ERASE") and list(boxes(person).values()).count("[x]") == len(boxes(person))
+        await person.press(*"xa", "space", "enter")
+        await person.until(lambda: any("nothing was erased" in toast for toast in person.toasts))
+        assert isinstance(person.app.screen, PurgeScreen) and person.at == "purge"
+        await person.press("enter", "escape", "enter")
+        await person.until(lambda: person.at == "line")
+        await person.paste(TEXT.split()[-1].upper())
+        await person.press("enter")
+        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+    with story.open() as memory, pytest.raises(NotFound):
+        memory.facts.get(story.facts["hint"])
+
+
+async def test_a_word_that_nothing_holds_is_said_and_the_application_stays(story: Story):
+    async with opened(story.folder) as person:
+        await person.command("purge nonsuchword")
+        await person.until(
+            lambda: any("That search finds nothing that can be purged." in toast for toast in person.toasts)
+        )
+        await person.command("purge F#1 and more")
+        await person.until(lambda: any("That is not a citation." in toast for toast in person.toasts))
+        assert person.app.screen is person.main
+
+
 async def test_all_places_at_once_and_the_proof(story: Story):
     async with opened(story.folder, WIDE) as person:
         await to_the_screen(person, story.facts["hint"])
