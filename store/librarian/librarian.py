@@ -37,16 +37,13 @@ from store.librarian.question import HAPPENED, WHO, WHY, DataFilter, ParsedQuest
 from store.librarian.quoting import (
     all_in,
     decisive,
-    directions,
     distinct,
     does,
     headed,
     in_reach,
     quotable,
-    says_alike,
     subject,
     tells_no_reason,
-    turned_round,
     turns_down,
     without_nouns,
 )
@@ -257,10 +254,8 @@ class Librarian:
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked)
-        ways = directions(about)
-        matches = [one for one in matches if not turned_round(one, ways)] or matches
         quoted, exact = quotable(matches, found)
-        exact = exact and not asked.unclear and not turned_round(quoted[0], ways)
+        exact = exact and not asked.unclear
         if not exact:
             wanted = names(about)
             extra = [one for one in holding(self._search, memory.database, wanted) if one not in matches]
@@ -277,7 +272,7 @@ class Librarian:
         missing = [] if exact else unheard(self._search, asked, matches)
         if chat is None or not readable or missing:
             done = self._against(asked, about.rstrip("?"), matches) if not exact or tells_no_reason(quoted[0]) else None
-            verb_counts = not asked.unclear and (not exact or asked.aspect == WHO or ways)
+            verb_counts = not asked.unclear and (not exact or asked.aspect == WHO)
             if done or (verb_counts and (done := self._done(about, asked.aspect, matches))):
                 matches = [done, *(one for one in matches if one != done)]
                 parts, exact = compose(asked, [done], memory.now), True
@@ -346,8 +341,7 @@ class Librarian:
     def _done(self, about: str, aspect: str, matches: Sequence[Source]) -> Source | None:
         """Return the first source with all words of a question but the verb that says what was done (add, fix, sacar),
         if the source has none that says something else: of those that name it next to the verb; where the question
-        asks why, rather one with a reason, where it asks who, none that names nobody, and where it says from or to
-        what, one that says so too."""
+        asks why, rather one with a reason, and where it asks who, none that names nobody."""
         acts = templates.named("acts")
         asked = {acts[(word,)] for word in words(about) if (word,) in acts}
         rest = subject(about.replace(":", " "), frozenset(word for (word,) in acts)) if asked else ""
@@ -359,8 +353,6 @@ class Librarian:
         known = [one for one in matches if one.citation in exact]
         every = [one for one in (*known, *sources(self._memory.database, others.values())) if does(one, asked)]
         done = [one for one in in_reach(every, asked, rest) if aspect != WHO or one.kind != "document"]
-        if ways := directions(about):
-            done = [one for one in done if says_alike(one, ways)]
         reasons = [one for one in done if aspect == WHY and not tells_no_reason(one)]
         return next(iter(reasons or done), None)
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
 FAR = 1_000  # words between a verb and a thing that are not both in a line
-REACH = 8  # words after a verb in which it says from and to what
 EXPLAINS = 8  # least words below the subject of a commit that may give its reason
 BROUGHT = {"add", "commit"}  # acts that a commit's message need not name
 ALIKE = (
@@ -91,41 +90,6 @@ def does(source: Source, asked: set[str]) -> bool:
     acts = templates.named("acts")
     done = {acts[(word,)] for word in words(body(source.record)) if (word,) in acts}
     return not asked.isdisjoint(done) or (not done and source.kind == "commit" and asked <= BROUGHT)
-
-
-def directions(text: str) -> dict[str, set[str]]:
-    """Return what a text says was changed from and to what: thing → `from`, `to` or both."""
-    acts, ways, hollow = templates.named("acts"), templates.named("directions"), stop_words("search")
-    said, found = words(text), dict[str, set[str]]()
-    for at, verb in enumerate(said):
-        if acts.get((verb,)) != "change":
-            continue
-        near = said[at + 1 : at + 1 + REACH]
-        for place, word in enumerate(near):
-            rest = [one for one in near[place + 1 :] if one not in hollow or (one,) in ways]
-            if (word,) in ways and rest and (rest[0],) not in ways:
-                found.setdefault(rest[0], set()).add(ways[(word,)])
-    return found
-
-
-def turned_round(source: Source, asked: dict[str, set[str]]) -> bool:
-    """Return whether a record tells of a change to what the question, by its `directions`, asks from, or from what it
-    asks to."""
-    return any(said and ways.isdisjoint(said) for ways, said in _both(source, asked))
-
-
-def says_alike(source: Source, asked: dict[str, set[str]]) -> bool:
-    """Return whether a record tells of a change from and to all that the question, by its `directions`, asks about."""
-    return all(ways <= said for ways, said in _both(source, asked))
-
-
-def _both(source: Source, asked: dict[str, set[str]]) -> list[tuple[set[str], set[str]]]:
-    """Return the directions of each thing in a question and in a record, where it may have a longer name (node.js)."""
-    found = directions(body(source.record)) if asked else {}
-    return [
-        (ways, set[str]().union(*(said for name, said in found.items() if name.startswith(thing))))
-        for thing, ways in asked.items()
-    ]
 
 
 def in_reach(done: Sequence[Source], asked: set[str], things: str) -> list[Source]:

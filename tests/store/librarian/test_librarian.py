@@ -192,30 +192,6 @@ def test_what_the_verb_is_about_is_what_is_asked_about(memory: Memory, question:
     assert ask(memory, question).citations == ("C#bbbbbbb",)
 
 
-@pytest.mark.parametrize(
-    "question, first",
-    [
-        ("why did we move from jest?", "C#bbbbbbb"),
-        ("why did we move to jest?", "C#aaaaaaa"),
-        ("¿por qué pasamos de jest a node?", "C#bbbbbbb"),
-        ("when did we switch to node?", "C#bbbbbbb"),
-        ("¿quién migró a jest?", "C#aaaaaaa"),
-    ],
-)
-def test_a_change_to_something_is_none_from_it(memory: Memory, question: str, first: str) -> None:
-    """Asked why commander.js left Jest, the commit was quoted by which it came."""
-    memory.commits.log("a" * 40, message="Move to Jest as testing framework (#1035)", author="Bea")
-    memory.commits.log("b" * 40, message="Switch the tests from Jest to Node.js and its runner (#2463)", author="Ana")
-    memory.commits.log("c" * 40, message="Move the configuration of Jest into a file", author="Eva")
-    answer = ask(memory, question)
-    assert answer.citations[0] == first and not answer.text.startswith(NEAR)
-
-
-def test_where_only_the_other_direction_is_recorded_that_is_near(memory: Memory) -> None:
-    memory.commits.log("a" * 40, message="Move to Jest as testing framework (#1035)", author="Bea")
-    assert ask(memory, "why did we move from jest?").text.startswith(NEAR)
-
-
 def test_asked_who_what_names_nobody_is_no_answer(memory: Memory) -> None:
     Path(memory.location.project or "", "MEMORY.md").write_text(
         "# 14.0\n\nAdd a flag `--hyperlink-format` for hyperlinks.\n"
