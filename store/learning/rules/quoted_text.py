@@ -5,71 +5,43 @@ words continue: from there only an explicit request for memory counts, as a prop
 doubtful. Every pattern here takes time in proportion to the text (`tests/store/test_linear_time.py`).
 """
 
+import os
 import re
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from functools import cache
 
-from store.learning.grammar import pattern, sign
+from store.learning.grammar import either, pattern, sign
 from store.learning.rules.request_markers import heads
 from store.text.folding import fold
+from store.text.vocabulary import whole_file
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
 HEAD = 300  # characters of a line by which its kind is recognised
 
-_CODE = re.compile(r"`[^`\n]*+`")
-# pattern of the beginning, of the end (None: the same), and the highest level of text between two such parts
-_ENCLOSED = (
-    (re.compile("```|~~~"), None, 2),
-    *((re.compile(re.escape(mark)), None, 3) for mark in ("'''", '"""', "＂")),
-    *(
-        (re.compile(begins), re.compile(ends), 3)
-        for begins, ends in (
-            *(("“", "”"), ("«", "»"), ("‹", "›"), ("「", "」"), ("『", "』"), ("„", "[“”]"), ("<!--", "-->")),
-            *(
-                (r"\\begin\{", r"\\end\{"),
-                (r"\[quote", r"\[/quote\]"),
-                (r"\{\{quote", r"\{\{/quote"),
-                (r"(?<!\S)/\*", r"\*/"),
-            ),
-            (r"(?<!\w)<[A-Za-z][\w:-]{0,40}+(?:\s[^<>]{0,300}+)?(?<!/)>", r"</[A-Za-z][\w:-]{0,40}+>"),
-        )
-    ),
-)
-_QUOTES = re.compile(r'(?<!\d)"|"(?=[^\W\d])')
-_OPENS = re.compile(r"(?<!\w)['‘](?=\S)")
-_CLOSES = re.compile(r"(?<=\S)['’](?!\w)")
-# lines written by a program or a mail program
-_MACHINE = re.compile(
-    r"""(?:
-      [ ]{4,}+\S | \t | \s*+(?:> | [|{}\[] | "
-    | \[?\d{4}-\d\d-\d\d | \[?\d\d:\d\d(?::\d\d)?\b
-    | (?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b
-    | (?:\$|>>>|%|\#++)\s | (?:@@|diff[ ]--git|index[ ]|\+\+\+|---)
-    | Traceback\b | File[ ]" | at[ ][\w.$]++\( | [-*+]\s*+\[[ xX]\] | // | /\* | [+-](?=[^\s+-]) ))""",
-    re.VERBOSE,
-)
-_BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
-# from here to the end somebody else speaks: a mail header, a role in a transcript
-_FORWARDED = re.compile(
-    r"(?:-{3,}+[^\n]*?(?:original|forwarded|reenviado|mensaje|message)|(?:from|de|to|para|subject|asunto|fwd?|rv|re)\s?:"
-    r"|[\W_]*+(?:user|human|assistant|system|tool|ai|bot|usuario|asistente|sistema|humano|q|a)[\W_]*?:)",
-    re.IGNORECASE,
-)
-# speaker and time, as chat programs show them
-_SAID_AT = re.compile(
-    r"[^\W\d_](?:\S*+\s++){1,4}\W?(?:at |a las )?\d{1,2}:\d\d\W?(?: ?[ap]\.?m\.?)?\W?$", re.IGNORECASE
-)
-# lines that begin a block of other text, and lines that end it
-_RULE = re.compile(r"([=\-*_#~+])\1{2,}+$")
-_BEGIN = re.compile(r"[-=#*_<\[]{1,20}+\s?(?:begin|start|inicio|comienzo|principio)\b", re.IGNORECASE)
-_END = re.compile(r"[-=#*_<\[]{1,20}+/?\s?(?:end|fin|final)\b", re.IGNORECASE)
-_HERE = re.compile(r"<<[-~]?\s?['\"]?(\w{1,30})")
-_NOTE = re.compile(r"\.\. [\w-]{1,30}::")
-_BRACED = re.compile(r"(?:\[[^\W\d_][^\]\n]{0,60}+\]|\{\{[^{}\n]{0,60}+\}\})$")
-_ENTITY = re.compile(r"&(?:lt|gt|quot|#\d{1,6});")
+FOLDER = os.path.dirname(__file__)
+_SIGN = re.compile(r"\{([a-z_]+)\}")
 _COLON = re.compile(r":(?=\s|$)")
 _SENTENCE = re.compile(r"[.!?…]\s")
-_PATCH = re.compile(r"^(?:diff --git|@@ |\+\+\+ )", re.MULTILINE)
+
+
+@cache
+def _form(name: str) -> re.Pattern[str]:
+    """Return the pattern of that name in `quoted_text.toml`; of a list, of any of it."""
+    told = whole_file(FOLDER, "quoted_text")[name]
+    return _compiled(told if isinstance(told, str) else "|".join(told))
+
+
+@cache
+def _enclosing() -> list[tuple[re.Pattern[str], re.Pattern[str] | None, int]]:
+    """Return (beginning, end, highest level of text between two such parts) of what encloses other text; the end is
+    None where it is the same."""
+    listed = whole_file(FOLDER, "quoted_text")["enclosed"]
+    return [(_compiled(begins), _compiled(ends) if ends else None, level) for begins, ends, level in listed]
+
+
+def _compiled(form: str) -> re.Pattern[str]:
+    return re.compile(_SIGN.sub(lambda name: either(name[1]), form))
 
 
 class QuotedSpans:
@@ -102,17 +74,17 @@ class QuotedSpans:
     def _spans(self) -> None:
         """Mark what stands between two marks, anywhere in the text."""
         text = self._text
-        for match in _CODE.finditer(text):
+        for match in _form("code").finditer(text):
             self._mark(*match.span(), STRUCK)
-        for begins, ends, between in _ENCLOSED:
+        for begins, ends, between in _enclosing():
             opens = list(begins.finditer(text))
             closes = list(ends.finditer(text)) if ends else opens[1::2]
             for found in _enclosed(opens if ends else opens[::2], closes, len(text), between):
                 self._mark(*found)
-        marks = list(_QUOTES.finditer(text))
+        marks = list(_form("double_quote").finditer(text))
         for found in (*_single(text), *_enclosed(marks[::2], marks[1::2], len(text), OWN), *_crowded(text, marks)):
             self._mark(*found)
-        if entity := _ENTITY.search(text):
+        if entity := _form("entity").search(text):
             self._rest(entity.start(), DOUBTED)
 
     def _lines(self) -> None:
@@ -123,7 +95,7 @@ class QuotedSpans:
             place += len(line)
         for block in _blocks(lines):
             self._mark(*block)
-        patch = bool(_PATCH.search(text))
+        patch = bool(_form("patch").search(text))
         begun = quoted = indented = cut = False  # state after the last line; `cut`: in an announced paragraph
         for start, line in lines:
             end, head = start + len(line), line[:HEAD].strip()
@@ -136,14 +108,14 @@ class QuotedSpans:
                 self._mark(start, end, STRUCK)
                 cut = cut and not _blank_after(text, end)
                 continue
-            indented = bool(_NOTE.match(head))
-            if _FORWARDED.match(head):
+            indented = bool(_form("indents").match(head))
+            if _form("forwarded").match(head):
                 self._mark(start, end, STRUCK)
                 self._rest(start, PASSED)
                 return
-            if _SAID_AT.match(head) or _BRACED.match(head):
+            if _form("said_at").match(head) or _form("braced").match(head):
                 self._rest(start, DOUBTED)
-            if indented or _MACHINE.match(line[:HEAD]) or (patch and line[:1] in "+-"):
+            if indented or _form("machine").match(line[:HEAD]) or (patch and line[:1] in "+-"):
                 self.later = min(self.later, start)
                 self._mark(start, end, STRUCK)
                 quoted = head[:1] == ">"
@@ -195,7 +167,9 @@ Part = tuple[int, int, int]  # start, end, highest level
 def _odd(head: str) -> bool:
     """Return whether a line begins with a bullet, a number or a symbol, unlike typed sentences."""
     first = head[0]
-    return bool(_BULLET.match(head + " ")) or not (first.isalnum() or first in '¡!¿("`@/.…' or ord(first) > 0x1F000)
+    return bool(_form("bullet").match(head + " ")) or not (
+        first.isalnum() or first in '¡!¿("`@/.…' or ord(first) > 0x1F000
+    )
 
 
 def _blank_after(text: str, place: int) -> bool:
@@ -227,9 +201,9 @@ def _enclosed(
 
 def _single(text: str) -> Iterator[Part]:
     """Yield what stands between single quotation marks; across lines it is doubtful."""
-    closes = [match.start() for match in _CLOSES.finditer(text)]
+    closes = [match.start() for match in _form("single_closes").finditer(text)]
     place = 0
-    for match in _OPENS.finditer(text):
+    for match in _form("single_opens").finditer(text):
         start = match.start()
         at = bisect(closes, start + 1)
         if start < place or at == len(closes):
@@ -262,14 +236,14 @@ def _blocks(lines: list[tuple[int, str]]) -> Iterator[Part]:
         head = line[:HEAD].strip()
         if not head:
             continue
-        rule, here = _RULE.match(head), _HERE.search(head)
+        rule, here = _form("rule").match(head), _form("here").search(head)
         if began >= 0 and (
             (ends[0] == "rule" and rule and rule[1] == ends[1])
-            or (ends[0] == "begin" and _END.match(head))
+            or (ends[0] == "begin" and _form("end").match(head))
             or (ends[0] == "here" and head == ends[1])
         ):
             yield began, start + len(line), STRUCK
             began = -1
-        elif began < 0 and (rule or here or _BEGIN.match(head)):
+        elif began < 0 and (rule or here or _form("begin").match(head)):
             yield start, total, DOUBTED
             began, ends = start, ("rule", rule[1]) if rule else ("here", here[1]) if here else ("begin", "")
