@@ -70,14 +70,14 @@ def model(visit: CheckContext) -> Iterator[Finding]:
 
 def agent(visit: CheckContext) -> Iterator[Finding]:
     """Report which model the agent uses, and why not another; without one rules answer, which is not wrong."""
-    from store.llm.endpoint import short
+    from store.llm.endpoint import server, short
     from store.llm.model_selection import ORDER
     from store.llm.status import model_status
 
     visit.progress("the agent's model", 0, 0)
     found = model_status(visit.memory.config)
     if found.model:
-        at = f"Ollama {found.look.version} at {short(found.look.address)}"
+        at = f"{server(found.look.address)} {found.look.version}".strip() + f" at {short(found.look.address)}"
         cold = "" if found.state == "ready" else ", which is loaded when it is asked first"
         yield Finding("agent", OK, f"{at} has {found.model}{cold}: {found.taken.reason}")
     else:

@@ -56,9 +56,9 @@ def openai(address: str) -> bool:
     return whole(address).endswith("/v1")
 
 
-def server(address: str) -> str:
-    """Return what to call the server in a message."""
-    return "the server" if openai(address) else "Ollama"
+def server(address: str, begins: bool = True) -> str:
+    """Return what to call the server in a message, at the beginning of a sentence or within one."""
+    return "Ollama" if not openai(address) else "The server" if begins else "the server"
 
 
 def split(address: str) -> "SplitResult":

@@ -11,7 +11,7 @@ from store.base.errors import ModelFailed
 from store.llm.chat import figure
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
-from store.llm.endpoint import short
+from store.llm.endpoint import openai, short
 from store.text.vocabulary import whole_file
 
 if TYPE_CHECKING:
@@ -33,9 +33,13 @@ class PullResult:
 
 class ModelPuller(OllamaChat):
     """Pulls models on one thread; the caller closes it. A pull ends within a twentieth of a second once `cancelled`
-    returns True; it is called as often. Raise ModelFailed: no client is installed, or the address is invalid."""
+    returns True; it is called as often. Raise ModelFailed: the server is not Ollama, no client is installed, or the
+    address is invalid."""
 
     def __init__(self, address: str, cancelled: Callable[[], bool]) -> None:
+        if openai(address):
+            message = f"Only Ollama fetches models, and {short(address)} is another server."
+            raise ModelFailed("refused", message, "Start that server with the model.")
         super().__init__(address, Call(cancelled), None)
 
     def pull(self, name: str, silence: float = SILENCE) -> Iterator[PullResult]:

@@ -138,9 +138,20 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
         taken = taken or name
     if taken:
         return taken, [*steps, _not_needed("rules")]
-    reason = "Ollama has no model that can answer" if installed else "Ollama has no model"
-    reason = f"{reason}; answers come from the records."
-    return "", [*steps, SelectionStep("rules", True, reason, f"ollama pull {USUAL}")]
+    has_none = f"{_server(config)} has no model{' that can answer' if installed else ''}"
+    return "", [
+        *steps,
+        SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull(config, USUAL)),
+    ]
+
+
+def _server(config: "Config", begins: bool = True) -> str:
+    return endpoint.server(endpoint.of(config), begins)
+
+
+def _pull(config: "Config", name: str) -> str:
+    """Return how a model gets onto the server; empty for a server that serves what it was started with."""
+    return "" if endpoint.openai(endpoint.of(config)) else f"ollama pull {name}"
 
 
 def untried(config: "Config", rules: SelectionStep, otherwise: str) -> list[SelectionStep]:
@@ -159,6 +170,7 @@ def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple
     do)."""
     from store.llm.server_info import cloud
 
+    server = _server(config)
     for who, wanted in named(config).items():
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
         if not wanted:
@@ -168,21 +180,17 @@ def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple
         elif one is not None:
             yield who, one.name, f"{one.name}, named by {who}.", ""
         else:
-            yield who, "", f"Ollama has no model {wanted}.", f"ollama pull {wanted}"
+            yield who, "", f"{server} has no model {wanted}.", _pull(config, wanted)
     able = [one.name for one in installed if one.can_chat]
     ours = [name for name in able if name.startswith(FAMILY)]
     name = USUAL if USUAL in ours else next(iter(ours), "")
     if name:
-        yield FAMILY, name, f"{name}, the first {FAMILY} that Ollama has.", ""
+        yield FAMILY, name, f"{name}, the first {FAMILY} that {_server(config, False)} has.", ""
     else:
-        yield FAMILY, "", f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"
+        yield FAMILY, "", f"{server} has no {FAMILY}.", _pull(config, USUAL)
     name = next(iter(able), "")
-    yield (
-        "any",
-        name,
-        f"{name}, the first model that Ollama has." if name else "Ollama has no model that can answer.",
-        "",
-    )
+    first = f"{name}, the first model that {_server(config, False)} has."
+    yield "any", name, first if name else f"{server} has no model that can answer.", ""
 
 
 def named(config: "Config") -> dict[str, str]:

@@ -72,7 +72,7 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     try:
         version = _get(address, "/api/version", seconds, call).get("version")
         if not isinstance(version, str):
-            raise server_errors.unexpected_reply(address)
+            raise server_errors.failed("unexpected", address)
         found = models(address, call, seconds)
         running = _get(address, "/api/ps", seconds, call).get("models")
     except ModelFailed as error:
@@ -86,7 +86,7 @@ def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Inst
     path, part = ("/models", "data") if addresses.openai(address) else ("/api/tags", "models")
     listed = _get(address, path, seconds, call).get(part)
     if not isinstance(listed, list):
-        raise server_errors.unexpected_reply(address)
+        raise server_errors.failed("unexpected", address)
     return [_installed(entry) for entry in listed if _name(entry)]
 
 
@@ -126,7 +126,7 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
         if answer.status != 200:
             raise server_errors.status(address, answer.status)
         if answer.length:
-            raise server_errors.truncated(address)
+            raise server_errors.failed("broken_off", address)
         return body
 
     def abort() -> None:
@@ -140,7 +140,7 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     except Exception as error:
         raise server_errors.failure(error, address) from None
     if not isinstance(found, dict):
-        raise server_errors.unexpected_reply(address)
+        raise server_errors.failed("unexpected", address)
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from store import USUAL_MODEL as USUAL
 from store import InstalledModel as Installed
-from store import LoggedCall, ModelStats, ModelStatus, how_long_ago
+from store import LoggedCall, ModelStats, ModelStatus, endpoint, how_long_ago
 from store import short_model_name as short
 from tui.commands.system.model import (
     BY_RULE,
@@ -119,11 +119,14 @@ def _order(found: ModelStatus) -> list[ModelRow]:
 
 
 def _models(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
-    if found.trouble is not None or not found.look.version:
+    if found.trouble is not None or not (found.look.version or found.look.models):
         return []
-    where = short(found.look.address)
-    listed = [ModelRow(None, "MODELS", words=f"that the Ollama at {where} has")]
+    address = found.look.address
+    served = "server" if endpoint.openai(address) else "Ollama"
+    listed = [ModelRow(None, "MODELS", words=f"that the {served} at {short(address)} has")]
     listed += [_model(found, one, fared) for one in found.look.models]
+    if endpoint.openai(address):
+        return listed  # it has what it was started with
     if found.look.model(USUAL) is None:
         more: tuple[Line, ...] = (
             [(USUAL, "title")],

@@ -47,7 +47,7 @@ class ChatClient(ABC):
         """Return the whole answer, in JSON of this schema if one is given. Raise ModelFailed."""
         found = self._ask(messages, schema, predict, seconds)
         if not found.strip():
-            raise ModelFailed("broken", f"{self.name} said nothing.", server_errors.LOOK)
+            raise self._failed("silent")
         return found
 
     def sample(self, question: str, predict: int, seconds: float) -> str:
@@ -83,7 +83,7 @@ class ChatClient(ABC):
         if tripped := server.why_open():
             raise tripped
         if _tokens(messages) + predict > CONTEXT:
-            raise server_errors.prompt_too_long(self.name)
+            raise self._failed("long", asked=self.name)
         self._warm()
         self._call.begin(seconds)
         for pause in (*BACKOFF, 0.0):
@@ -96,9 +96,9 @@ class ChatClient(ABC):
                         answer += piece
                         self.tokens += 1
                         if len(answer) > predict * LONGEST + 200:
-                            raise ModelFailed("broken", f"{self.name} did not stop writing.", server_errors.LOOK)
+                            raise self._failed("endless")
                 if not self._ended:
-                    raise ModelFailed("cut", "The server ended its answer too early.", server_errors.LOOK)
+                    raise self._failed("early")
                 break
             except Exception as error:
                 failure = self._failure(error)
@@ -113,7 +113,7 @@ class ChatClient(ABC):
         server.record_answer()
         self.writing = self.writing or time.monotonic() - began
         if self._ended == "length" and not early:
-            raise ModelFailed("cut", f"{self.name} did not finish its answer within the limit.", server_errors.LESS)
+            raise self._failed("unfinished")
         return answer
 
     @abstractmethod
@@ -130,9 +130,12 @@ class ChatClient(ABC):
     ) -> Generator[str, None, None]:
         """Yield the pieces of one attempt; set `_ended` to the reason why the server ended it."""
 
+    def _failed(self, name: str, /, **parts: object) -> ModelFailed:
+        return server_errors.failed(name, self._address, name=self.name, **parts)
+
     def _failure(self, error: Exception) -> ModelFailed:
         """Return the failure for an error, in a sentence without the server's words. Raise an unknown error."""
-        return server_errors.failure(error, self._address, self.name or "Ollama")
+        return server_errors.failure(error, self._address, self.name)
 
 
 def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -81,7 +81,7 @@ class OllamaChat(ChatClient):
                     self.tokens = figure(line.eval_count)
                     self.writing, self.loading = figure(line.eval_duration) / NANO, figure(line.load_duration) / NANO
                     if (line.prompt_eval_count or 0) + predict > CONTEXT:
-                        raise server_errors.prompt_too_long(self.name)
+                        raise self._failed("long", asked=self.name)
                     return
 
     def _warm(self) -> None:
@@ -111,7 +111,9 @@ class OllamaChat(ChatClient):
                 self._connection.abort,
             )
         except Exception as error:
-            failure = server_errors.unloaded(self._failure(error), self.name)
+            failure = self._failure(error)
+            if failure.kind in ("slow", "cut", "broken"):  # the question is not at fault
+                failure = self._failed("unloaded", why=failure.message)
             circuit_breaker.of(self._address).record_failure(failure)
             raise failure from None
         self._warm_until = time.monotonic() + KEEP_SECONDS

@@ -118,11 +118,15 @@ def headline(found: "ModelStatus") -> str:
 
 def where(found: "ModelStatus") -> str:
     """Return the server, and whether it responds."""
+    from store import endpoint
     from store import short_model_name as short
 
     if found.trouble is not None:
         return found.trouble.message
-    return f"Ollama {found.look.version} at {short(found.look.address)}" if found.look.version else found.taken.reason
+    if not (found.look.version or found.look.models):
+        return found.taken.reason
+    address = found.look.address
+    return f"{endpoint.server(address)} {found.look.version}".strip() + f" at {short(address)}"
 
 
 def lines_of(found: "ModelStatus") -> list[str]:
@@ -157,9 +161,12 @@ def about(one: "Installed") -> str:
 def lacking(found: "ModelStatus") -> bool:
     """Return whether no Ollama was found on this machine, where it was looked for."""
     from store import LOCAL_HOSTS as NEAR
+    from store import endpoint
     from store import model_host as host
 
-    return found.trouble is not None and found.trouble.kind == "absent" and host(found.look.address) in NEAR
+    address = found.look.address
+    absent = found.trouble is not None and found.trouble.kind == "absent"
+    return absent and host(address) in NEAR and not endpoint.openai(address)
 
 
 def installing() -> tuple[tuple[str, str], ...]:

@@ -10,18 +10,29 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
+from store.health.components import agent
 from store.librarian.trial import run_trial
 from store.llm import circuit_breaker, model_selection
 from store.llm.chat import WORD_ONLY, Chat
 from store.llm.clients.chat_client import ChatClient
+from store.llm.endpoint import short
+from store.llm.model_pull import ModelPuller
 from store.llm.server_info import look
+from store.llm.status import model_status
+from store.llm.usage_stats import ModelStats
+from tui.commands.system.model import lacking, where
+from tui.lists.model_rows import rows
+
+if TYPE_CHECKING:
+    from store.health.finding import CheckContext
 
 YES, NO = ("Yes", "Sí"), ("No",)
 ASKED = [("user", "well?")]
@@ -189,6 +200,7 @@ def test_each_failure_is_told_in_our_own_words(
     with pytest.raises(ModelFailed) as raised:
         chat.answer(ASKED, schema=None, predict=40, seconds=5)
     assert raised.value.kind == kind and "out of memory" not in str(raised.value)
+    assert "ollama" not in str(raised.value).lower(), "which need not be installed"
     chat.close()
 
 
@@ -201,6 +213,30 @@ def test_a_look_lists_its_models_and_nothing_there_says_so(
     assert model_selection.found(config) is None
     assert model_selection.why_none(config).startswith("Nothing answers at 127.0.0.1:9/v1.")
     assert "It is asked again in" in model_selection.why_none(config)
+
+
+def test_nobody_is_sent_to_ollama_for_another_server(
+    server: OpenAIServer, configured: Callable[[str], Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing, config = model_status(configured("http://127.0.0.1:9/v1")), configured(server.address)
+    monkeypatch.setenv("MEMORANDA_MODEL", "phi-4")
+    _, steps = model_selection.choose(config, ())
+    told = [f"{step.reason} {step.next}" for step in (*nothing.steps, *steps, *model_status(config).steps)]
+    assert any("The server has no model phi-4." in text for text in told) and "ollama" not in " ".join(told).lower()
+    assert not lacking(nothing) and where(model_status(config)) == f"The server at {short(server.address)}"
+    asked = SimpleNamespace(memory=SimpleNamespace(config=config), progress=lambda *_: None)
+    assert next(agent(cast("CheckContext", asked))).says.startswith(
+        f"The server at {short(server.address)} has {MODEL}"
+    )
+    with pytest.raises(ModelFailed, match="Only Ollama fetches models"):
+        ModelPuller(server.address, lambda: False)
+
+
+def test_the_models_of_another_server_are_listed_and_none_is_offered_for_it(
+    server: OpenAIServer, configured: Callable[[str], Config]
+) -> None:
+    found = rows(model_status(configured(server.address)), ModelStats())
+    assert any(row.key == f"model {MODEL}" for row in found) and not any("pull" in str(row.key) for row in found)
 
 
 def test_ten_questions_show_what_a_model_is_worth() -> None:
