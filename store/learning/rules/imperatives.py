@@ -151,16 +151,14 @@ def commands(folded: str) -> bool:
 
 
 _ROUND = re.compile(r"\W*(no )?(\w+) (?:siempre|nunca|jam[aá]s)\b", re.I)
-_WISH = re.compile(
-    r"\W*(?:quiero|necesito|quisiera|me gustar[ií]a) que|\W*(?:i|we)(?:'d| would)? (?:want|need|like)", re.I
-)
 
 
 def turned_round(text: str) -> bool | None:
     """Return whether "usá siempre …", "quiero que siempre …", "I want you to always …" is an order."""
-    if sign("over").search(fold(text)):
+    folded = fold(text)
+    if sign("over").search(folded):
         return NO
-    if _WISH.match(text):
+    if sign("wished").match(folded):
         return SURE
     match = _ROUND.match(text)
     if not match:

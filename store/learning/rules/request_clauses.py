@@ -1,8 +1,6 @@
 """Tests on a clause beside a marker: whether it states, orders or has a verb. Used by `requests` and
 `request_content`."""
 
-import re
-
 from store.learning.grammar import pattern
 from store.learning.rules import request_markers
 from store.learning.rules import small_talk as passing
@@ -13,7 +11,6 @@ from store.text.small_talk import small_talk
 
 LONG = 3  # least words of a clause by itself
 STATED = ("corrects", "denies", "corrected", "confirms", "confirmed")
-NEGATION = re.compile(r"\b(?:no|not|never|nunca|jamas|tampoco|nor|ni|without|sin)\s*$")
 REQUESTS = ("asked", "pointing", "storing")
 TRIM = " \t.!;,…:\u2014\u2013-?¿("
 

@@ -4,12 +4,11 @@ several."""
 import re
 from collections.abc import Iterator, Sequence
 
-from store.learning.grammar import WINDOW, pattern
+from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.rules import request_markers
 from store.learning.rules import small_talk as passing
 from store.learning.rules.request_clauses import (
     LONG,
-    NEGATION,
     REQUESTS,
     STATED,
     TRIM,
@@ -31,7 +30,7 @@ _NUMBERED = re.compile("(?:\\d{1,2}|[a-h])[.)]\\s+|[-*•\u2013\u2014]\\s+")
 
 def _behind_words(folded: str, marker: Marker) -> int:
     """Return where the text after a marker begins: before a "no" at its end that belongs to the text."""
-    negation = NEGATION.search(folded, marker.start, marker.end)
+    negation = sign("negates_next").search(folded, marker.start, marker.end)
     return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
 
 
@@ -155,9 +154,9 @@ def split_list(sentence: Sentence, start: int, end: int, marker: Marker) -> Iter
 
 def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the parts of an enumeration, of "that … and that …", or of a list of statements."""
-    for sign in (_ENUMERATED, pattern("and_that")):
-        found = list(sign.finditer(folded, start, end))
-        if sign is _ENUMERATED and len(found) < 2 and not (found and found[0][0][0] in ";"):
+    for mark in (_ENUMERATED, pattern("and_that")):
+        found = list(mark.finditer(folded, start, end))
+        if mark is _ENUMERATED and len(found) < 2 and not (found and found[0][0][0] in ";"):
             continue
         cuts = [match.start() for match in found]
         ends = [match.end() for match in found]
@@ -165,7 +164,7 @@ def _several(folded: str, start: int, end: int) -> list[tuple[int, int]]:
         spans = [span for span in spans if len(folded[span[0] : span[1]].split()) >= WORDS]
         if len(spans) > 2 and all(_begins(folded[one:two]) for one, two in spans):
             return spans  # "A is at 1; B at 2; C is not there"
-        loose = sign is _ENUMERATED and any(match[0][0] == ";" for match in found)
+        loose = mark is _ENUMERATED and any(match[0][0] == ";" for match in found)
         if loose and not all(_subject_and_verb(folded[one:two]) for one, two in spans):
             continue
         if len(spans) > 1 and all(_stands(folded[one:two]) for one, two in spans):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from store.learning.grammar import WINDOW, pattern
+from store.learning.grammar import WINDOW, pattern, sign
 
 FIRST, LAST = 14, 4  # clauses at the beginning and end of a sentence that are searched
 LEADS = 6  # most filler words before a marker
@@ -16,10 +16,6 @@ COLONS = frozenset(":—–-")
 
 _MARK = re.compile(
     r"(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w)"
-)
-_AND = re.compile(
-    r"(?<= )(?:(?:and|so|but|y|e|asi que|pero|please|pls|por favor|porfa)(?= )"
-    r"|(?=(?:(?:i|we) (?:want|need) you to|(?:quiero|necesito|quisiera) que) ))"
 )
 
 
@@ -81,7 +77,7 @@ def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> 
         part = parts[number]
         places = starts(folded, part.start, part.end)
         if inside:
-            for conjunction in list(_AND.finditer(folded, part.start, part.end))[:LEADS]:
+            for conjunction in list(sign("joins_requests").finditer(folded, part.start, part.end))[:LEADS]:
                 places += starts(folded, conjunction.end(), part.end)
         for place in places:
             if match := wanted.match(folded, place, place + WINDOW):

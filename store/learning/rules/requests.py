@@ -211,11 +211,11 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
         return False
     if whole:
-        return _firm(text) or not passing.refused(rest.removeprefix("ahora "))
+        return _firm(text) or not passing.refused(sign("now_first").sub("", rest))
     if kind == "corrects" or colon:
         return stated(rest, text)
     if sign("was_so").search(folded[marker.start : marker.end]):
-        return stated(rest.removeprefix("ahora ").removeprefix("now "), text)
+        return stated(sign("now_first").sub("", rest), text)
     to_be = bool(pattern("to_be").search(rest))
     if passing.refused(rest) and not to_be:
         return False

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from store.learning.grammar import sign
 from store.learning.rules.quoted_text import DOUBTED, OWN, PASSED, STRUCK, QuotedSpans
 from store.text.clauses import quotes_whole, spans
 from store.text.folding import fold as fold
@@ -46,12 +47,9 @@ class Sentence:
     @property
     def question(self) -> bool:
         """Whether it asks something; "…, ok?" at the end of an order does not."""
-        if _TAG.search(self.folded[-40:]):
+        if sign("order_tag").search(self.folded[-40:]):
             return False
         return self.text.rstrip("!.… \"'”’»)]").endswith("?") or self.text.startswith("¿")
-
-
-_TAG = re.compile(r",\s*¿?(?:ok|okay|right|please|dale|si|vale|de acuerdo|porfa|por favor|entendido)\s*\?+$")
 
 
 def sentences(turn: str) -> list[Sentence]:
