@@ -72,7 +72,7 @@ def extract(role: str, text: str) -> Extraction:
         return Extraction(())
     text = _NOTE.sub("", text)
     turn = sentences(text)
-    found = _whole(text, list(_every(turn)))
+    found = _whole(text, turn, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
     return Extraction(tuple(found[:MOST]))
@@ -151,16 +151,22 @@ def _next(places: dict[str, list[int]], number: int, after: int) -> int | None:
     return of_number[at] if at < len(of_number) else None
 
 
-def _whole(text: str, found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
-    """Return what was found, with numbered steps that are asked for merged into one fact."""
+def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
+    """Return what was found, with numbered steps that are asked for merged into one fact, without what asks for
+    them."""
     span = how_to(text)
     if span is None:
         return list(found)
     block = text[span[0] : span[1]].strip()
+    folded = fold(block)
+    places = request_markers.starts(folded, 0, len(folded))
+    asked = next(filter(None, (pattern("keeps_steps").match(folded, place) for place in places)), None)
+    own = any(block.startswith(sentence.quote) and not sentence.doubt for sentence in turn)
     parts = [one for one in found if one.quote in block or block in one.quote]
-    if not parts:
+    if not parts and not (asked and own):
         return list(found)
-    steps = " ".join(block.split()).rstrip(".;, ")
+    steps = " ".join(block[asked.end() if asked else 0 :].split()).rstrip(".;, ")
+    steps = steps[:1].upper() + steps[1:]
     explicit = any(one.explicit for one in parts)
     whole = ExtractedFact(steps, "general", "high" if explicit else "medium", block, explicit, True, WHY["asked"])
     return [whole, *(one for one in found if one not in parts)]
