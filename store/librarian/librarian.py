@@ -36,7 +36,6 @@ from store.librarian.names import absent, ahead, holding, names, unheard
 from store.librarian.question import HAPPENED, WHO, WHY, DataFilter, ParsedQuestion, contains, read
 from store.librarian.quoting import (
     all_in,
-    decisive,
     distinct,
     does,
     headed,
@@ -261,8 +260,6 @@ class Librarian:
             extra = [one for one in holding(self._search, memory.database, wanted) if one not in matches]
             matches = ahead([*matches[: judge.LOOKED - len(extra)], *extra], wanted)
             quoted = [*extra, *quotable(matches, found)[0]][:SHOWN]
-        if asked.decides and not any(map(decisive, quoted)):
-            quoted = [*filter(decisive, matches[:SHOWN]), *quoted][:SHOWN]
         if asked.decides and not any(one.kind == "decision" for one in quoted):  # superseded ones are not searched
             made = self._cited([link.citation for one in quoted for link in one.links if link.kind == "implements"])
             quoted, matches = [*made, *quoted][:SHOWN], [*made, *(one for one in matches if one not in made)]
