@@ -66,6 +66,12 @@ def words(name: str) -> frozenset[str]:
 
 
 @cache
+def verbs(name: str) -> list[tuple[str, str]]:
+    """Return the (form, verdict) pairs of that name in [verbs], of all languages that have it."""
+    return [(form, says) for language in LANGUAGES for form, says in _read(language).get("verbs", {}).get(name, ())]
+
+
+@cache
 def triggers(name: str) -> tuple[Trigger, ...]:
     """Return the triggers of that name, such as [[kept]], in order. Raise KeyError."""
     return tuple(

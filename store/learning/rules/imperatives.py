@@ -8,7 +8,7 @@ not.
 import re
 from functools import cache
 
-from store.learning.grammar import either, pattern, sign, words
+from store.learning.grammar import either, pattern, sign, verbs, words
 from store.text.folding import fold
 
 SURE, PERHAPS, NO = True, None, False
@@ -29,8 +29,9 @@ def _imperatives() -> frozenset[str]:
     return frozenset(made)
 
 
-_INFINITIVE = re.compile(r"\w{2,}[aei]r(?:se|me|te|nos|l[aeo]s?)?")
-_CLITIC = re.compile(r"(?:me|te|nos|se|l[aeo]s?){1,2}$")
+INFINITIVE = r"\w{2,}[aei]r(?:se|me|te|nos|l[aeo]s?)?"
+CLITIC = r"(?:me|te|nos|se|l[aeo]s?){1,2}"
+_PART = re.compile(r"<(\w+)>")
 _SPANISH = re.compile(
     r"\W*(siempre|nunca|jam[aá]s)(?: m[aá]s| jam[aá]s)? (?:((?:me|te|se|nos|l[aeo]s?) ){0,2})(\w+)", re.I
 )
@@ -57,42 +58,30 @@ def _whenever(rest: str) -> bool | None:
 
 
 def _orders(word: str) -> bool | None:
-    bare = fold(word)
-    if bare in words("plain"):
-        return NO
-    if _INFINITIVE.fullmatch(word):
-        return SURE
-    if word.endswith("á"):
-        return PERHAPS if re.search("[aei]rá$", word) and bare not in words("rara") else SURE
-    if word.endswith(("é", "í")):
-        return SURE if bare in _imperatives() else NO
-    if word.endswith("mos"):  # "usamos" may be present or past
-        return NO if re.search("(?:uv|ic|ij|us|ud|up|ab|ís|quis|fu)imos$|[áí][bn]?amos$", word) else PERHAPS
-    if word.endswith("ó") or word[-1:] == "s" or re.search("(?:aba|ía|ieron|aron)n?$", word):
-        return NO
-    if word.endswith("o") and bare[:-1] in words("ar") | words("er") | words("ir"):
-        return SURE  # first person: a habit of the person
-    base = _CLITIC.sub("", bare)
-    if bare in _imperatives() or (base != bare and base in _imperatives()):
-        return SURE
-    return PERHAPS
+    """Return what a verb after "siempre" is."""
+    return _by_form("orders", word)
 
 
 def _forbids(word: str) -> bool | None:
-    bare = fold(word)
-    if bare in words("plain"):
-        return NO
-    if _INFINITIVE.fullmatch(word):
-        return SURE
-    if bare in words("subjunctive"):
-        return SURE
-    if bare.endswith("es"):  # subjunctive of a verb in -ar, unless it is a verb that only tells
-        return NO if bare in words("told") | words("plain") else SURE
-    if word.endswith(("é", "í", "ó")) or re.search("(?:aba|ía|ieron|aron|imos|amos|emos)n?$", word):
-        return PERHAPS if word.endswith("mos") else NO
-    if bare in _imperatives() and bare.endswith(("e", "en")):
-        return SURE  # usted
-    return PERHAPS if word.endswith(("o", "n")) and not word.endswith("vo") else NO
+    """Return what a verb after "nunca" is."""
+    return _by_form("bans", word)
+
+
+def _by_form(name: str, word: str) -> bool | None:
+    both = f"{word} {fold(word)}"
+    return next((verdict for form, verdict in _forms(name) if form.fullmatch(both)), NO)
+
+
+@cache
+def _forms(name: str) -> list[tuple[re.Pattern[str], bool | None]]:
+    """Return the (form, verdict) pairs of that name in [verbs]."""
+    parts = {"imperative": "|".join(_imperatives()), "infinitive": INFINITIVE, "clitic": CLITIC}
+
+    def filled(part: re.Match[str]) -> str:
+        return f"(?:{parts.get(part[1]) or '|'.join(words(part[1]))})"
+
+    verdicts = {"sure": SURE, "perhaps": PERHAPS, "no": NO}
+    return [(re.compile(_PART.sub(filled, form)), verdicts[says]) for form, says in verbs(name)]
 
 
 def english(text: str) -> bool | None:
@@ -147,7 +136,7 @@ def commands(folded: str) -> bool:
     first = folded.split(maxsplit=1)[0] if folded.strip() else ""
     if first in words("no_command"):
         return False
-    return first in _imperatives() or re.sub(_CLITIC, "", first) in _imperatives()
+    return first in _imperatives() or re.sub(f"{CLITIC}$", "", first) in _imperatives()
 
 
 _ROUND = re.compile(r"\W*(no )?(\w+) (?:siempre|nunca|jam[aá]s)\b", re.I)
@@ -166,4 +155,4 @@ def turned_round(text: str) -> bool | None:
     word = match[2].lower()
     if match[1]:
         return _forbids(word) or NO
-    return SURE if _orders(word) is SURE and not _INFINITIVE.fullmatch(word) else NO
+    return SURE if _orders(word) is SURE and not re.fullmatch(INFINITIVE, word) else NO

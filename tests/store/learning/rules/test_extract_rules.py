@@ -59,6 +59,7 @@ TELLS = (
     *("Always thinking about lunch", "Never been better", "Siempre tuvimos ese problema con el build"),
 )
 RULES = (
+    "Siempre avíseme antes de borrar",
     *("Siempre usá uv", "Siempre respondé en español", "Siempre mirá el log antes", "Nunca uses npm", "Nunca usés npm"),
     *(
         "Jamás commitees a main",
