@@ -160,7 +160,8 @@ def read(
     if rest and not dated and (timed or lists):
         thing = other if lists else [word for word in rest if (word,) not in vocabulary.named("acts")]
         kinds = data.kinds or ((*HAPPENED, "turn") if data.author else ())
-        within = changed(data, kinds=kinds, linked=(), words=tuple(thing or rest))
+        state = data.state if data.kinds else ""  # "was anything done about" asks for no state
+        within = changed(data, kinds=kinds, state=state, linked=(), words=tuple(thing or rest))
     vague = (data.counts and not nouns) or any(word in texts.words("negations", "core") or "/" in word for word in rest)
     asked = changed(asked, follows=leans, nouns=nouns, decides=decides(terms), dated=dated, within=within)
     unclear = lists or bool(data.authors) or (vague and has(terms, "touched"))

@@ -263,6 +263,9 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("¿qué tareas quedan pendientes?", "kind:task is:open"),
         ("which tasks are done?", "kind:task is:done"),
         ("¿qué decisiones se revirtieron?", "kind:decision is:reverted"),
+        ("which decisions did we undo?", "kind:decision is:reverted"),
+        ("list the decisions we took back", "kind:decision is:reverted"),
+        ("¿en qué decisiones dimos marcha atrás?", "kind:decision is:reverted"),
         ("which decisions were superseded?", "kind:decision is:superseded"),
         ("¿qué decisiones ya no valen?", "kind:decision is:superseded"),
         ("which iteration is still running?", "kind:iteration is:open"),
@@ -282,7 +285,17 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("¿qué pasó en la iteración 1?", "is:any linked:I#1"),
         ("what is the latest decision?", "kind:decision is:any"),
         ("what changed since Monday?", "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-16"),
+        (
+            "what was going on two weeks ago?",
+            "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-07 before:2026-11-14",
+        ),
+        (
+            "¿en qué anduvo Tomás la semana pasada?",
+            "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-09 before:2026-11-16 by:Tomás",
+        ),
         # a word that is understood as none of these: it is searched for
+        ("how do I undo a change?", ""),
+        ("how do we roll back?", ""),
         ("what did we decide about SQLite in October?", ""),
         ("who is away in January?", ""),
         ("which contract must be signed by 30 October?", ""),
@@ -297,6 +310,13 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
 def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(told: Memory, question: str, filters: str) -> None:
     asked = read(question, told.database, NOW)
     assert (asked.data.text if asked.data else "") == filters
+
+
+def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
+    asked = read("was anything done about SQLite after June?", told.database, NOW)
+    assert asked.within and (asked.within.state, asked.within.words) == ("", ("sqlite",))
+    asked = read("which tasks about SQLite are done since June?", told.database, NOW)
+    assert asked.within and asked.within.state == "done"
 
 
 def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: Clock) -> None:
