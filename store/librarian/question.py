@@ -316,7 +316,7 @@ def _author(terms: Sequence[str], database: Database, noun: bool) -> tuple[str, 
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
     )
     said = [word.removesuffix("'s").removesuffix("’s") for word in terms]
-    at, size, name = longest_name(said, (name for (name,) in rows), words)
+    at, size, name = longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), words)
     outside = [word for word in (*terms[:at], *terms[at + size :]) if word not in vocabulary.asking()]
     own = [word for word in terms[at : at + size] if word not in vocabulary.asking()]
     front = next((one for one in vocabulary.phrases("but") if tuple(terms[max(0, at - len(one)) : at]) == one), ())

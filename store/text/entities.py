@@ -15,7 +15,7 @@ READ = 24_000  # characters that are searched
 # none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
 _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
-_PART = re.compile(r"\w+")
+_PART = re.compile(r"\w+(?:-\w+)*")
 _CUT = re.compile(r"\[REDACTED:\w+\]")
 _FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
 _CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")

@@ -38,6 +38,12 @@ _WORK = {
         ("commit", "message GLOB 'Revert \"*'"),  # as git writes it
     ),
 }
+# states that have a time, and kind → when it began, as SQL for a row `c`
+_ENDS = {"done", "abandoned"}
+_ENDED = {
+    "task": "SELECT updated_at FROM tasks WHERE id = c.id / 16",
+    "iteration": "SELECT completed_at FROM iterations WHERE id = c.id / 16",
+}
 # kind of the cited record → kind of the linked records → SQL for their ids
 _LINKED = {
     "commit": {
@@ -74,9 +80,11 @@ class Filters:
         for kinds in asked.kinds:
             self._only(NUMBERS[kind] for kind in kinds)
             self.clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in kinds)})")
-        for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
+        ended = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _ENDED.items())
+        at = f"CASE c.id % 16 {ended} ELSE c.at END" if _ENDS.intersection(asked.work) else "c.at"
+        for name, sign in (("since", ">="), ("before", "<")):
             if value := getattr(asked, name):
-                self._add(clause, **{name: value})
+                self._add(f"{at} {sign} :{name}", **{name: value})
         self._facts(database, asked)
         self.any = "any" in asked.work
         for state in asked.work:

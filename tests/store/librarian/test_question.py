@@ -262,6 +262,10 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("¿qué queda por hacer?", "is:open"),
         ("¿qué tareas quedan pendientes?", "kind:task is:open"),
         ("which tasks are done?", "kind:task is:done"),
+        ("what did we finish in October?", "is:done since:2026-10-01 before:2026-11-01"),
+        ("what are we working on?", "is:progress"),
+        ("what commits came after 1 November?", "kind:commit is:any since:2026-11-02"),
+        ("which decisions are no longer in force?", "kind:decision is:superseded"),
         ("¿qué decisiones se revirtieron?", "kind:decision is:reverted"),
         ("which decisions did we undo?", "kind:decision is:reverted"),
         ("list the decisions we took back", "kind:decision is:reverted"),
@@ -317,6 +321,15 @@ def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None
     assert asked.within and (asked.within.state, asked.within.words) == ("", ("sqlite",))
     asked = read("which tasks about SQLite are done since June?", told.database, NOW)
     assert asked.within and asked.within.state == "done"
+
+
+def test_an_agent_is_an_author_by_its_own_name(told: Memory) -> None:
+    """It is recorded with the way by which it came."""
+    with Memory(told.location, "mcp:claude-code") as memory:
+        memory.decisions.decide("Cache pages", "Redis 7")
+    asked = read("what did claude-code decide?", told.database, NOW)
+    assert asked.data and asked.data.text == "kind:decision is:any by:claude-code"
+    assert Librarian(told).ask("what did claude-code decide?").citations == ("D#3",)
 
 
 def test_since_the_release_begins_where_the_last_one_ended(told: Memory, clock: Clock) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import apsw
 import pytest
-from conftest import examples
+from conftest import Clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -671,6 +671,25 @@ def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: 
 
 
 # states of work, links, and times in words
+
+
+def test_what_is_done_in_a_time_ended_in_it(memory: Memory, clock: Clock) -> None:
+    """Whenever it was begun."""
+    for text in ("write the letter", "call the bank"):
+        memory.tasks.add(text)
+    memory.iterations.start("fix", "The letters")
+    memory.tasks.move(2, "done")
+    begun = memory.now[:10]
+    clock.advance(days=30)
+    memory.tasks.move(1, "done")
+    memory.iterations.end(1)
+    ended = memory.now[:10]
+
+    def found(query: str) -> set[str]:
+        return {hit.citation for hit in memory.search(query).hits}
+
+    assert found(f"is:done since:{ended}") == {"A#1", "I#1"} and found(f"is:done before:{ended}") == {"A#2"}
+    assert found(f"kind:task is:any since:{begun} before:{ended}") == {"A#1", "A#2"}
 
 
 def test_states_links_and_times_are_filters(memory: Memory) -> None:
