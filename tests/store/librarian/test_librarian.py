@@ -422,6 +422,21 @@ def test_what_answers_exactly_is_not_quoted_among_what_is_only_near(told: Memory
     assert near.citations[0] == "F#2" and "F#4" not in near.citations and "D#2" not in near.citations
 
 
+@pytest.mark.parametrize("similarity, refused", [(0.4, True), (0.6, False)])
+def test_what_means_nearly_the_same_is_shown_though_it_lacks_a_name(
+    told: Memory, similarity: float, refused: bool
+) -> None:
+    def alike(query: str, limit: int = 20, *, meaning: bool = True) -> Found:
+        found = told.search(query, limit, meaning=meaning)
+        for hit in found.hits:
+            hit.similarity = similarity
+        return found
+
+    answer = Librarian(told, alike).ask("does the accountant know Marcela Quintana?")
+    assert answer.nothing is refused
+    assert refused or (answer.sources[0] == "F#2" and "these come nearest" in answer.text)
+
+
 class Retrieved:
     """The least that a retriever is."""
 
