@@ -6,8 +6,10 @@ model is asked only with `agent.mode = smart`, and for a limited time.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, cast
 
 from store.base.clock import days_before
 from store.conversations import session_snapshot
@@ -20,7 +22,6 @@ from store.memory import Memory
 if TYPE_CHECKING:
     from store.base.models import Turn
     from store.conversations.summaries import Summarise
-    from store.llm.clients.chat_client import ChatClient
 
 MOST = 8  # summaries of one run by the model; the rule makes the rest
 BEGUN = 0.5  # share of the seconds that a person may wait, after which no other question is started
@@ -32,11 +33,25 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
     """Yield a function that summarises turns with the memory's model, or by rule without one or if it fails. The model
     is selected at the first call. The function raises ModelFailed when `cancelled`: that summary is made another
     time."""
-    maker = _Maker(memory, cancelled)
-    try:
-        yield maker.make
-    finally:
-        maker.close()
+    since, made = days_before(memory.now, RECENT_DAYS), count()
+    with ExitStack() as stack:
+
+        @cache
+        def model() -> ModelSession | None:
+            chat = model_selection.found(memory.config, cancelled=cancelled)
+            if chat is None:
+                return None
+            stack.callback(chat.close)
+            return ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
+
+        def summarise(turns: "Sequence[Turn]") -> Summarised:
+            if turns[-1].at < since or model() is None or next(made) >= MOST:
+                return by_rule(turns)
+            from store.learning.tasks import summarize
+
+            return summarize.answer(cast("ModelSession", model()), turns)
+
+        yield summarise
 
 
 @contextmanager
@@ -79,31 +94,3 @@ def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:
         from store.learning.tasks import slug
 
         return slug.answer(model, turns, day).name
-
-
-class _Maker:
-    def __init__(self, memory: Memory, cancelled: Callable[[], bool]) -> None:
-        self._memory = memory
-        self._cancelled = cancelled
-        self._since = days_before(memory.now, RECENT_DAYS)
-        self._chat: ChatClient | None = None
-        self._left = MOST
-        self._looked = False
-
-    def make(self, turns: "Sequence[Turn]") -> Summarised:
-        if not self._left or turns[-1].at < self._since:
-            return by_rule(turns)
-        if not self._looked:
-            self._looked = True
-            self._chat = model_selection.found(self._memory.config, cancelled=self._cancelled)
-        if self._chat is None:
-            return by_rule(turns)
-        from store.learning.tasks import summarize
-
-        self._left -= 1
-        model = ModelSession(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
-        return summarize.answer(model, turns)
-
-    def close(self) -> None:
-        if self._chat is not None:
-            self._chat.close()

@@ -53,13 +53,6 @@ def sign(name: str) -> re.Pattern[str]:
 
 
 @cache
-def leads() -> re.Pattern[str]:
-    """Return the pattern of filler words at the beginning of a sentence; it always matches, possibly nothing."""
-    every = "|".join(one for language in LANGUAGES for one in _filled(language, _read(language)["patterns"]["leads"]))
-    return re.compile(rf"[\s¡!.,;*_-]*(?:(?:{every})(?![\w'])[\s,.:;!¡-]*)*")
-
-
-@cache
 def words(name: str) -> frozenset[str]:
     """Return the words of that name in [words]. Raise KeyError."""
     return frozenset(word for language in LANGUAGES for word in _read(language)["words"].get(name, "").split())

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning.grammar import Trigger, leads, pattern, sign, triggers
+from store.learning.grammar import Trigger, pattern, sign, triggers
 from store.learning.rules import imperatives, request_markers
 from store.learning.rules.request_clauses import REQUESTS
 from store.learning.rules.requests import WHY, Request, requests
@@ -201,7 +201,7 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     if sentence.question or sentence.passed:
         return None
     folded = sentence.folded
-    start = leads().match(folded).end()  # type: ignore[union-attr]
+    start = request_markers.begins(folded)
     rest = folded[start:]
     for trigger in (*triggers("kept"), *triggers("every")):
         if match := _tells(trigger, rest):
@@ -217,7 +217,7 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
 def _told(sentence: Sentence) -> ExtractedFact | None:
     """Return what a sentence tells plainly as something that lasts, without asking for memory; of a question only what
     a trigger keeps of it."""
-    start = leads().match(sentence.folded).end()  # type: ignore[union-attr]
+    start = request_markers.begins(sentence.folded)
     rest = sentence.folded[start:]
     lasting = sign("lasting_time").sub("", rest)
     if sentence.passed or sentence.doubt or sign("hypothetical").match(rest) or sign("for_now").search(lasting):
@@ -258,7 +258,7 @@ def _found(
 
 def _domain(folded: str) -> str:
     """Return the domain of what a person asks to remember: that of the first trigger in it."""
-    rest = folded[leads().match(folded).end() :]  # type: ignore[union-attr]
+    rest = folded[request_markers.begins(folded) :]
     rules = [trigger for name in ("kept", "every") for trigger in triggers(name) if trigger.phrase.match(rest)]
     told = [trigger for trigger in triggers("told") if trigger.phrase.search(rest)]
     return next((trigger.domain for trigger in (*rules, *told)), "general")

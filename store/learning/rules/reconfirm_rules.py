@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from store.learning.grammar import WINDOW, either, leads, pattern, sign, words
+from store.learning.grammar import WINDOW, either, pattern, sign, words
+from store.learning.rules.request_markers import begins
 from store.learning.rules.sentences import Sentence, fold
 from store.text.similarity.word_forms import shared_start
 
@@ -52,7 +53,7 @@ class ComparedText:
 def compared(sentence: Sentence) -> ComparedText:
     """Return what a sentence says, without filler words and without a request to remember it."""
     folded = sentence.folded
-    start = leads().match(folded).end()  # type: ignore[union-attr]
+    start = begins(folded)
     asked = pattern("asked").match(folded, start, start + WINDOW)
     return ComparedText(folded[asked.end() if asked else start :])
 

@@ -65,6 +65,11 @@ def starts(folded: str, start: int, end: int) -> list[int]:
     return found
 
 
+def begins(folded: str) -> int:
+    """Return where the content of a sentence begins, after all its filler words."""
+    return starts(folded, 0, len(folded))[-1]
+
+
 def looked_at(parts: list[Clause]) -> list[int]:
     """Return the numbers of the clauses that are searched."""
     return [number for number in range(len(parts)) if number < FIRST or number >= len(parts) - LAST]

@@ -4,7 +4,7 @@ Matched by its form, on text without capitals and accents (`sentences.fold`)."""
 import re
 from functools import cache
 
-from store.learning.grammar import either, pattern, sign, words
+from store.learning.grammar import pattern, sign, words
 from store.learning.rules import small_talk
 from store.learning.rules.sentences import fold
 
@@ -24,7 +24,7 @@ def states(folded: str, written: str) -> bool:
         return True
     if any(not sign("day_name").fullmatch(fold(name[0])) for name in NAME.finditer(written)):
         return True
-    if _once_past().search(written):
+    if sign("once_past").search(written):
         return False
     if any(_lasts(one["does"] or one["is"]) for one in sign("of_oneself").finditer(folded)) or sign("theirs").search(
         folded
@@ -36,11 +36,6 @@ def states(folded: str, written: str) -> bool:
     if sign("third_person").search(folded) or sign("of_things").match(folded):
         return True
     return len(folded.split()) >= SAID and bool(_telling().search(folded))
-
-
-@cache
-def _once_past() -> re.Pattern[str]:
-    return re.compile(either("once_past"), re.IGNORECASE)
 
 
 @cache
