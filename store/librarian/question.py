@@ -142,7 +142,8 @@ def read(
     rest = [released[word][0] if word in released else word for word in rest]
     goes_on = before is not None and bool(terms) and (terms[0],) in vocabulary.phrases("goes_on")
     timed = bool(data.since or data.before)
-    other = [word for word in rest if not _in(word, "any_change")]
+    acts = vocabulary.named("acts")
+    other = [word for word in rest if not _in(word, "any_change") and acts.get((word,)) != "add"]
     if (timed or data.author) and not data.first and not other:
         rest = []
     if not rest and data != DataFilter():
@@ -158,7 +159,7 @@ def read(
     lists = lists and bool(rest) and aspect == WHAT and not (leans or data.first or data.authors or data.compares)
     within = None
     if rest and not dated and (timed or lists):
-        thing = other if lists else [word for word in rest if (word,) not in vocabulary.named("acts")]
+        thing = other if lists else [word for word in rest if (word,) not in acts]
         kinds = data.kinds or ((*HAPPENED, "turn") if data.author else ())
         state = data.state if data.kinds else ""  # "was anything done about" asks for no state
         within = changed(data, kinds=kinds, state=state, linked=(), words=tuple(thing or rest))

@@ -264,6 +264,13 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("which tasks are done?", "kind:task is:done"),
         ("what did we finish in October?", "is:done since:2026-10-01 before:2026-11-01"),
         ("what are we working on?", "is:progress"),
+        ("¿qué se cerró la semana pasada?", "is:done since:2026-11-09 before:2026-11-16"),
+        ("¿qué dejamos a medias?", "is:open"),
+        ("¿qué anotaste ayer?", "kind:fact is:any since:2026-11-20 before:2026-11-21"),
+        (
+            "what did I add today?",
+            "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-21 before:2026-11-22",
+        ),
         ("what commits came after 1 November?", "kind:commit is:any since:2026-11-02"),
         ("which decisions are no longer in force?", "kind:decision is:superseded"),
         ("¿qué decisiones se revirtieron?", "kind:decision is:reverted"),
