@@ -1,7 +1,7 @@
 """What search finds in conversations, chats, texts in two languages, and histories of git, by the product's own API.
 
-    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--indexed SHARE] [--ablation] [--results]
-        [--check]
+    python -m bench.retrieval --data DIR [--vectors FILE] [--chats N,N…] [--indexed SHARE] [--unseen DIR] [--ablation]
+        [--results] [--check]
 
 Every message is a turn, added by `turns.add`; each conversation has a file of its own. R@k is the share of the evidence
 among the first k, averaged over the questions with evidence. The search is compared with its parts: keywords alone,
@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, redirect_stdout
+from contextlib import redirect_stdout
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -312,6 +312,21 @@ def ablation(memories: Sequence[tuple[Body, Remembered]], every: int) -> None:
         print(f"| {name} | {' | '.join(f'{100 * statistics.fmean(found[set]):.1f}' for set in sets)} |", flush=True)
 
 
+def _asked(
+    folder: str, scratch: str, options: argparse.Namespace
+) -> tuple[list[tuple[Body, Remembered]], list[Outcome]]:
+    """Ask every question of the data sets below a folder; return their memories, still open, and the outcomes."""
+    outcomes: list[Outcome] = []
+    memories: list[tuple[Body, Remembered]] = []
+    for body in bodies(folder, [name for name in options.chats.split(",") if name]):
+        remembered = Remembered(scratch, body, options.indexed)
+        memories.append((body, remembered))
+        every = options.every if body.set == "XQuAD" else 1
+        outcomes += [remembered.ask(body.set, asked) for asked in body.questions[::every]]
+        print(f"{body.name}: {len(body.questions[::every])} questions", file=sys.stderr, flush=True)
+    return memories, outcomes
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", metavar="DIR", help="a folder that LoCoMo, BEAM and XQuAD lie in")
@@ -319,6 +334,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--chats", metavar="N,N…", default="", help="of BEAM only these chats")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of XQuAD only every Nth question")
     parser.add_argument("--indexed", type=float, default=1.0, metavar="SHARE", help="of the texts, the rest waits")
+    parser.add_argument("--unseen", metavar="DIR", help="another folder, whose data was used for nothing before")
     parser.add_argument("--ablation", action="store_true", help="also search without each signal of the ranking")
     parser.add_argument("--results", action="store_true", help="write its part of bench/RESULTS.md")
     parser.add_argument("--check", action="store_true", help="end with 1 where a part finds more")
@@ -331,14 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = io.StringIO()
     with redirect_stdout(text), tempfile.TemporaryDirectory(prefix="memoranda-bench-") as scratch:
         heading("retrieval")
-        outcomes: list[Outcome] = []
-        memories: list[tuple[Body, Remembered]] = []
-        for body in bodies(folder, [name for name in options.chats.split(",") if name]):
-            remembered = Remembered(scratch, body, options.indexed)
-            memories.append((body, remembered))
-            every = options.every if body.set == "XQuAD" else 1
-            outcomes += [remembered.ask(body.set, asked) for asked in body.questions[::every]]
-            print(f"{body.name}: {len(body.questions[::every])} questions", file=sys.stderr, flush=True)
+        memories, outcomes = _asked(folder, scratch, options)
         if not outcomes:
             need(None, "what search finds")
         good = tables(outcomes)
@@ -348,8 +357,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ablation(memories, options.every)
         times = [one.milliseconds for one in outcomes]
         print(f"\nA whole search: {statistics.median(times):.0f} ms p50, {quantile(times, 0.95):.0f} ms p95.")
+        if options.unseen:
+            print("\nOf projects that no weight, line or rule was tried on:")
+            more, outcomes = _asked(options.unseen, scratch, options)
+            good = tables(outcomes) and good
+            memories += more
         for _, remembered in memories:
-            closing(remembered).__exit__(None, None, None)
+            remembered.close()
     print(text.getvalue())
     if options.results:
         results.put("retrieval", results.machine(), f"{PREFACE}\n\n{text.getvalue()}")
