@@ -243,9 +243,11 @@ def _application(place: location.Location, cwd: str) -> int:
 
     gc.disable()  # until the first frame: see `tui.screens.base_screen`
     from tui.app import Memoranda
+    from tui.desktop.own_screen import own_screen
 
-    app = Memoranda(place, cwd)
-    app.run()
+    with own_screen():
+        app = Memoranda(place, cwd)
+        app.run()
     return app.return_code or 0
 
 

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -50,9 +51,18 @@ def run(words: list[str], leave: Callable[[], None]) -> int | OSError:
     """Run the editor in the terminal to its end; return its exit status, or why it could not be started."""
     with _signals(leave):
         try:
-            return subprocess.run(words, check=False).returncode
+            # the application's own standard error leads nowhere (`own_screen`)
+            return subprocess.run(words, check=False, stderr=_terminal()).returncode
         except OSError as error:
             return error
+
+
+def _terminal() -> int | None:
+    """Return the file that the application draws on, None where there is none."""
+    try:
+        return None if sys.__stderr__ is None else sys.__stderr__.fileno()
+    except (OSError, ValueError):  # a test's, without a number
+        return None
 
 
 @contextmanager

