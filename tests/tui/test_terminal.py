@@ -119,10 +119,10 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
         click(terminal, "Pin the fact")
         sees(terminal, "Pinned F#")
         click(terminal, "2 Timeline" if size[0] > 100 else "2Timeline")
-        sees(terminal, "supersede" if size[0] > 100 else "a add  enter open")
+        sees(terminal, "replace" if size[0] > 100 else "a add  enter open")
         click(terminal, "Facturas en PDF/A", button=2)
         sees(terminal, "Search for commands")  # the footer names the same key, below what opens
-        click(terminal, "supersede  ")
+        click(terminal, "replace  ")
         click(terminal, "enter does it")
         sees(terminal, "D#4: chosen")
         terminal.write("PDF/A-4")

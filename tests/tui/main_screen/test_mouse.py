@@ -197,7 +197,7 @@ async def test_questions_that_follow_each_other_are_all_asked(story: Story) -> N
     async with mouse_on(story) as (person, mouse):
         await mouse.click("2Timeline")
         await mouse.click("Facturas en PDF/A", button=3)
-        await mouse.click("supersede")
+        await mouse.click("replace")
         await mouse.click("enter does it")
         await mouse.sees("chosen")
         await person.paste("PDF/A-4")
