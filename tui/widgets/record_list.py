@@ -198,8 +198,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
         """Redraw only changed lines: a whole list is kilobytes for the terminal, and others may write often."""
-        now = self._drawn()
-        if not drawn or len(now) != len(drawn):
+        if len(now := self._drawn()) != len(drawn) or not drawn:
             self.refresh()
         for y, (strip, other) in enumerate(zip(now, drawn, strict=False)):
             if strip != other:
@@ -361,6 +360,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         cursor = None if self.line_of(self.cursor_index) is None else self.cursor_index
         self._height = self.scrollable_content_region.height
         self._measure()
+        self.refresh()  # it may have been drawn with its new size already, but with as many rows as before
         if cursor is not None:
             self._move_to(cursor)
 

@@ -88,6 +88,16 @@ async def test_it_is_left_and_resumed_in_another_sitting(story: Story) -> None:
         assert "2 of 5" in told(person), "who did not goes on"
 
 
+async def test_the_list_fills_the_lines_of_a_tour_that_is_left(story: Story) -> None:
+    with story.open() as memory:
+        for number in range(40):
+            memory.facts.remember(f"Port {9000 + number} is taken")
+    async with opened(story.folder, NARROW) as person:
+        await person.press("f3")
+        region = person.main.list_of("facts").region
+        assert all(person.lines[region.y : region.bottom]), "\n".join(person.lines)
+
+
 async def test_a_memory_that_is_no_demo_says_where_the_tour_is(tmp_path: Path) -> None:
     async with opened(copy(tmp_path / "own").folder) as person:
         await person.press("f3")
