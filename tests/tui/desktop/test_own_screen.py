@@ -18,7 +18,7 @@ with own_screen():
     os.write(2, b"a warning of a library\\n")
     print("what Textual draws", file=sys.__stderr__, flush=True)
     print("what Python writes", file=sys.stderr, flush=True)
-    editor_process.run([sys.executable, "-c", "import os; os.write(2, b'what the editor says' + b'\\\\n')"], lambda: None)
+    editor_process.run(["sh", "-c", "echo what the editor says >&2"], lambda: None)
 os.write(2, b"and afterwards all\\n")
 print("by every way", file=sys.stderr, flush=True)
 """
