@@ -33,6 +33,7 @@ MOST = 4_096  # most results of one `vec0` query
 # number of candidates that are compared exactly at first, and the larger numbers where filters leave too few; `vec0`
 # takes ten times as long for 2,000 as for 400
 STEPS = {NUMPY: (2_000, 16_000, 128_000), VEC0: (400, MOST)}
+FEW, FEWER = 50_000, 1_000  # of so many vectors, so many candidates hold all of the nearest ten and 96 % of the hundred
 SLOTS = (0, 1)
 
 

@@ -145,9 +145,11 @@ class Vectors:
         """The number of candidates compared exactly at first (`binary_index` says how many of the nearest are among
         them), and the larger numbers for filters that leave too few."""
         model = self.serving
-        return vector_backends.STEPS[
-            vector_backends.VEC0 if model is not None and self.in_vec0(model) else vector_backends.NUMPY
-        ]
+        if model is not None and self.in_vec0(model):
+            return vector_backends.STEPS[vector_backends.VEC0]
+        first, *more = vector_backends.STEPS[vector_backends.NUMPY]
+        few = model is not None and len(self.codes(model).ids) <= vector_backends.FEW
+        return vector_backends.FEWER if few else first, *more
 
     def warm(self) -> None:
         """Load what `nearest` needs; on a worker thread: 5 ms at 100,000 vectors, 200 ms at a million."""

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from store.search.settings import Settings
     from store.search.signals.semantic import PendingQueryVector, SemanticIndex
 
-# number of passages from which keywords are looked up while the model embeds the question (at 100,000 the p95 is a
-# tenth less): below it the model, which uses all processors for its 15 ms, would lose more than a quick lookup takes
-BESIDE = 50_000
 # kinds whose snippet is cut from the passage found; of others it is cut from `body`
 FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
 RELATED_FROM = 0.2  # least calibrated similarity of a related record that shares no word
@@ -191,8 +188,6 @@ class Search:
             look = self.meaning.stored(source.key)
         else:
             look = self.meaning.look(asked.text, filters.kinds) if meaning and self.meaning and words.kept else None
-        if look and self._keywords.total() < BESIDE:
-            look.vector()
         most = max(1, settings.multiplier) * limit if settings.plain else max(POOL, limit)
         found = self._find(words, filters, most, asked.notes)
         if not found.scores and asked.quotes_in_part:
