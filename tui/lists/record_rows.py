@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from textual.cache import LRUCache
 
 from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, GlobalFact, Record, ago, from_ms, record_key
+from store import Commit, Decision, Fact, GlobalFact, Record, Summary, ago, from_ms, record_key
 from store import packed_ids as packed
 from store import unpack_key as unpack
 from tui.lists.wrapping import Pairs, row
@@ -196,16 +196,18 @@ def badge_style(badge: str) -> str:
 
 def entry_lines(record: Record, width: int, links: str = "") -> list[Pairs]:
     """Draw an entry of the timeline: glyph, text, its citation and a label at the right edge; below, what a decision
-    chose and what a commit's message says."""
+    chose, what a commit's message says and how a conversation ended."""
     kind = unpack(record_key(record))[0]
     text, extra = summary(record)
     gone = (isinstance(record, Decision) and record.status != "active") or (
         isinstance(record, Commit) and not record.reachable
     )
     time = datetime.fromisoformat(moment(record)).astimezone().strftime("%H:%M") if width >= ROOMY else ""
-    label = "" if isinstance(record, Decision) and not gone else extra
+    label = "" if isinstance(record, Summary) or (isinstance(record, Decision) and not gone) else extra
     note = " · ".join(filter(None, (label if width >= WIDE or gone else "", links, record.citation, time)))
-    second = record.chosen if isinstance(record, Decision) else _body(record) if isinstance(record, Commit) else ""
+    second = _body(record) if isinstance(record, Commit) else ""
+    if isinstance(record, Decision | Summary):
+        second = record.chosen if isinstance(record, Decision) else record.outcome
     look = "dim" if gone or kind == "event" else "title" if kind == "decision" else ""
     glyph = (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "dim")
     below = [] if gone else [(visible(second), "dim")]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from store.base.models import Commit
+from store.base.models import Commit, Summary
 from tui.lists.record_rows import entry_lines
 
 COMMIT = Commit(1, "a1b2c3d" + "0" * 33, "fix: two", "José", 1, 3, 1, "2026-11-21T12:00:00.000Z", None, True, "a1b2c3d")
@@ -19,3 +19,12 @@ def test_a_commit_that_no_branch_leads_to_is_dim_and_says_so(width: int) -> None
         assert style == ("" if commit.reachable else "dim")
         said = "".join(text for text, _ in segments)
         assert ("gone" in said) == (width >= 34 and not commit.reachable)
+
+
+@pytest.mark.parametrize("width", [40, 68, 78])
+def test_a_conversation_has_its_citation_at_the_right_and_its_outcome_below(width: int) -> None:
+    outcome = "It stops at the header and keeps nothing, as D#34 wants."
+    one = Summary(3, "s", 1, 5, "¿Qué hace el importador?", (), outcome, (), (), 90, COMMIT.committed_at, "hook")
+    first, *below = ["".join(text for text, _ in line) for line in entry_lines(one, width)]
+    assert "¿Qué hace el importador?" in first and first.endswith("S#3") and "It stops" not in first
+    assert " ".join(" ".join(below).split()) == outcome

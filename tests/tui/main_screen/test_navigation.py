@@ -405,6 +405,18 @@ class TestWhatTheyHold:
             await person.press("o", "g")
             assert {row[1] for row in person.rows} == {"✕"} and person.sees("forgotten ×"), "what is kept is listed too"
 
+    @pytest.mark.parametrize("size", [NARROW, WIDE])
+    async def test_the_menu_of_filters_cuts_no_word_that_there_is_room_for(
+        self, story: Story, size: tuple[int, int]
+    ) -> None:
+        with story.open() as memory:
+            said = "Is the importer done? It is due."
+            memory.turns.add("s1", [NewTurn("user", said, "Ana", "2026-11-20T09:00:00.000Z")])
+            memory.summaries.write("s1", all_of_it=True)
+        async with opened(story.folder, size) as person:
+            await person.press("2", "o")
+            assert person.sees("Conversations apart "), "\n".join(person.lines)
+
     async def test_tasks_by_how_far_they_are(self, story: Story) -> None:
         async with opened(story.folder, WIDE) as person:
             await person.press("5", "d")

@@ -18,7 +18,9 @@ from tui.widgets.bars import Bar
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-COLUMN = 25  # cells of a column
+COLUMN = 25  # cells of a column, at least
+EDGES = 4  # cells at the sides of the menu
+BESIDE = 8  # cells of it that are not a word nor a number
 KEY = "bold $text-accent"
 
 
@@ -32,8 +34,8 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     OnlyScreen { align: center middle; }
     OnlyScreen > Vertical { width: auto; min-width: 58; max-width: 100%; height: auto; }
     OnlyScreen > Vertical { padding: 1 2; background: $panel; }
-    OnlyScreen Grid { height: auto; width: auto; grid-columns: 25; grid-rows: auto; grid-gutter: 1 0; }
-    OnlyScreen Grid > Vertical { height: auto; width: 25; }
+    OnlyScreen Grid { height: auto; width: auto; grid-rows: auto; grid-gutter: 1 0; }
+    OnlyScreen Grid > Vertical { height: auto; }
     OnlyScreen Bar { height: 1; }
     OnlyScreen #only-keys { margin: 0 0 1 0; }
     """
@@ -42,14 +44,22 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
         super().__init__()
         self._facets = [facet for facet in facets if facet.choices]
         self._active = active
+        self._column = COLUMN
         self._adding = False  # whether the next letter keeps the other filters
         self._choices: dict[str, tuple[Facet, Choice]] = {}
 
     def compose(self) -> ComposeResult:
+        words = [len(one.word) + len(_number(one)) for facet in self._facets for one in facet.choices[:MOST]]
+        room = (self.app.size.width - EDGES) // self._across
+        self._column = max(COLUMN, min(room, max(words, default=0) + BESIDE))  # as many columns, but no word cut
         with Vertical():
             yield Bar(id="only-keys")
             with Grid():
                 yield from self._columns()
+
+    @property
+    def _across(self) -> int:
+        return max(1, min(len(self._facets), (self.app.size.width - EDGES) // COLUMN))
 
     def _columns(self) -> Iterator[Widget]:
         for facet, column in zip(self._facets, lettered(self._facets), strict=True):
@@ -65,18 +75,19 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
     def _row(self, letter: str, facet: Facet, one: Choice) -> list[Piece]:
         action = f"screen.pick({letter!r})"
         chosen = self._active.get(facet.field) == one.value
-        number = "" if one.number is None else f"{one.number:,}"
-        room = COLUMN - 8 - len(number)  # beside letter, glyph, number and the gap to the next column
+        number = _number(one)
+        room = self._column - BESIDE - len(number)  # beside letter, glyph, number and the gap to the next column
         word = one.word if len(one.word) <= room else f"{one.word[: room - 1]}…"
         left: list[Piece] = [(letter, KEY, action), (f" {one.glyph or ' '} ", one.look, action)]
         left.append((word, "reverse" if chosen else "", action))
-        gap = " " * max(1, COLUMN - 2 - width(left) - len(number))
+        gap = " " * max(1, self._column - 2 - width(left) - len(number))
         return [*left, (gap, "", action), (number, "$dim", action)]
 
     def on_mount(self) -> None:
-        columns = max(1, min(len(self._facets), (self.app.size.width - 4) // COLUMN))
-        self.query_one(Grid).styles.grid_size_columns = columns
-        self.query_one(Grid).styles.width = columns * COLUMN
+        grid = self.query_one(Grid)
+        grid.styles.grid_size_columns = self._across
+        grid.styles.grid_columns = str(self._column)
+        grid.styles.width = self._across * self._column
         self._draw_keys()
 
     def _draw_keys(self) -> None:
@@ -115,3 +126,7 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _number(one: Choice) -> str:
+    return "" if one.number is None else f"{one.number:,}"
