@@ -88,6 +88,21 @@ async def test_a_citation_opens_its_record_and_backspace_comes_back(story: Story
         assert person.at == "facts"
 
 
+@pytest.mark.parametrize("key", ["escape", "backspace"])
+async def test_a_source_that_was_read_is_still_selected(story: Story, key: str) -> None:
+    async with opened(story.folder) as person:
+        await ask(person, "why do we use SQLite?")
+        await person.press("escape", "right", "enter")
+        opened_one = person.record
+        assert opened_one is not None and opened_one.citation == "D#1" and person.at == "preview"
+        await person.press("right", "enter", "escape" if key == "escape" else "backspace")
+        if key == "backspace":
+            await person.press("backspace")
+        assert person.at == "librarian" and person.main.query_one(Talk).link == "D#1"
+        assert person.record is not None and person.record.citation == "D#1", "not what was read after it"
+        assert person.sees("enter opens D#1")
+
+
 async def test_an_answer_opens_its_first_source_and_keys_are_about_no_other_record(story: Story) -> None:
     async with opened(story.folder) as person:
         await ask(person, "why do we use SQLite?")

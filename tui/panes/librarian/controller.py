@@ -41,6 +41,7 @@ class LibrarianController(PaneController):
         self._exchanges: list[Exchange] = []
         self._answer: Answer | None = None  # the last answer; the next question may refer to it
         self._clock: Timer | None = None  # updates the elapsed time of a pending answer
+        self._source = -1  # the place in the conversation of the citation that was opened last
         self._purges = 0  # the memory's count of purges at the last check
 
     @property
@@ -117,7 +118,7 @@ class LibrarianController(PaneController):
         elif focused == LIBRARIAN:
             self.host.go_to_list()
         elif self._reads_a_source():
-            self.host.set_focus(self.talk)
+            self._return_to_source()
         else:
             return False
         return True
@@ -149,6 +150,8 @@ class LibrarianController(PaneController):
     def opened(self, event: Preview.Opened) -> None:
         """Open a citation of an answer; going back from its record returns here."""
         event.stop()
+        marked = self.talk.link == str(event.citation)  # not by a click
+        self._source = self.talk.selected if marked else self.talk.citations.index(event.citation)
         self.host.pane.follow(None)
         self.host.pane.open(event.citation)
 
@@ -156,8 +159,14 @@ class LibrarianController(PaneController):
         if not self._reads_a_source():
             return False
         if not self.host.pane.back():
-            self.host.set_focus(self.talk)
+            self._return_to_source()
         return True
+
+    def _return_to_source(self) -> None:
+        """Focus the conversation, with the source that was opened selected."""
+        self.host.set_focus(self.talk)
+        if self._source < len(self.talk.citations):
+            self.talk.select_at(self._source)
 
     # questions
 
