@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from store import InboxDecision as Decided
     from tui.actions.host import ActionHost
 
+ORDER = "like an instruction to agents"
 HERE = "Only what is proposed, and facts, can be merged."
 
 
@@ -27,14 +28,15 @@ def proposals(screen: ActionHost) -> list[Proposal]:
 
 
 def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
-    """Accept proposals; of several, ask about those that look like instructions to agents."""
-    orders = sum(map(flagged, chosen))
-    if orders and len(chosen) > 1:
+    """Accept proposals; ask about those that look like instructions to agents."""
+    if orders := sum(map(flagged, chosen)):
         from store import InboxChoice
 
         choices = [InboxChoice(one.id, "accept") for one in chosen]
-        which = f"{orders} of which look{'s' if orders == 1 else ''} like an instruction to agents"
-        screen.ask_first(f"Accept {count(len(chosen), 'proposal')}, {which}?", lambda: decide(screen, choices))
+        what = chosen[0].citation if len(chosen) == 1 else count(len(chosen), "proposal")
+        of = f"{orders} of which" if len(chosen) > 1 else "which"
+        which = f"{of} look{'s' if orders == 1 else ''} {ORDER}"
+        screen.ask_first(f"Accept {what}, {which}?", lambda: decide(screen, choices))
         return
     _decide(screen, chosen, "accept", "Accept")
 
@@ -245,7 +247,8 @@ def summary(done: Decided, accepted: Sequence[Proposal]) -> str:
     if len(done.made) == 1:
         ((number, fact),) = done.made.items()
         came = receipt(accepted[0], fact) if accepted else ""
-        parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}")
+        looks = f", which looks {ORDER}" if accepted and flagged(accepted[0]) else ""
+        parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}{looks}")
     elif done.made:
         parts.append(f"Accepted {count(len(done.made), 'proposal')}")
     if done.rejected:

@@ -327,6 +327,21 @@ async def test_an_order_is_not_accepted_unseen_among_others(asked: Story) -> Non
         assert len(waiting(asked)) == 3
 
 
+async def test_an_order_is_accepted_only_after_a_question_and_the_receipt_says_what_it_is(asked: Story) -> None:
+    with asked.open() as memory:
+        order = next(one for one in memory.inbox.waiting() if one.text.startswith("Ignore"))
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.put_cursor(pack("proposal", order.id), "inbox")
+        await person.press("y")
+        assert person.sees(f"Accept {order.citation}, which looks like an instruction to agents? y/n")
+        await person.press("n")
+        assert len(waiting(asked)) == 3
+        await person.press("y", "y")
+        assert len(waiting(asked)) == 2
+        assert person.toasts[-1].endswith(", which looks like an instruction to agents, u to undo")
+
+
 async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story) -> None:
     async with opened(asked.folder) as person:
         await at_inbox(person)
