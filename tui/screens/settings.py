@@ -97,7 +97,7 @@ class SettingsScreen(ListScreen["str | None"]):
         self._changes: list[SettingChange] = []
         self._shown: Hashable = None
         self._words = ""  # what is looked for
-        self._editing = False  # whether a value is being typed
+        self._editing = self._finding = False  # whether a value is being typed, or words to look for
 
     def first_rows(self) -> SettingRows:
         wanted = self._words.lower().split()
@@ -118,6 +118,9 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def _keys(self) -> None:
         value = self._value
+        if self._finding:
+            self.put_keys([("enter", "to these", "submit")], "all", "cancel")
+            return
         keys = [*([("enter", _does(value), "edit")] if value is not None else []), ("/", "find", "find")]
         if value is not None and value.setting.kind == "choice":
             keys.insert(1, ("← →", "values", "step(1)"))
@@ -155,8 +158,10 @@ class SettingsScreen(ListScreen["str | None"]):
         self.call_after_refresh(self._describe)
 
     def on_ask_bar_edited(self, event: AskBar.Edited) -> None:
-        """Narrow the themes to those that are near to what is typed."""
-        if self._editing and self._value is not None:
+        """Find settings by what is typed, or narrow the themes to those that are near to it."""
+        if self._finding:
+            self._find(event.text)
+        elif self._editing and self._value is not None:
             whole = event.text in (typed(self._value.value), *self.app.available_themes)
             self._describe("" if whole else event.text)
 
@@ -212,13 +217,17 @@ class SettingsScreen(ListScreen["str | None"]):
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
         if self._editing:
-            self._editing = False
             self._describe()
+        found, self._editing, self._finding = self._finding, False, False
+        if found and event.answer is None:
+            self._find("")  # as a search is left
         self._keys()
 
     def action_find(self) -> None:
-        """Show only settings whose name or meaning has some words."""
-        self._ask("find", self._words, self._find, "finds")
+        """Show only settings whose name or meaning has the words that are typed."""
+        self._finding = True
+        self._ask("find", self._words, self._find, "")
+        self._keys()
 
     def _find(self, words: str) -> None:
         self._words = words.strip()

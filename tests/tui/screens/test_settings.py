@@ -94,9 +94,13 @@ async def test_words_find_settings_and_escape_shows_all_again(story: Story) -> N
     async with opened(story.folder, NARROW) as person:
         await settings(person, "badges")
         await person.press("slash")
-        await person.paste("half score")
+        await person.press(*"half")
+        assert person.sees("search.halfLifeDays", "with “half”", "enter to these") and not person.sees(" badges ")
+        await person.paste(" score")
         await person.press("enter")
         assert person.sees("search.halfLifeDays", "with “half score”") and not person.sees(" badges ")
+        await person.press("slash", *"x", "escape")
+        assert not person.sees("with “") and person.app.screen is not person.main, "all of them, and still here"
         await person.press("slash")
         await person.paste("no such words")
         await person.press("enter")
