@@ -21,7 +21,7 @@ from store import (
 )
 from store import pack_key as pack
 from store import unpack_key as unpack
-from tui.actions.support import cited, key_of, many, write
+from tui.actions.support import cited, key_of, many, undoes, write
 from tui.input.key_table import HISTORY, INBOX, named
 from tui.render.plurals import count
 from tui.workers.engine import touched
@@ -104,6 +104,7 @@ def take_back(screen: ActionHost) -> None:
 
 def _take_back_marked(screen: ActionHost, steps: Sequence[int]) -> None:
     """Undo these steps, newest first; say which could not be undone, and why the first of them."""
+    engine = screen.engine
 
     def work(memory: Memory) -> object:
         done, left = [], []
@@ -113,11 +114,14 @@ def _take_back_marked(screen: ActionHost, steps: Sequence[int]) -> None:
                 done.append(seq)
             except MemorandaError as error:
                 left.append((seq, error.message))
+        if done and engine is not None:
+            engine.undone_together = (memory.history.next_redo(), len(done))
         return done, left
 
     def said(result: object) -> tuple[str, int | None]:
         done, left = cast("tuple[list[int], list[tuple[int, str]]]", result)
         words = f"Undid {count(len(done), 'step')}{': ' if done else ''}{', '.join(map(str, done[:5]))}"
+        words += undoes() if done else ""
         if left:
             words += f"; {len(left)} not: {left[0][1]}"
         return words, None
@@ -185,13 +189,45 @@ def undo(screen: ActionHost) -> None:
         if error is not None:
             screen.say(str(error), "error", timeout=8)
             return
+        if isinstance(result, int):
+            whole = f"Undo the undo of {count(result, 'step')}?"
+            screen.ask_first(whole, lambda: _redo_together(screen, result), lambda: screen.go_to(HISTORY))
+            return
         step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
             screen.ask_first(question, lambda: _undo(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
         else:
             _undo(screen, step.seq, of_person)
 
-    engine.write(lambda memory: _next(memory, engine.opened), found)
+    def next_step(memory: Memory) -> object:
+        return _together(memory, engine.undone_together, engine.opened) or _next(memory, engine.opened)
+
+    engine.write(next_step, found)
+
+
+def _together(memory: Memory, undone: tuple[int, int], since: str) -> int:
+    """Return how many steps were undone together by what was done last, which (the last undo, their number) tells;
+    0 if another change by hand came after it."""
+    last, number = undone
+    try:
+        if memory.history.next_redo() != last:
+            return 0
+    except NotFound:
+        return 0
+    found = _whose(memory, since, lambda history: last if history is memory.history else history.next_undo())
+    return number if found is memory else 0
+
+
+def _redo_together(screen: ActionHost, number: int) -> None:
+    """Redo the steps that were undone together."""
+
+    def work(memory: Memory) -> object:
+        return [memory.history.redo().seq for _ in range(number)]
+
+    def said(result: object) -> tuple[str, int | None]:
+        return f"Redid {count(number, 'step')}: {', '.join(map(str, cast('list[int]', result)[:5]))}", None
+
+    write(screen, work, said)
 
 
 def _next(memory: Memory, since: str) -> tuple[Step, str, bool]:

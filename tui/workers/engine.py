@@ -92,8 +92,7 @@ class Engine:
     """The memory as the app uses it. Opened on a worker thread; closed when the app ends."""
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        self.location = location
-        self.cwd = cwd
+        self.location, self.cwd = location, cwd
         self.clock = self._clock = clock
         self._present = self.screen = Memory(location, "app", clock)  # for the screen's own reads
         self.created = self.screen.created
@@ -110,6 +109,7 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
+        self.undone_together = (0, 0)  # the last undo of the steps that were undone in one go, and their number
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)

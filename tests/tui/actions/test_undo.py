@@ -109,6 +109,24 @@ async def test_the_marked_steps_are_undone(story: Story) -> None:
         await person.press("4", "j")  # below the pin
         await person.press("space", "space", "space")
         await person.press("U")
-        assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}; 1 not: Step {first + 2} cannot")
+        assert person.toasts[-1].startswith(f"Undid 2 steps: {first + 1}, {first}, u to undo; 1 not: Step")
         with story.open() as memory:
             assert [fact.fact for fact in memory.facts.many(made)] == ["a third thing"]
+        await person.press("u")
+        assert person.sees("Undo the undo of 2 steps? y/n")
+        await person.press("y")
+        assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}"
+        with story.open() as memory:
+            assert len(list(memory.facts.many(made))) == 3
+
+
+async def test_after_another_change_undo_is_of_that_one(story: Story) -> None:
+    with story.open() as memory:
+        made = [memory.facts.remember(text)[0] for text in ("one thing", "another thing")]
+    async with opened(story.folder) as person:
+        await person.press("4", "space", "space", "U")
+        assert "Undid 2 steps" in person.toasts[-1]
+        await person.press("1", "p", "u")
+        assert person.toasts[-1].startswith("Undid: pin F#")
+        with story.open() as memory:
+            assert not memory.facts.many(made), "both are undone still"
