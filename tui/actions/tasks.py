@@ -43,6 +43,6 @@ def move_task(screen: ActionHost) -> None:
 
 
 def iteration(screen: ActionHost) -> None:
-    """Prefill the `:` line that starts an iteration, or ends the current one."""
+    """Prefill the `:` line that starts an iteration; while one runs, how it ends is left to be typed."""
     running = screen.engine.screen.iterations.active() if screen.engine is not None else None
-    screen.type_command(f"iteration complete {running.id}" if running else "iteration start feature ")
+    screen.type_command("iteration " if running else "iteration start feature ")

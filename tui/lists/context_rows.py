@@ -189,7 +189,10 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Conte
         )
     )
     inside = [one for one in built.considered if one.included]
-    outside = [one for one in built.considered if not one.included]
+    outside = sorted(  # what nearly came in first; what was not compared with the question last
+        (one for one in built.considered if not one.included),
+        key=lambda one: (one.similarity is None, -(one.similarity or 0)),
+    )
     rows.append(ContextRow(None, text=f"{count(len(inside), 'fact')} in"))
     rows += [_fact(one, now) for one in inside]
     if outside:

@@ -275,12 +275,14 @@ class TestTasks:
             await person.press("u", "y")
             assert [row[1] for row in person.tasks] == ["◧", "☐"]
 
-    async def test_an_iteration_is_ended_and_started_by_one_key(self, story: Story) -> None:
+    async def test_a_key_begins_the_command_that_ends_or_starts_an_iteration(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
             line = person.main.query_one(Line)
             await person.press("i")
-            assert line.value == "iteration complete 2"
+            assert line.value == "iteration "
             await person.press("enter")
+            assert "I#2" not in person.toasts[-1], "a letter and enter end nothing, as where a prompt is typed"
+            await person.press("i", *"com", "tab", "enter")
             assert "I#2" in person.toasts[-1]
             await person.press("i")
             assert line.value == "iteration start feature "

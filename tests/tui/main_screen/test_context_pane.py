@@ -13,10 +13,12 @@ from support.strangers import PAYLOADS
 
 from store.base.record_keys import pack
 from store.context.builder import AgentTool
+from store.context.reasons import Considered
+from store.context.result import Context
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from tui import cli
-from tui.lists.context_rows import WHOLE
+from tui.lists.context_rows import WHOLE, ContextRows
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -57,6 +59,25 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         assert nuts.strip().startswith("★") and "pinned" in nuts
         assert jenkins.strip().startswith("▲") and "stale" in jenkins
         assert "tokens" in person.title and "ask another: I" in person.title
+
+
+async def test_a_question_is_whole_in_the_title_where_there_is_room(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "write tests for the invoice numbering")
+        assert "“write tests for the invoice numbering”" in person.title
+        await ask(person, f"write tests for {'the invoice numbering and ' * 9}")
+        assert "“write tests for the invoice n…”" in person.title and "tokens" in person.title
+
+
+def test_what_nearly_came_in_is_the_first_of_what_was_left_out(story: Story) -> None:
+    with story.open() as memory:
+        built = memory.context("does the build deploy on Jenkins?")
+        facts = [one.fact for one in built.considered]
+        out = [
+            Considered(fact, False, "far", "far", score) for fact, score in zip(facts, (0.1, None, 0.38), strict=True)
+        ]
+        rows = ContextRows(Context("q", "", 0, "", 0, (), tuple(out), (), 0.0), {}, memory.now)
+    assert [rows.record(at) for at in range(len(rows)) if rows.record(at)] == [facts[2], facts[0], facts[1]]
 
 
 @SIZES

@@ -10,16 +10,16 @@ from tui.input.pane import Pane
 if TYPE_CHECKING:
     from tui.lists.view_state import View
 
-LONGEST = 30  # maximum cells of a question in the title
+LONGEST = 30  # maximum cells of a question in a title that has no room for all of it
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
-    tokens = f"{counts['tokens']:,}{' tokens' if short > 1 else ' of 3,050 tokens'}" if "tokens" in counts else None
+    tokens = f"{counts['tokens']:,}{' tokens' if short > 2 else ' of 3,050 tokens'}" if "tokens" in counts else None
     text = view.question
     asks = f"ask {'another' if text else 'a question'}: {key('context.ask')}"
-    question = (
-        f"“{text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}”  {asks}" if text and not short else asks
-    )
+    if short and len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1]}…"
+    question = f"“{text}”  {asks}" if text and short < 2 else asks
     return [(question, "ask_for('context.ask')"), (tokens, "")]
 
 
