@@ -79,8 +79,15 @@ class PlanRows(NumberedRows):
         chosen = at in self._chosen
         quiet = "" if chosen or self._looking else "dim"
         head: Pairs = [] if self._looking else [_box(change, chosen)]
-        head += [(f"{sign} ", look if chosen or self._looking else "dim"), (f"{visible(change.citation):<9} ", "dim")]
-        return row(head, visible(change.title), quiet, [(f"{says}{by if width >= ROOMY else ''}", "dim")], width)
+        name, text = _link(change) if change.kind == "link" else (change.citation, change.title)
+        head += [(f"{sign} ", look if chosen or self._looking else "dim"), (f"{visible(name):<9} ", "dim")]
+        return row(head, visible(text), quiet, [(f"{says}{by if width >= ROOMY else ''}", "dim")], width)
+
+
+def _link(change: PlannedChange) -> tuple[str, str]:
+    """Return that it is a link, and which commit does what to which decision."""
+    commit, _, decision = change.citation.partition(" ")
+    return "link", f"{commit} {'relates to' if change.title == 'relates' else change.title} {decision}"
 
 
 def _box(change: PlannedChange, chosen: bool) -> tuple[str, str]:
