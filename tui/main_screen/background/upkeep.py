@@ -151,9 +151,9 @@ class UpkeepController:
             self.host.later(self.host.say, sentence, "warning")
 
         try:
-            if watching:
-                engine.upkeep.clean_up()
-            changed = engine.upkeep.git_changed()  # first, so that no change between this check and the read is missed
+            changed = engine.upkeep.git_changed(
+                clean=watching
+            )  # first, so that no change between this check and the read is missed
             if watching and not changed:
                 return
             new = engine.upkeep.catch_up(progress, trouble)

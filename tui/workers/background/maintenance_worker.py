@@ -47,14 +47,6 @@ class MaintenanceWorker(Worker):
         with self.memory() as memory:
             return backup_status(memory.database, memory.now)[2]
 
-    def clean_up(self) -> None:
-        """Finish unfinished work, such as a purge, as far as possible."""
-        from store import maintenance
-
-        with self.memory() as memory:
-            if maintenance.cleanup_due(memory):
-                maintenance.clean_up(memory)
-
     def verify(self) -> int:
         """Look again at what facts and decisions rest on, if anything about it changed since the last look; return how
         many pieces changed or are gone that were neither before."""
@@ -87,11 +79,14 @@ class MaintenanceWorker(Worker):
         with self.memory("worker") as memory:
             return automatic_checkpoints.offer(memory)
 
-    def git_changed(self) -> bool:
-        """Return whether the repository changed since the last check; takes well below a millisecond."""
+    def git_changed(self, clean: bool = False) -> bool:
+        """Return whether the repository changed since the last check; takes little more than opening the memory. With
+        `clean` first finish unfinished work, such as a purge, as far as possible."""
         from store import maintenance
 
         with self.memory() as memory:
+            if clean and maintenance.cleanup_due(memory):
+                maintenance.clean_up(memory)
             changed = maintenance.git_changed(memory, self._cwd, self._fingerprint)
         self._fingerprint = changed or self._fingerprint
         return changed is not None
