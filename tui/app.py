@@ -8,6 +8,7 @@ import signal
 import sys
 from collections import deque
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -89,6 +90,7 @@ class Memoranda(SaysDefects, App[int]):
         self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
         self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on
         self._hold: Timer | None = None
+        self._touched = monotonic()  # when the last key or movement of the mouse came
         self._plain = only_plain()
         # Textual draws on standard error; if that is no terminal, TERM is meaningless
         at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
@@ -245,7 +247,14 @@ class Memoranda(SaysDefects, App[int]):
         for event in held:
             self.post_message(event)
 
+    @property
+    def rested(self) -> float:
+        """The seconds since the last key or movement of the mouse."""
+        return monotonic() - self._touched
+
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            self._touched = monotonic()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
         if typed and self._main.engine is not None:
             self._main.engine.embedder.pressed()

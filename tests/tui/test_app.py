@@ -32,8 +32,9 @@ from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS, MOVES
 from tui.input.plan_keys import PLAN_KEYS
 from tui.lists.record_rows import ROOMY
+from tui.main_screen.controller import POLL
 from tui.main_screen.lists.loading import OTHERS
-from tui.main_screen.screen import POLL, MainScreen
+from tui.main_screen.screen import MainScreen
 from tui.render.field_diff import Line as DescribedLine
 from tui.screens.help import HelpScreen
 from tui.screens.plans.plan import PlanScreen

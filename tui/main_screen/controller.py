@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
     from tui.theme.pieces import Piece
 
 
@@ -25,6 +27,11 @@ class BackgroundTask(Protocol):
         """Stop what Escape can stop; return whether there was something."""
 
 
+POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10 µs
+# seconds without a key or the mouse after which one poll stands for AT_REST: each wakes the processor
+REST, AT_REST = 30.0, 8
+
+
 class Polling:
     """Calls its steps with the number of the poll."""
 
@@ -32,9 +39,10 @@ class Polling:
         self._steps, self._failed = steps, failed
         self._count = 0
 
-    def poll(self) -> None:
-        """Call all steps. Report a file that cannot be read as an error, and try again at the next poll."""
-        self._count += 1
+    def poll(self, polls: int = 1) -> None:
+        """Call all steps, as the last of so many polls, each of whose numbers is a multiple of that. Report a file that
+        cannot be read as an error, and try again at the next poll."""
+        self._count += polls - self._count % polls
         try:
             for step in self._steps:
                 step(self._count)
@@ -42,6 +50,19 @@ class Polling:
             if type(error).__module__ != "apsw":
                 raise
             self._failed(error)
+
+    def repeat(self, screen: MessagePump, rested: Callable[[], float], polls: int = 1) -> None:
+        """Poll again and again, AT_REST times less often where nobody used the application for REST seconds."""
+
+        def again() -> None:
+            now = AT_REST if rested() > REST else 1
+            try:
+                self.poll(now)
+            finally:
+                if screen.is_running:
+                    self.repeat(screen, rested, now)
+
+        screen.set_timer(polls * POLL, again)
 
 
 def take_actions(screen: object, controller: object) -> None:

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
 
-POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10 µs
-
 
 class MainScreen(ResponsiveScreen[None]):
     """One list at the left, the preview at the right (below, if narrow), the panes and the status on top."""
@@ -176,7 +174,7 @@ class MainScreen(ResponsiveScreen[None]):
             take_actions(self, task)
         self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
         self.opening.open()
-        self.set_interval(POLL, self.poll)
+        self.polling.repeat(self, lambda: self.app.rested)  # type: ignore[attr-defined]
 
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""

@@ -6,8 +6,10 @@ import ast
 import importlib
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.screen import WIDE, Person, opened
@@ -16,7 +18,7 @@ from textual.app import App
 
 from tui.app import Memoranda
 from tui.input.key_table import KEYS
-from tui.main_screen.controller import Polling, first, take_actions
+from tui.main_screen.controller import AT_REST, POLL, REST, Polling, first, take_actions
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import ResponsiveScreen
 
@@ -162,3 +164,27 @@ def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
     assert counts == [1, 2, 3] and [type(error) for error in failed] == [unreadable]
     with pytest.raises(ZeroDivisionError):
         polling.poll()
+
+
+def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() -> None:
+    counts: list[int] = []
+    polling = Polling((counts.append,), lambda error: None)
+    for polls in (1, 1, 1, AT_REST, AT_REST, 1, AT_REST):
+        polling.poll(polls)
+    assert counts == [1, 2, 3, 8, 16, 17, 24]
+
+
+def test_it_polls_less_often_while_nobody_uses_it() -> None:
+    """And again at its pace from the poll after the next key on."""
+    counts: list[int] = []
+    timers: list[tuple[float, Callable[[], None]]] = []
+    screen: Any = SimpleNamespace(is_running=True, set_timer=lambda delay, again: timers.append((delay, again)))
+    rested = [0.0, REST + 1, REST + 1, 1.0]
+    Polling((counts.append,), lambda error: None).repeat(screen, lambda: rested[min(len(counts), 3)])
+    for _ in range(4):
+        timers[-1][1]()
+    assert counts == [1, AT_REST, 2 * AT_REST, 2 * AT_REST + 1]
+    assert [delay for delay, _ in timers] == [POLL, POLL, AT_REST * POLL, AT_REST * POLL, POLL]
+    screen.is_running = False
+    timers[-1][1]()
+    assert len(timers) == 5, "it goes on after the application ended"

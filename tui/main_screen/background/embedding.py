@@ -39,7 +39,7 @@ class EmbeddingController:
 
     def poll(self, count: int) -> None:
         engine = self.host.engine
-        if engine is not None and count % GIT == GIT // 2 and engine.embedder.due(engine.screen):
+        if engine is not None and count % GIT == 0 and engine.embedder.due(engine.screen):
             self.embed()
 
     def pieces(self) -> Sequence[Piece]:

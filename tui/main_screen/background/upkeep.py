@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tui.workers.first_start import Ledger
 
 GIT = 4  # polls between two checks for git changes
+SETTINGS = 60  # … and between two that open the memory, as its settings may say otherwise by then
 BACKUPS = 120  # polls between two checks for a due backup
 EVIDENCE = 60  # polls between two looks at what facts and decisions rest on
 MANY = 200  # commits or documents; from this many on, progress is shown
@@ -61,7 +64,12 @@ class UpkeepController:
             )
         if count % GIT == 0 and not self._git_is_read:
             self._git_is_read = True
-            self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
+            if count % SETTINGS:
+                # not a worker of Textual's, which costs ten times what it looks at
+                looked = asyncio.get_running_loop().run_in_executor(None, engine.upkeep.git_moved)
+                looked.add_done_callback(partial(self._git_looked_at, engine))
+            else:
+                self._read_git(engine)
             if engine.documents.due(engine.present):
                 self.read_documents()
 
@@ -184,6 +192,15 @@ class UpkeepController:
                 self.host.say, f"What {counted(doubted, 'record')} rests on changed or is gone; {where}.", "warning", 8
             )
             self.host.later(self.host.refresh_records)
+
+    def _git_looked_at(self, engine: Engine, looked: asyncio.Future[bool]) -> None:
+        if self.host.engine is engine and not looked.cancelled() and (looked.exception() or looked.result()):
+            self._read_git(engine)
+        else:
+            self._git_was_read()
+
+    def _read_git(self, engine: Engine) -> None:
+        self.host.in_background(lambda: self._watch_git(engine), "git", "look whether git has something new")
 
     def _watch_git(self, engine: Engine) -> None:
         self._catch_up(engine, watching=True)

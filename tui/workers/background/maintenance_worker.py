@@ -17,6 +17,7 @@ class MaintenanceWorker(Worker):
         self._cwd = cwd
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository at the last check
+        self._root: str | None = None  # where it is, "" where there is none; None before the first check
         self._evidence: tuple[object, ...] = ()  # what it and its files were at the last look
 
     def catch_up(
@@ -88,8 +89,16 @@ class MaintenanceWorker(Worker):
             if clean and maintenance.cleanup_due(memory):
                 maintenance.clean_up(memory)
             changed = maintenance.git_changed(memory, self._cwd, self._fingerprint)
+            source = maintenance.read_from(memory, self._cwd)
+        self._root = source.root if source else ""
         self._fingerprint = changed or self._fingerprint
         return changed is not None
+
+    def git_moved(self) -> bool:
+        """Return whether `git_changed` is worth a call: it opens the memory, this does not."""
+        from store import maintenance
+
+        return self._root is None or (self._root != "" and maintenance.git_moved(self._root, self._fingerprint))
 
     def stop_reading_git(self) -> bool:
         """Stop reading git, if that is in progress; what was read is kept."""
