@@ -76,7 +76,7 @@ def test_what_nearly_came_in_is_the_first_of_what_was_left_out(story: Story) -> 
         out = [
             Considered(fact, False, "far", "far", score) for fact, score in zip(facts, (0.1, None, 0.38), strict=True)
         ]
-        rows = ContextRows(Context("q", "", 0, "", 0, (), tuple(out), (), 0.0), {}, memory.now)
+        rows = ContextRows(Context("q", "", 0, "", 0, built.parts, tuple(out), (), 0.0), {}, memory.now)
     assert [rows.record(at) for at in range(len(rows)) if rows.record(at)] == [facts[2], facts[0], facts[1]]
 
 
