@@ -757,6 +757,12 @@ class TestHelpAndFooter:
         async with opened(story.folder, (40, 24)) as person:
             assert "? help" in person.lines[-1] and len(person.lines[-1]) <= 40
 
+    async def test_a_narrow_footer_has_the_keys_for_one_record_before_those_for_many(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2", "d")
+            assert "@ as of" in person.lines[-1] and "# tag" in person.lines[-1], person.lines[-1]
+            assert "? help" in person.lines[-1] and "^p all" in person.lines[-1]
+
     async def test_the_footer_speaks_of_the_bar_while_somebody_types(self, story: Story) -> None:
         async with opened(story.folder) as person:
             for key in ("slash", "a", "c", "colon"):

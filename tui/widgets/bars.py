@@ -19,6 +19,8 @@ from tui.widgets.cached_lines import Kept
 LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always shows
 # where the tabs have no room for a name, and where the search says its key above the list
 MORE, ABOVE = "more.open", "search.open"
+FOR_ONE = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK
+MARK = "mark.toggle"
 BEFORE = 6  # keys of a pane that have precedence before MORE
 
 
@@ -124,6 +126,10 @@ class Footer(Bar):
             keys = [key for key in keys if not key.act or key.looks]
         narrow = (self.size.width or 80) < WIDE
         keys = [key for key in keys if key.id != (ABOVE if narrow else MORE)]
+        if narrow:
+            at = next((place for place, key in enumerate(keys) if key.id == MARK), len(keys))
+            early = [key for key in keys[at:] if key.id in FOR_ONE]
+            keys[at:] = [*early, *(key for key in keys[at:] if key not in early)]
         last = [key for key in keys if key.id in (MORE, *LAST)]
         others = [key for key in keys if key not in last]
         room = (self.size.width or 80) - width(self._first)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 PROSE = 84  # cells of a record's lines, which are read more easily so; other output takes all of the width
+SCREEN = 30  # lines of a record below which its first citation is scrolled to, however low the preview is
 SURE = 8  # characters by which the beginning of a text is recognised
 CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines: no citations, break anywhere
 
@@ -149,12 +150,13 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     def select_visible(self) -> None:
         """Select the first citation from the first visible line on, and scroll until it is seen if it is on the next
-        page; none if it is farther, since Enter would open what is not seen; the last one if all are above."""
+        page, or within a screen's lines where the preview is low; none if it is farther, since Enter would open what is
+        not seen; the last one if all are above."""
         top, height = round(self.scroll_offset.y), self.size.height
         seen = enumerate(self._rows[top:])
         below = ((y, index) for y, row in seen for _, _, index in row if index >= 0 and (y >= self._fixed or not top))
         line, self.selected = next(below, (0, len(self.citations) - 1))
-        if line >= 2 * height:
+        if line >= max(2 * height, SCREEN):
             self.selected = -1
         elif line >= height:
             self.scroll_to(y=top + line - height + 1, animate=False, force=True)

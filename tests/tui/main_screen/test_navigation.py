@@ -9,6 +9,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
+from store.base.record_keys import pack
 from store.conversations.turns import NewTurn
 from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
@@ -443,6 +444,19 @@ class TestWhatTheyHold:
             assert "enter opens D#3" in person.lines[-1] and person.sees("Replaces")
             await person.press("enter")
             assert person.record is not None and person.record.citation == "D#3"
+
+    async def test_the_commit_of_a_long_decision_is_scrolled_to_where_the_preview_is_low(self, story: Story) -> None:
+        with story.open() as memory:
+            why = "Forty thousand invoices were inserted in half a second, and each is read back at once. " * 7
+            number = memory.decisions.decide(
+                "Keep one file", "SQLite", rationale=why, alternatives=["DuckDB", "A folder"]
+            )
+            memory.commits.link(story.shas["schema"], number)
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2")
+            await person.put_cursor(pack("decision", number), "timeline")
+            await person.press("enter")
+            assert person.sees("enter opens C#", "Implemented  C#"), "\n".join(person.lines)
 
     async def test_the_link_that_enter_opens_is_seen_and_zoom_is_offered(self, story: Story) -> None:
         """At 80×24 what a decision replaces is below the eight lines of the preview."""
