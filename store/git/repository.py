@@ -230,14 +230,15 @@ class Repository:
             words = child.words(cancelled)
         return {sha: _timestamp(at.encode()) for sha, at in zip(words[::2], words[1::2], strict=True)}
 
-    def diff(self, sha: str, max_bytes: int = 400_000) -> Diff:
-        """Return the changes of one commit (an abbreviated sha is accepted), at most `max_bytes` of them.
+    def diff(self, sha: str, max_bytes: int = 400_000, columns: int = 100) -> Diff:
+        """Return the changes of one commit (an abbreviated sha is accepted), at most `max_bytes` of them; the lines of
+        its files are at most `columns` wide.
 
         A merge is compared with its first parent and a root commit with the empty tree; a binary file is one line.
         """
         revision = _checked(sha, _ANY_SHA) + "^{commit}"
         # Plumbing, unlike `git show`, does not read the diff.* configuration meant for people (prefixes, context, …).
-        arguments = ("--no-commit-id", "--stat=100", "--patch", *_DIFF_OPTIONS, revision, "--")
+        arguments = ("--no-commit-id", f"--stat={columns}", "--patch", *_DIFF_OPTIONS, revision, "--")
         with run(self.root, "diff-tree", *arguments) as child:
             data = child.output.read(max_bytes + 1)
             truncated = len(data) > max_bytes

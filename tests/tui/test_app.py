@@ -430,10 +430,10 @@ class TestTimeline:
     ) -> None:
         asked, let_go, read = threading.Event(), threading.Event(), Engine.diff
 
-        def slow(engine: Engine, commit: Commit) -> list[DescribedLine]:
+        def slow(engine: Engine, commit: Commit, columns: int) -> list[DescribedLine]:
             asked.set()
             let_go.wait(PATIENCE)
-            return read(engine, commit)
+            return read(engine, commit, columns)
 
         monkeypatch.setattr(Engine, "diff", slow)
         async with opened(story.folder) as person:

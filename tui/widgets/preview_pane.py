@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui.render.field_diff import Line
     from tui.workers.engine import Engine
 
+LEAST, MOST = 40, 100  # cells of a line that says how much of a file a commit changed
 DIFF_DELAY = 0.1  # seconds on a commit before git is run for its diff
 GONE: list[Line] = [[("It is not here any more.", "dim")]]
 
@@ -222,7 +223,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
     def _read_diff(self, commit: Commit) -> None:
         assert self.engine is not None
         try:
-            lines = self.engine.diff(commit)
+            lines = self.engine.diff(commit, max(LEAST, min(MOST, self.preview.size.width - 1)))
         except MemorandaError as error:
             lines = [[(f"No diff: {error}", "dim")]]
         if not self.engine.closed:

@@ -368,8 +368,8 @@ class Engine:
         """Return a plan of restoring a checkpoint that keeps the user's later changes, field by field."""
         return self.screen.plans.keeping_mine(plan)
 
-    def diff(self, commit: Commit) -> list[Line]:
-        """Return a commit's diff as coloured lines. Raises GitError."""
+    def diff(self, commit: Commit, columns: int) -> list[Line]:
+        """Return a commit's diff as coloured lines, its files in `columns` cells. Raises GitError."""
         from store import maintenance
         from tui.render.diff import coloured
 
@@ -377,7 +377,7 @@ class Engine:
             source = maintenance.repository(memory, self.cwd)
         if source is None:
             return []
-        diff = source.diff(commit.sha, DIFF_BYTES)
+        diff = source.diff(commit.sha, DIFF_BYTES, columns)
         lines = coloured(diff.text)
         if diff.truncated:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])

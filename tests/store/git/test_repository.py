@@ -195,6 +195,13 @@ def test_a_merge_is_measured_and_shown_against_its_first_parent(tmp_path: Path) 
     assert "main.txt" not in text
 
 
+@pytest.mark.parametrize("columns", [44, 78])
+def test_the_files_of_a_diff_fit_the_columns_that_are_given(tmp_path: Path, columns: int) -> None:
+    sha = commit(tmp_path, "long", {"billing/importing/clients.py": "x = 1\n" * 300})
+    line = next(one for one in Repository(str(tmp_path)).diff(sha, columns=columns).text.split("\n") if " | " in one)
+    assert columns - 2 <= len(line) <= columns and "clients.py" in line and line.endswith("+")
+
+
 def test_a_root_commit_is_compared_with_nothing(tmp_path: Path) -> None:
     sha = commit(tmp_path, "root", {"a.txt": "uno\n"})
     git(tmp_path, "config", "log.showRoot", "false")
