@@ -13,7 +13,7 @@ LEFT = " left"
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A step: how it is known to be done, why it is worth doing, and what to press. `{id}` is the key of that id."""
+    """A step: how it is known to be done, why it is worth doing, and what to press. `{id}` in both is a key's id."""
 
     done: str
     why: str
@@ -33,17 +33,17 @@ STOPS = (
     ),
     Stop(
         "undo",
-        "Nothing that you do here is final, nor what an agent did.",
-        "{memory.undo} undoes it. {pane.history} lists every change, each can be undone.",
+        "All changes, agents' too, can be undone, except {record.purge}.",
+        "{memory.undo} undoes it. {pane.history} lists every change. {record.purge} erases for good.",
     ),
     Stop(
         "answer",
-        "Ask it: each sentence cites the record that it rests on.",
+        "Ask it: each sentence cites what it rests on.",
         "{pane.librarian}, type “why SQLite?”, enter. The first source is opened beside it.",
     ),
     Stop(
         "inbox",
-        "What agents propose waits for you; none is sent it before.",
+        "What agents propose counts once you accept it.",
         "{pane.inbox}, read the evidence, then {record.confirm} accepts, {record.forget} rejects.",
     ),
 )

@@ -35,6 +35,7 @@ class TourController:
         self.host = host
         self._number = 0
         self._shown = False
+        self._passed: Sequence[int] = ()
         self._looked: int | None = None  # up to which step of history; None before the tour is shown
         self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
         self._waiting = 0  # the most proposals that waited since the tour was first shown
@@ -45,8 +46,11 @@ class TourController:
             self._go_to(found[0])
 
     def poll(self, count: int) -> None:
-        if self._shown and self._number < len(tour.STOPS) and self._is_done():
-            self._go_to(self._number + 1)
+        first = number = self._number
+        while self._shown and number < len(tour.STOPS) and self._is_done():
+            number = self._number = number + 1
+        if number > first:
+            self._go_to(number, passed=range(first + 1, number))
 
     def pieces(self) -> Sequence[Piece]:
         return ()
@@ -81,11 +85,12 @@ class TourController:
         self._done += [engine.screen.history.step(number).reason for number in range(looked + 1, self._looked + 1)]
         return any(reason.startswith(wanted) for reason in self._done)
 
-    def _go_to(self, number: int) -> None:
+    def _go_to(self, number: int, passed: Sequence[int] = ()) -> None:
+        """Show the step of an index; `passed` are those before it that are not shown, since they were done already."""
         engine = self.host.engine
         if engine is None:
             return
-        self._number = number
+        self._number, self._passed = number, passed
         if self._looked is None:
             self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count()
         self._show(True)
@@ -108,5 +113,9 @@ class TourController:
         stop, last = tour.stop(self._number), self._number == len(tour.STOPS)
         place = "" if last else f"{self._number + 1} of {len(tour.STOPS)}  "
         key = named("tour.toggle")
-        why.put_both([(f" Tour {place}", "bold $text-accent"), (stop.why, "")], [])
+        passed = ", ".join(str(number + 1) for number in self._passed)
+        why.put_both(
+            [(f" Tour {place}", "bold $text-accent"), (with_keys(stop.why), "")],
+            [(f"{passed} done already ", "$dim")] if passed else [],
+        )
         what.put_both([(f" {with_keys(stop.what)}", "bold")], [(f"{key} leaves ", "$dim", "tour")])
