@@ -28,7 +28,7 @@ from store.base.models import Commit
 from store.base.vocabulary import DOMAINS
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.input.commands.command_table import VERBS
+from tui.input.commands.command_table import BY_NAME, VERBS
 from tui.input.key_table import KEYS, MOVES
 from tui.input.plan_keys import PLAN_KEYS
 from tui.lists.record_rows import ROOMY
@@ -762,6 +762,15 @@ class TestHelpAndFooter:
             await person.press("2", "d")
             assert "@ as of" in person.lines[-1] and "# tag" in person.lines[-1], person.lines[-1]
             assert "? help" in person.lines[-1] and "^p all" in person.lines[-1]
+
+    async def test_the_hint_of_a_command_is_cut_at_no_word(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("colon")
+            await person.paste("iteration start")
+            assert person.lines[-1].endswith("iteration start|complete|abandon [COMMAND TEXT|ID…] …"), person.lines[-1]
+            await person.press("escape", "colon")
+            await person.paste("redo ")
+            assert person.lines[-1].endswith(BY_NAME["redo"].summary), "with what it does, where there is room"
 
     async def test_the_footer_speaks_of_the_bar_while_somebody_types(self, story: Story) -> None:
         async with opened(story.folder) as person:

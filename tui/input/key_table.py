@@ -48,7 +48,7 @@ KEYS = (
         "C",
         "change('history.recover')",
         "recover",
-        "Read what the checkpoint holds, to go on there; elsewhere where a session broke off, or the newest",
+        "Recover: read what the checkpoint holds, to go on there; elsewhere where a session broke off, or the newest",
         panes=(CHECKPOINTS,),
     ),
     Key(

@@ -64,7 +64,7 @@ class SearchController:
         self._answer: Answer | None = None  # the newest answer, until its timing is recorded
         self.filters = SearchFilters(host, lambda: self._bar.query_text, self._ask_again)
         self._notes: list[Piece] = []  # what could not be searched as asked
-        self._told: list[Piece] = []  # what else the answer says about itself
+        self._told: list[list[Piece]] = []  # what else the answer says about itself, and shorter
         self._marker: Marker | None = None  # of the query's words
         self._rows: HitRows | None = None  # of the newest answer
         self._hits: Sequence[Hit] = ()  # in the order shown, without the nearest of a search that found nothing
@@ -280,9 +280,9 @@ class SearchController:
         if answer.nearest and not answer.hits:
             self._notes += [(f"  Did you mean {visible(' or '.join(words))}?", "$dim") for words in offers.values()]
         if answer.left_out:
-            how = "; is:forgotten, is:replaced show them" if self.host.form == "-huge" else ""
-            told.append((f"  {answer.left_out:,} hidden{how}", "$dim"))
-        self._told = [*told, (f"  {shown} " if shown else " ", "$dim")]
+            told.append((f"  {answer.left_out:,} hidden", "$dim"))
+        ways = ("; is:forgotten, is:replaced show them", ": is:forgotten, is:replaced") if answer.left_out else ()
+        self._told = [[*told, (how, "$dim"), (f"  {shown} " if shown else " ", "$dim")] for how in (*ways, "")]
         self.filters.found(answer)
         self.host.draw_titles()
 
@@ -295,7 +295,7 @@ class SearchController:
         marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
         room = (bar.size.width or 80) - width(marks) - 1
         notes = width(self._notes)
-        right = self._told if notes + width(self._told) < room // 2 else []
+        right = next((told for told in self._told if notes + width(told) < room // 2), [])
         left = self.filters.chips(room - width(right) - min(notes, room // 2))
         bar.put_both([*marks, *left, *self._notes], right)
 

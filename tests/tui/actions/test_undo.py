@@ -45,7 +45,7 @@ async def test_an_older_change_is_named_and_asked_about(story: Story) -> None:
         await person.press("n")
         assert newest(story) == (seq, reason), "nothing was changed"
         await person.press("u", "8")
-        assert person.sees("? y/n", "4 shows all changes"), "another key is no answer"
+        assert person.sees("? y/n", "nothing changes  4 shows all changes"), "another key is no answer"
         await person.press("4")
         assert person.at == "history" and newest(story) == (seq, reason)
         await person.press("u", "y")

@@ -278,6 +278,7 @@ class TestWhatTheyHold:
             assert "Session      s1" in person.preview
             assert any(line.startswith("To recover   ") and "tokens" in line for line in person.preview)
             assert {"To do", "Decided", "Said last"} <= set(person.preview)
+            assert any("  open: " in line for line in person.preview), "the word of the tasks' own list"
 
     async def test_c_reads_out_what_a_checkpoint_holds_and_marks_it(self, story: Story) -> None:
         async with opened(story.folder, WIDE) as person:
@@ -308,14 +309,14 @@ class TestWhatTheyHold:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
             memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
         async with opened(story.folder, NARROW) as person:
-            await person.until(lambda: person.sees("session broke off: C reads it"))
+            await person.until(lambda: person.sees("session broke off: C recovers it"))
             assert not person.toasts, "it would cover the keys at first sight"
             await person.settle()
             await person.press("b", *"mine", "enter")
             await person.until(lambda: any(toast.startswith("Made checkpoint") for toast in person.toasts))
             person.app.clear_notifications()
             await person.press("3")
-            assert person.sees("session broke off at K#") and not person.sees("C reads it"), "C reads the one there"
+            assert person.sees("session broke off at K#") and not person.sees("C recovers it"), "C reads the one there"
             await person.press("1")
             await person.until(lambda: person.main.place == "facts")
             await person.press("C")

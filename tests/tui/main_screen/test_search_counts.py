@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 
@@ -36,3 +36,11 @@ async def test_a_search_by_kind_alone_counts_the_others_too(story: Story) -> Non
         await user.search("kind:decision")
         await user.until(lambda: "Decisions 15 ×" in user.title)
         assert "All 0" not in user.title and "Facts 140" in user.title
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, HUGE])
+async def test_what_a_search_hides_is_said_with_how_to_see_it(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as user:
+        await user.search("stand-up")
+        await user.until(lambda: user.sees("1 hidden"))
+        assert user.sees("is:forgotten, is:replaced"), "\n".join(user.lines[:4])

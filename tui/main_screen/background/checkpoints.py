@@ -41,7 +41,7 @@ class CheckpointController:
             return ()
         if self.host.current == CHECKPOINTS:  # where the key reads the one under the cursor
             return [(f"session broke off at {self.offered.citation} ", "$text-warning")]
-        return [(f"session broke off: {named('checkpoint.recover')} reads it ", "$text-warning", RECOVER)]
+        return [(f"session broke off: {named('checkpoint.recover')} recovers it ", "$text-warning", RECOVER)]
 
     def leave(self) -> bool:
         return False
@@ -65,7 +65,7 @@ class CheckpointController:
         self.offered = found
         self.host.draw_top()
         if self.host.app.config["plain"]:  # type: ignore[attr-defined]
-            self.host.say(f"A session broke off at {found.citation}: {named('checkpoint.recover')} reads it.")
+            self.host.say(f"A session broke off at {found.citation}: {named('checkpoint.recover')} recovers it.")
 
     def _see_if_read(self, offered: Checkpoint) -> None:
         engine = self.host.engine

@@ -18,7 +18,7 @@ from tui.main_screen.commands.host import CommandHost
 if TYPE_CHECKING:
     from tui.commands import Outcome
 
-
+GAP = "   "  # between the parts of a hint
 # verbs allowed in a past view: read-only ones, and those that are not about the memory
 IN_THE_PAST = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
@@ -104,9 +104,9 @@ def hint(text: str) -> str:
     if current.startswith("-") or (words and words[-1] in options):
         candidates = [candidate.text for candidate in complete(words, current, everywhere=())]
         if candidates:
-            return f" {'   '.join(candidates)}"
+            return f" {GAP.join(candidates)}"
     usage = " ".join(argument.usage for argument in verb.arguments)
-    return f" {verb.name} {usage}   {verb.summary}"
+    return f" {verb.name} {usage}{GAP}{verb.summary}"
 
 
 def _words(text: str) -> list[str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from rich.cells import cell_len
+
 from tui.input.key_table import named
 from tui.panes.host import Host
+from tui.theme.line_filters import fit
+from tui.theme.pieces import width
 
 if TYPE_CHECKING:
     from tui.theme.pieces import Piece
@@ -65,12 +69,12 @@ class PromptController:
         shows: list[Piece] = []
         if changes is not None and len(key) == 1 and (bar := self.host.ask_bar()) is not None:
             bar.also_takes(key)
-            shows = [(f" {key}", KEY, f"answer('{key}')"), (" shows all changes", "", f"answer('{key}')")]
+            shows = [(f" {key}", KEY, f"answer('{key}')"), (" shows all changes ", "", f"answer('{key}')")]
         self.host.footer.hint(
             (" y", KEY, "agree"),
             (" yes ", "", "agree"),
             (" n", KEY, "leave_bar"),
-            (" no, nothing changes", "", "leave_bar"),
+            (" no, nothing changes ", "", "leave_bar"),
             *shows,
         )
 
@@ -103,19 +107,26 @@ class PromptController:
         self.host.app.release_keys()  # type: ignore[attr-defined]
 
     def typed(self, event: AskBar.Typed) -> None:
-        """Show the usage of the command being typed in the footer."""
-        from tui.main_screen.commands.command_bar import hint
+        """Show the usage of the command being typed in the footer, as many whole parts of it as it has room for."""
+        from tui.main_screen.commands.command_bar import GAP, hint
 
         usage = hint(event.text)
         does, completes, leaves = ("", "", "") if usage else (" does it ", " completes ", " leaves")
-        self.host.footer.hint(
+        keys: list[Piece] = [
             (" enter", KEY, "answer"),
             (does, "", "answer"),
             (" tab", KEY, "complete"),
             (completes, "", "complete"),
             *_leaving(leaves),
-            (f"  {usage}", "$footer-description-foreground"),
-        )
+        ]
+        parts, room = usage.split(GAP), self.host.footer.size.width - width(keys) - 2
+        while len(parts) > 1 and cell_len(GAP.join(parts)) > room:
+            parts.pop()
+        said = GAP.join(parts)
+        if cell_len(said) > room:
+            whole = said.rfind(" [", 0, room - 1)  # an argument begins there
+            said = f"{said[:whole]} …" if whole > 0 else fit(said, room)
+        self.host.footer.hint(*keys, (f"  {said}", "$footer-description-foreground"))
 
 
 def _leaving(word: str) -> tuple[Piece, Piece]:

@@ -17,7 +17,7 @@ def held(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     about = " · ".join(filter(None, (found.summary if found.summary != checkpoint.title else "", found.changed)))
     cost = f"{checkpoint.tokens:,} token{'' if checkpoint.tokens == 1 else 's'}"
     lines: list[Line] = [_row("About", about)] if about else []
-    lines.append(_row("To recover", f"{cost}; {named('checkpoint.recover')} reads it out"))
+    lines.append(_row("To recover", f"{cost}; {named('checkpoint.recover')} recovers it"))
     if at := checkpoint.recovered_at:
         lines.append(_row("Recovered", when(at, now)))
     lines += _section("To do", found.tasks, lambda one: f"{state_word(one['status'])}: {one['text']}")
