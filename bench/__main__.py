@@ -21,6 +21,8 @@ NAMES = (
         "keys",
         "typing",
         "ingest",
+        "filling",
+        "rest",
         "purge",
         "damage",
         "history",
