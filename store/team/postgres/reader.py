@@ -11,10 +11,11 @@ from store.config.configuration import Config
 from store.embedding import provider_selection
 from store.embedding.calibration import calibrated, calibration
 from store.embedding.provider import EmbeddingError
-from store.search.signals.verdict import LEAST
+from store.search.signals.verdict import LEAST, OF_BEST, OF_BEST_SHORT, SHORT
 from store.team.operation import FIELDS, LISTS, RECORD
 from store.team.postgres.connection import VERSION, ReplicaError, connect, first_line, newer, place, version
 from store.team.postgres.replica import DIMENSION, literal
+from store.text.language import foreign, language
 
 if TYPE_CHECKING:
     import psycopg
@@ -163,9 +164,12 @@ class ReplicaReader:
             (text, vector and vector[0], limit, vector and vector[1], team or None),
         )
         found = ReplicaFound(meaning=vector is not None, note=note)
-        for *row, whole, cosine in rows:
+        similar = [self._similarity(row[-1]) for row in rows]
+        least = max(LEAST, max(similar, default=0.0) * (OF_BEST_SHORT if len(text.split()) <= SHORT else OF_BEST))
+        spoken = language(text)
+        for (*row, whole, _), near in zip(rows, similar, strict=True):
             record = _record(row, exact=whole == 1)
-            if whole is not None or self._near(cosine):
+            if whole is not None or near >= (LEAST if foreign(spoken, language(record.text)) else least):
                 found.records.append(record)
         found.records.sort(key=lambda one: not one.exact)  # each part stays in its order
         return found
@@ -189,12 +193,12 @@ class ReplicaReader:
         except EmbeddingError as error:
             return None, f"By words alone: {error}"
 
-    def _near(self, cosine: float | None) -> bool:
-        """Return whether a record that shares no word with the question may be shown."""
+    def _similarity(self, cosine: float | None) -> float:
+        """Return a cosine as a similarity from 0 to 1; 0 where there is none."""
         if self._provider is None or cosine is None:
-            return False
+            return 0.0
         scale = calibration(self._provider)
-        return calibrated(cosine, scale.zero, scale.one) >= LEAST
+        return calibrated(cosine, scale.zero, scale.one)
 
     def _ask(self, sql: str, values: Sequence[object] | dict[str, object] = ()) -> list[tuple[Any, ...]]:
         import psycopg
