@@ -127,6 +127,7 @@ KEYS = (
         "pin",
         "Pin the fact, so that it never ages; or unpin it",
         panes=(FACTS, CONTEXT),
+        kinds=("fact", "global"),
         words={"pinned": "unpin"},
     ),
     Key("fact.move", "V", "change('global_facts.move')", "", verb="move"),
@@ -137,6 +138,7 @@ KEYS = (
         "mute",
         "Keep the fact out of every context; or let it in again",
         panes=(CONTEXT,),
+        kinds=("fact", "global"),
         words={"muted": "unmute"},
     ),
     Key(

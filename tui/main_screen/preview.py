@@ -139,6 +139,8 @@ def kind_at_cursor(shown: RecordList) -> str:
     """Return the kind of the record at the cursor, in the lists of several kinds, and in the inbox that of a proposal
     which is only accepted or rejected; else, or with marks, empty."""
     key, at = shown.cursor_key, shown.cursor_index
+    if shown.id == CONTEXT and at is not None and not shown.marks:  # the prompt and the fixed text are no records
+        return unpack_key(key)[0] if isinstance(key, int) else "text"
     if shown.marks or not isinstance(key, int):
         return ""
     if shown.id == INBOX and at is not None:

@@ -357,7 +357,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Highlighted(self, self.cursor_key))
 
     def on_resize(self) -> None:
-        cursor = None if self.line_of(self.cursor_index) is None else self.cursor_index
+        cursor = self.cursor_index if self.has_focus or self.line_of(self.cursor_index) is not None else None
         self._height = self.scrollable_content_region.height
         self._measure()
         self.refresh()  # it may have been drawn with its new size already, but with as many rows as before

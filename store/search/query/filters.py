@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.base.record_keys import NUMBERS, ROW
-from store.base.vocabulary import EVIDENCE_STATES
+from store.base.vocabulary import EVIDENCE_STATES, PERSON
 from store.database.database import Database
 from store.database.integer_list import integers
 from store.database.sql_functions import text_of
@@ -57,6 +57,7 @@ _LINKED = {
     },
 }
 AGENTS = "agents"  # as an author: any agent
+YOU = "you"  # … the person, as the application calls them
 # statuses of records no longer in force; the only other status in the corpus is `active`
 GONE = ("superseded", "contradicted", "forgotten")
 
@@ -108,6 +109,7 @@ class Filters:
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name, of = f"author{place}", f"CAST(CASE c.id % 16 {cases} END AS BLOB)"
             but, author = "NOT " * author.startswith("-"), author.removeprefix("-").casefold()
+            author = PERSON if author == YOU else author
             if author == AGENTS:
                 self._add(f"{but}by_agent({of})")
                 continue

@@ -717,6 +717,8 @@ def test_states_links_and_times_are_filters(memory: Memory) -> None:
     assert found("kind:decision by:agents") == set()
     memory.decisions.decide("Cache pages", "a cache", actor="mcp:claude")
     assert found("kind:decision by:agents") == {"D#4"}
+    assert found("kind:decision by:you") == found("kind:decision by:user") == {"D#1", "D#3"}
+    assert found("kind:decision by:-you") == {"D#4"}
     assert memory.search("linked:nothing").notes and memory.search("is:undone").notes
 
 

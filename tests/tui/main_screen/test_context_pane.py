@@ -231,3 +231,13 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: tuple[i
         "facts": [f"F#{fact}"],
         "window": [f"T#{said}"],
     }
+
+
+async def test_the_prompt_offers_no_key_of_a_record(story: Story) -> None:
+    async with opened(story.folder, size=WIDE) as person:
+        await person.press("7")
+        await ask(person, "which tests are there?")
+        await person.press("home")
+        assert not isinstance(person.main.list_of("context").cursor_key, int), "the prompt is the first row"
+        keys = [key.strip() for key in person.lines[-1].split("  ")]
+        assert "I question" in keys and not {"f forget", "y confirm", "p pin", "- mute"} & set(keys)

@@ -454,6 +454,18 @@ async def test_a_theme_and_a_smaller_window_redraw_it() -> None:
         assert all(len(line) <= 30 for line in app.lines())
 
 
+async def test_a_smaller_window_shows_the_cursor_of_the_list_in_use() -> None:
+    """Even one that was out of sight: a window that shrinks in two steps left it there."""
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press(*["j"] * 18)
+        app.list.scroll_to(y=60, animate=False, force=True, immediate=True)
+        await pilot.resize_terminal(30, 14)
+        await pilot.pause()
+        assert app.list.has_focus and 0 <= app.line_of("F18") < 10
+
+
 def test_held_keys_leave_one_message() -> None:
     one, other = RecordList(None), RecordList(None)
     assert RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(one, 2))

@@ -383,7 +383,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
         lines.append(row("Undone", _how_far(memory, step), "dim"))
     elif not memory.database.moment:
         rest = "" if step.actor == PERSON else f"; {named('step.undo-all')} all that {step.actor} wrote"
-        lines += [[], [(f"{named('step.undo')} undoes this step{rest}", "dim")]]
+        lines += [[], [(f"{named('step.undo')} undoes this step, or those marked{rest}", "dim")]]
     changes = memory.history.changes(step.seq, limit=SHOWN)
     for change in changes:
         lines += [[], *_change(change)]
