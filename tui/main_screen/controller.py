@@ -28,8 +28,9 @@ class BackgroundTask(Protocol):
 
 
 POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10 µs
-# seconds without a key or the mouse after which one poll stands for AT_REST: each wakes the processor
-REST, AT_REST = 30.0, 8
+# seconds without a key or the mouse after which one poll stands for AT_REST: each wakes the processor. Whatever is done
+# at every so many polls is done at a multiple of it
+REST, AT_REST = 30.0, 4
 
 
 class Polling:

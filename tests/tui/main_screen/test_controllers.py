@@ -18,6 +18,7 @@ from textual.app import App
 
 from tui.app import Memoranda
 from tui.input.key_table import KEYS
+from tui.main_screen.background.team import TeamController
 from tui.main_screen.controller import AT_REST, POLL, REST, Polling, first, take_actions
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import ResponsiveScreen
@@ -171,7 +172,7 @@ def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() 
     polling = Polling((counts.append,), lambda error: None)
     for polls in (1, 1, 1, AT_REST, AT_REST, 1, AT_REST):
         polling.poll(polls)
-    assert counts == [1, 2, 3, 8, 16, 17, 24]
+    assert counts == [1, 2, 3, 4, 8, 9, 12]
 
 
 def test_it_polls_less_often_while_nobody_uses_it() -> None:
@@ -188,3 +189,29 @@ def test_it_polls_less_often_while_nobody_uses_it() -> None:
     screen.is_running = False
     timers[-1][1]()
     assert len(timers) == 5, "it goes on after the application ended"
+
+
+def test_what_is_due_at_rest_is_not_late() -> None:
+    """What is done at every so many polls would otherwise be done at a common multiple: an exchange after twice its
+    minutes."""
+    periods = {
+        f"{path.stem}.{name}": int(polls)
+        for path in MODULES
+        for name, polls in re.findall(
+            r"^([A-Z]+) = (\d+)  # .*\bpolls\b", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+    assert len(periods) > 7 and not [name for name, polls in periods.items() if polls % AT_REST]
+
+
+def test_the_team_s_minutes_are_minutes() -> None:
+    """They were half as long: the polls were counted as seconds."""
+    exchanges: list[str] = []
+    host: Any = SimpleNamespace(
+        engine=SimpleNamespace(screen=SimpleNamespace(config={"team.minutes": "5"})),
+        in_background=lambda work, group, description, exclusive: exchanges.append(group),
+    )
+    controller = TeamController(host)
+    for count in range(1, int(11 * 60 / POLL)):
+        controller.poll(count)
+    assert exchanges == ["team", "team"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tui.theme.pieces import Piece
     from tui.workers.model_worker import ModelWorker, Pull
 
-FIGURES = 3  # polls between two reads of the figures
+FIGURES = 4  # polls between two reads of the figures
 OFTEN = 60  # polls between two requests to the server: it unloads an idle model by itself
 
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store import MemorandaError
+from tui.main_screen.controller import POLL
 
 if TYPE_CHECKING:
     from tui.panes.host import Host
     from tui.theme.pieces import Piece
 
-MINUTE = 60  # polls
+MINUTE = int(60 / POLL)  # polls
 
 
 class TeamController:
