@@ -23,7 +23,7 @@ from store.search.results import EXACT, NEAR, Answer, Hit, with_global
 from store.search.signals import literal, mmr, recency
 from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
-from store.search.signals.verdict import judge
+from store.search.signals.verdict import judge, missed
 from store.search.snippets import Marker, snippet
 from store.search.table_scan import TableScan
 
@@ -218,9 +218,9 @@ class Search:
         if settings.plain:
             order = weigh(pool, settings.vector_weight, settings.text_weight)
         else:
-            order = rank(self._question(asked, words), pool, self._keywords.stems)
-        if look and not settings.plain:
             question = self._question(asked, words)
+            order = rank(question, pool, self._keywords.stems)
+        if look and not settings.plain:
             verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled)
             if verdict.nothing and not (words.literal and found.scores):
                 if found.total:
@@ -311,12 +311,13 @@ class Search:
     def _question(self, asked: Query, words: QueryTerms) -> Question:
         total = self._keywords.total()
         stems = self._keywords.stems
-        weights = {}
+        weights, absent = {}, 0
         for word, count in self._keywords.counts(words).items():
+            absent += not count and word != words.prefix
             for stem in stems(word):
                 weights[stem] = idf(total, count)
         prefix = next(iter(stems(words.prefix)), None) if words.prefix else None
-        return Question(asked.text, weights, prefix, asked.code)
+        return Question(asked.text, weights, prefix, asked.code, missed(absent, total))
 
     def _diverse(self, order: list[Place], look: "PendingQueryVector | None", limit: int) -> list[Place]:
         """Return the first `limit` records, reordered so that those which repeat an earlier one come later."""

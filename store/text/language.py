@@ -31,6 +31,7 @@ _BEGINS, _PREFERS = (vocabulary.alternatives(vocabulary.words("clauses", name)) 
 _STANDING = re.compile(
     rf"(?:^|[.!?\n]\s*)(?:please,? |por favor,? )?(?:{_BEGINS})\b|\b(?:{_PREFERS})\b",
 )
+_TOLD = re.compile(rf"\b(?:{vocabulary.alternatives(vocabulary.words('questions', 'told'))})\b")
 _TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code in vocabulary.languages()}
 
 
@@ -91,5 +92,6 @@ class NamedDate:
 
 
 def first_person(question: str) -> bool:
-    """Return whether a question is about the person who asks."""
-    return not vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(fold(question)))
+    """Return whether a question is about what the person who asks has said or done, not about what they were told."""
+    text = fold(question)
+    return not (_TOLD.search(text) or vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(text)))

@@ -149,12 +149,16 @@ class Place:
 
 class Question:
     """A question, analysed once: `idf` maps each stem searched for to its rarity; `prefix` is the last stem if
-    unfinished. `code` is whether code is asked for, `several` whether several things are; `measure` whether a
-    number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else 0."""
+    unfinished; `absent` is what counts for its words that no record has (see `verdict.missed`). `code` is whether code
+    is asked for, `several` whether several things are; `measure` whether a number or a time is; `end` is 1 where the
+    latest is asked for, -1 where the first is, else 0."""
 
-    __slots__ = ("code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when")
+    __slots__ = ("absent", "code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when")
 
-    def __init__(self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False) -> None:
+    def __init__(
+        self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False, absent: float = 0.0
+    ) -> None:
+        self.absent = absent
         self.idf = idf
         self.prefix = prefix
         self.language = language(text)
@@ -284,9 +288,11 @@ def _usual_language(passages: Sequence[Passage]) -> str:
 
 
 def _asking(text: str) -> float:
-    """Return the share of a text's characters in sentences that end with a question mark."""
+    """Return the share of a text's characters in questions. A sentence that ends with a question mark may state
+    something first, and asks behind its last comma."""
     sentences = _SENTENCE.split(text.strip())
-    return sum(len(one) for one in sentences if one.endswith("?")) / max(1, sum(map(len, sentences)))
+    asked = sum(len(one) - (one.rfind(", ") + 1) for one in sentences if one.endswith("?"))
+    return asked / max(1, sum(map(len, sentences)))
 
 
 def _by_time(order: Sequence[Place], end: int) -> None:

@@ -10,14 +10,18 @@ if TYPE_CHECKING:
 
     from store.search.signals.ranking import Passage, Place
 
-# Least sum of words and meaning for anything to count as near; of meaning alone; and where most of the nearest are in
-# another language than the question: there words and cosines say little, and how far the best stands out much.
-# `python -m bench.refusal` measures what is refused
-LINE, LINE_MEANING, LINE_ACROSS = 0.62, 0.7, 0.46
-# weights of the coverage, of the best similarity, and of that above the mean of the MANY nearest
-BOTH, MEANING, ACROSS = (1.0, 0.75, 0.25), (0.0, 1.0, 0.5), (0.2, 0.0, 1.0)
-MANY = 100
-BRIEF, EASE = 6, 0.04  # each word fewer than BRIEF needs EASE less: two words have low similarities
+# Least sum for anything to count as near: of what is in the question's language, and where most of the nearest are in
+# another. `python -m bench.refusal` measures what is refused
+LINE, LINE_ACROSS = 0.6, 0.3
+# weights of the coverage, of the best similarity, of how far that stands out, and of each word that no record has
+OWN, ACROSS = (1.0, 0.75, 1.0, -0.06), (0.5, 1.0, 2.0, -0.03)
+# (words, ease): each word fewer needs so much less, as few words have low similarities
+BRIEF, BRIEF_ACROSS = (4, 0.08), (9, 0.05)
+MANY = 100  # nearest passages that the best is compared with
+STEEP = 1.5  # of how the line falls with fewer: the best of few is less near by chance
+PLAIN = 0.45  # how far similarities stand apart in the memory's own space, as a share of how far calibrated ones do
+# passages of a memory from which a word that occurs nowhere says something of the question, and all
+SAYING, SAYING_ALL = 50, 500
 INDEXED = 0.9  # share of the passages found by keywords that must have vectors for it to be said that nothing is near
 LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no word with the question
 # and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance. To one or
@@ -82,19 +86,30 @@ def near_from(best: float, words: int) -> float:
     return max(LEAST, best * (OF_BEST_SHORT if words <= SHORT else OF_BEST))
 
 
+def missed(words: int, passages: int) -> float:
+    """Return what counts for `words` of a question that occur nowhere in a memory of so many passages, at most `words`:
+    in a small one most words of any question do not."""
+    share = log(max(1, passages) / SAYING) / log(SAYING_ALL / SAYING)
+    return words * min(1.0, max(0.0, share))
+
+
 class Evidence:
     """How near the results are to a question: `held` is the best coverage among the first passages by keywords, `near`
-    the similarity of the best passage, `contrast` what that is above the mean of the MANY nearest: where all are as
-    near, they are only in the same language. `number` of these were compared, at most MANY; `foreign` is the share of
-    them in another language than the question's, 0 where that is unknown."""
+    the calibrated similarity of the best passage, `contrast` how far the best of the MANY nearest in the memory's own
+    space is above their mean: where all are as near, they are only in the same language. `number` of these were
+    compared; `absent` is what counts for the words of the question that occur nowhere (see `missed`); `foreign` is the
+    share of the nearest in another language than the question's, 0 where that is unknown."""
 
-    __slots__ = ("contrast", "foreign", "held", "near", "number")
+    __slots__ = ("absent", "contrast", "foreign", "held", "near", "number")
 
-    def __init__(self, held: float, near: float, contrast: float, number: int, foreign: float = 0.0) -> None:
+    def __init__(
+        self, held: float, near: float, contrast: float, number: int, absent: float = 0.0, foreign: float = 0.0
+    ) -> None:
         self.held = held
         self.near = near
         self.contrast = contrast
         self.number = number
+        self.absent = absent
         self.foreign = foreign
 
     @property
@@ -103,16 +118,12 @@ class Evidence:
         return self.foreign > 0.5
 
     def nothing(self, words: int) -> bool:
-        """Return whether no record is about a question of so many words. The best of few passages is less near by
-        chance than the best of many."""
-        share = log(max(1, self.number)) / log(MANY)
-        ease = EASE * max(0, BRIEF - words)
-        lines = ((LINE_ACROSS, ACROSS),) if self.across else ((LINE, BOTH), (LINE_MEANING, MEANING))
-        return all(self._sum(weights) < line * share - ease for line, weights in lines)
-
-    def _sum(self, weights: tuple[float, float, float]) -> float:
-        held, near, contrast = weights
-        return held * self.held + near * self.near + contrast * self.contrast
+        """Return whether no record is about a question of so many words."""
+        least, weights, (brief, ease) = (LINE_ACROSS, ACROSS, BRIEF_ACROSS) if self.across else (LINE, OWN, BRIEF)
+        values = (self.held, self.near, self.contrast, self.absent)
+        found = sum(weight * value for weight, value in zip(weights, values, strict=True))
+        share: float = (log(max(1, self.number)) / log(MANY)) ** STEEP
+        return found < least * share - ease * max(0, brief - words)
 
 
 def evidence(
@@ -127,8 +138,11 @@ def evidence(
     share = held(question, found, stems)
     seen = [(scaled(one.cosine), across(one.language)) for one in passages if one.cosine is not None]
     if not seen:
-        return Evidence(share, 0.0, 0.0, 0)
+        return Evidence(share, 0.0, 0.0, 0, question.absent)
     nearest = sorted(seen, reverse=True)[:MANY]
-    number = len(nearest)
-    contrast = nearest[0][0] - sum(value for value, _ in nearest) / number
-    return Evidence(share, nearest[0][0], contrast, number, sum(other for _, other in nearest) / number)
+    apart = sorted((one.near for one in passages if one.near is not None), reverse=True)[:MANY]
+    if all(one.near == one.cosine for one in passages):  # too few vectors for a space of their own
+        apart = [PLAIN * value for value, _ in nearest]
+    contrast = apart[0] - sum(apart) / len(apart)
+    foreign = sum(other for _, other in nearest) / len(nearest)
+    return Evidence(share, nearest[0][0], contrast, len(nearest), question.absent, foreign)

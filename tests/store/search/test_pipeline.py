@@ -16,6 +16,7 @@ from store.database.values import Verbatim
 from store.embedding.vector_backends import STEPS
 from store.embedding.vectors import Vectors
 from store.memory import Memory
+from store.search import pipeline
 from store.search.query.query_parser import parse
 from store.search.results import Answer
 from store.search.signals.ranking import WEIGHTS
@@ -218,6 +219,28 @@ def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None
     """Rather than the least unrelated; it says so where words were shared."""
     answer = meant.search(question)
     assert answer.hits == [] and answer.total == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "absent"),
+    [
+        ("who painted the zebra crossings ", 3),
+        ("who painted the zebra crossi", 2),  # the last word is being typed
+        ("who is allergic to zebras? ", 1),
+    ],
+)
+def test_words_that_no_record_has_are_counted(
+    meant: Memory, query: str, absent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+
+    def missed(words: int, passages: int) -> float:
+        counted.append(words)
+        return 0.0
+
+    monkeypatch.setattr(pipeline, "missed", missed)
+    meant.search(query)
+    assert counted == [absent]
 
 
 def test_who_shares_only_a_word_is_told_of_it(meant: Memory) -> None:

@@ -79,3 +79,11 @@ def test_a_turn_that_only_asks_comes_after_those_that_tell() -> None:
     telling = _turn(2, "two", "I like books about the sea.", 0.8)
     assert _order("which books does she like", [asking, telling]) == [2, 1]
     assert _order("where is the book", [asking, telling]) == [1, 2]
+
+
+def test_a_turn_that_tells_something_before_it_asks_does_not_only_ask() -> None:
+    """As people write to an assistant: what is theirs first, then what they want, in one sentence."""
+    telling = _turn(1, "one", "I'm trying to finish my third book about the sea by June, can you help?", 1.0)
+    other = _turn(2, "two", "Thanks, that is a plan for my books.", 0.6)
+    asking = _turn(3, "three", "Can you help me with the plan for my books?", 0.9)
+    assert _order("how many books did i mention", [telling, other, asking]) == [1, 2, 3]

@@ -110,3 +110,18 @@ def test_how_a_person_wants_it_done_comes_before_what_is_as_near(question: str, 
     assert [place.record.key for place in order(question) if "standing" in place.why] == [3]
     # no instruction is a number or a time
     assert not any("standing" in place.why for place in order(f"how many days until {question}"))
+
+
+@pytest.mark.parametrize(
+    ("question", "own"),
+    [
+        ("How did I word my resume?", True),
+        ("How did you recommend wording my resume?", False),
+        ("What was it that you told me about my resume?", False),
+        ("¿Cómo escribí mi currículum?", True),
+        ("¿Qué me recomendaste para mi currículum?", False),
+        ("Could you show me how to write my resume?", True),
+    ],
+)
+def test_what_somebody_was_told_is_not_their_own_to_say(question: str, own: bool) -> None:
+    assert Question(question, {}).own is own

@@ -3,24 +3,27 @@
 import pytest
 
 from store.search.signals.ranking import Candidate, Passage, Place, Question
-from store.search.signals.verdict import LINE, LINE_ACROSS, MANY, Evidence, evidence, judge
+from store.search.signals.verdict import LINE, LINE_ACROSS, MANY, Evidence, evidence, judge, missed
 
 
 @pytest.mark.parametrize(
-    ("held", "near", "contrast", "number", "words", "nothing"),
+    ("held", "near", "contrast", "number", "absent", "words", "nothing"),
     [
-        (1.0, 0.0, 0.0, MANY, 8, False),  # all its words stand in one record
-        (0.0, 0.6, 0.3, MANY, 8, False),  # none do, but one is near and stands out
-        (0.0, 0.6, 0.0, MANY, 8, True),  # all are as near, so that they are only in the same language
-        (0.3, 0.2, 0.2, MANY, 8, True),  # a common word, and a chance likeness
-        (0.3, 0.2, 0.2, 20, 8, False),  # which among few is no chance
-        (0.0, 0.0, 0.0, 1, 8, False),  # one alone is compared with nothing
-        (0.0, 0.55, 0.1, MANY, 2, False),  # two words have low similarities
-        (0.0, 0.55, 0.1, MANY, 8, True),
+        (1.0, 0.0, 0.0, MANY, 0, 8, False),  # all its words stand in one record
+        (0.0, 0.6, 0.3, MANY, 0, 8, False),  # none do, but one is near and stands out
+        (0.0, 0.6, 0.0, MANY, 0, 8, True),  # all are as near, so that they are only in the same language
+        (0.3, 0.2, 0.1, MANY, 0, 8, True),  # a common word, and a chance likeness
+        (0.3, 0.2, 0.1, 20, 0, 8, False),  # which among few is no chance
+        (0.0, 0.0, 0.0, 1, 0, 8, False),  # one alone is compared with nothing
+        (0.0, 0.55, 0.1, MANY, 0, 2, False),  # two words have low similarities
+        (0.0, 0.55, 0.1, MANY, 0, 8, True),
+        (0.0, 0.6, 0.3, MANY, 3, 8, True),  # three of its words stand nowhere
     ],
 )
-def test_what_is_near_enough(held: float, near: float, contrast: float, number: int, words: int, nothing: bool) -> None:
-    assert Evidence(held, near, contrast, number).nothing(words) is nothing
+def test_what_is_near_enough(
+    held: float, near: float, contrast: float, number: int, absent: int, words: int, nothing: bool
+) -> None:
+    assert Evidence(held, near, contrast, number, absent).nothing(words) is nothing
 
 
 def test_the_line_is_on_the_sum() -> None:
@@ -28,12 +31,21 @@ def test_the_line_is_on_the_sum() -> None:
     assert Evidence(LINE - 0.001, 0.0, 0.0, MANY).nothing(9)
 
 
-def test_in_another_language_it_counts_how_far_the_best_stands_out() -> None:
+def test_in_another_language_it_counts_more_how_far_the_best_stands_out_than_what_words_are_shared() -> None:
     """Hardly a word is shared there, and all are similar."""
-    across = 0.8
-    assert not Evidence(0.0, 0.3, LINE_ACROSS + 0.001, MANY, across).nothing(9)
-    assert Evidence(0.0, 0.9, LINE_ACROSS - 0.001, MANY, across).nothing(9)
-    assert not Evidence(0.0, 0.9, LINE_ACROSS - 0.001, MANY).nothing(9)
+    for foreign, nothing in ((0.8, False), (0.2, True)):
+        assert Evidence(0.0, 0.1, (LINE_ACROSS - 0.1) / 2 + 0.001, MANY, 0, foreign).nothing(9) is nothing
+        assert Evidence(0.0, 0.1, (LINE_ACROSS - 0.1) / 2 - 0.001, MANY, 0, foreign).nothing(9)
+
+
+def test_fewer_words_need_less_in_another_language() -> None:
+    assert [Evidence(0.0, 0.1, 0.0, MANY, 0, 0.8).nothing(words) for words in (9, 5, 4)] == [True, False, False]
+
+
+@pytest.mark.parametrize(("passages", "counts"), [(0, 0.0), (50, 0.0), (158, 1.0), (500, 2.0), (10_000, 2.0)])
+def test_words_that_occur_nowhere_count_in_a_memory_of_many(passages: int, counts: float) -> None:
+    """In a small one the words of most questions occur nowhere."""
+    assert missed(2, passages) == pytest.approx(counts, abs=0.01)
 
 
 @pytest.mark.parametrize("foreign", [1, 2, 4])
