@@ -311,9 +311,10 @@ class Search:
     def _question(self, asked: Query, words: QueryTerms) -> Question:
         total = self._keywords.total()
         stems = self._keywords.stems
-        weights, absent = {}, 0
-        for word, count in self._keywords.counts(words).items():
-            absent += not count and word != words.prefix
+        weights = {}
+        counts = self._keywords.counts(words)
+        absent = sum(counts.get(word) == 0 for word in words.own if word != words.prefix)
+        for word, count in counts.items():
             for stem in stems(word):
                 weights[stem] = idf(total, count)
         prefix = next(iter(stems(words.prefix)), None) if words.prefix else None

@@ -227,6 +227,7 @@ def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None
         ("who painted the zebra crossings ", 3),
         ("who painted the zebra crossi", 2),  # the last word is being typed
         ("who is allergic to zebras? ", 1),
+        ("who is allergic to wildZebras? ", 1),  # one word, whatever parts it is looked for by
     ],
 )
 def test_words_that_no_record_has_are_counted(
