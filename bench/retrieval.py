@@ -8,7 +8,7 @@ among the first k, averaged over the questions with evidence. The search is comp
 vectors alone, their reciprocal ranks (k = 60), and a plain FTS5 table of whole texts. A cell is a set, a kind, a
 direction of languages or a length of question with FEWEST questions or more; in each the search must not be worse than
 any part (paired bootstrap, 95 %): with --check the exit status is 1 if it is. --vectors caches the model's vectors in a
-file, by text. Where the search says that nothing is near, it shows the three nearest as such: they count in these
+file, by text. Where the search says that nothing is near, it shows the five nearest as such: they count in these
 cells, as its parts never refuse, and nowhere else. --results writes its part of bench/RESULTS.md."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # kinds whose snippet is cut from the passage found; of others it is cut from `body`
 FORMED = frozenset(map(NUMBERS.__getitem__, ("turn", "document", "fact", "task")))
 RELATED_FROM = 0.2  # least calibrated similarity of a related record that shares no word
-NEAREST_SHOWN = 3  # records shown as nearest where nothing was near enough
+NEAREST_SHOWN = 5  # records shown as nearest where nothing was near enough
 
 
 class Search:

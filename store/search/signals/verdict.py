@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Least sum for anything to count as near: of what is in the question's language, and where most of the nearest are in
 # another. `python -m bench.refusal` measures what is refused
-LINE, LINE_ACROSS = 0.6, 0.35
+LINE, LINE_ACROSS = 0.58, 0.35
 # weights of the coverage, of the best similarity, of how far that stands out, and of each word that no record has
 OWN, ACROSS = (1.0, 0.75, 1.0, -0.06), (0.5, 1.0, 2.0, -0.03)
 # (words, ease): each word fewer needs so much less, as few words have low similarities

@@ -249,7 +249,7 @@ def test_who_shares_only_a_word_is_told_of_it(meant: Memory) -> None:
     answer = meant.search("quantum chromodynamics lattice house symmetry")
     assert answer.hits == []
     assert answer.notes == ["Nothing here is about that; 1 share a word with it: search for fewer."]
-    assert [hit.level for hit in answer.nearest] == ["near"] * 3 and answer.verdict == "nothing"
+    assert [hit.level for hit in answer.nearest] == ["near"] * 5 and answer.verdict == "nothing"
     assert meant.search("house").hits
 
 
