@@ -9,7 +9,7 @@ from store.text import vocabulary
 from store.text.folding import fold
 from store.text.tokens import LETTERS
 
-_LOOKED_AT = 400  # characters used to determine the language
+_LOOKED_AT = 240  # characters used to determine the language
 _MONTHS = {
     name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
 }

@@ -254,9 +254,9 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             beside = sum(meaning[other] for other in around if other is not None)
         if record.kind == "document":  # no less than a fact
             beside = max(beside, meaning[key])
-        if record.title and record.title not in named:
-            named[record.title] = not stems(record.title).isdisjoint(question.idf)
         turn = record.kind == "turn"
+        if turn and record.title and record.title not in named:
+            named[record.title] = not stems(record.title).isdisjoint(question.idf)
         brief = turn and record.length <= SHORT
         parts = {
             "text": text[key],
