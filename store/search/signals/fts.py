@@ -5,6 +5,9 @@ most of the time and add nothing. Two narrower queries run besides: the passages
 word, and those that contain all of its words.
 """
 
+from collections.abc import Iterable
+from itertools import accumulate
+
 import apsw
 
 from store.base.record_keys import NUMBERS, ROW, kind_of
@@ -23,6 +26,7 @@ TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 WEIGHTS = "3.0, 2.0, 0.8, 0.0"
 COMMON_SHARE = 0.1  # words in more than a tenth of all passages are left out (at 5 % recall falls by ten points)
 COMMON_FLOOR = 1_000  # passages up to which no word is too common
+READING = 100_000  # passages read for the words of one query, its rarest words first: some 100 ms
 MAX_WORDS = 32
 MAX_TEXT = 8_000  # characters of a text that are read for stems
 POOL = 64  # passages read beyond `limit`, so that the newest of equal score come first
@@ -131,7 +135,7 @@ class FullTextIndex:
         counts: dict[str, int] = {}
         own = kept
         if len(kept) > 1:
-            kept = self._uncommon(kept, counts) or kept
+            kept = self._uncommon(kept, counts)
         inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]
         inside += [word[1:] if word[0] in "vV" else f"v{word}" for word in kept if "." in word]  # 1.2 and v1.2
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
@@ -196,11 +200,14 @@ class FullTextIndex:
         return frozenset(stem for _, _, *stems in tokens for stem in stems)
 
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
-        """Return those of the words that are not in too many passages."""
-        for word in words:
-            self._count(word, counts)
+        """Return those of the words that are not in too many passages, or all if every one is; of these the rarest that
+        are in READING passages together, and one at least."""
+        rarest = sorted(words, key=lambda word: self._count(word, counts))
         ceiling = max(COMMON_FLOOR, COMMON_SHARE * self.total())
-        return [word for word in words if counts[word] <= ceiling]
+        rarest = [word for word in rarest if counts[word] <= ceiling] or rarest
+        read = accumulate(counts[word] for word in rarest)
+        kept = {word for word, passages in zip(rarest, read, strict=True) if passages <= READING} or {rarest[0]}
+        return [word for word in words if word in kept]
 
     def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
         """Return the best `limit` passages that contain any of the words; without words, the newest that pass the
@@ -266,7 +273,11 @@ class FullTextIndex:
         records = len({key & ROW for key in keys})
         if len(keys) == READ:
             records = self._count_of(expression, forced, filters, filters.status)
-        known = [key for key in keys if key in scores]
+            known = [
+                key for (key,) in self._database.rows(f"{sql} AND +corpus_fts.rowid IN ({_list(scores)})", parameters)
+            ]
+        else:
+            known = [key for key in keys if key in scores]
         if len(known) == len(keys) <= EXACT:
             return frozenset(keys), records
         if 2 * len(known) >= max(EXACT, len(scores)):
@@ -323,6 +334,10 @@ class FullTextIndex:
         total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
         found = f"FROM corpus c WHERE {filters.holding} AND {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
         return FullTextResult(dict(self._database.rows(f"SELECT c.id, 0.0 {found}", parameters)), total, left_out)
+
+
+def _list(keys: Iterable[int]) -> str:
+    return ", ".join(map(str, keys))
 
 
 def _terms(words: list[str], prefix: str | None) -> list[str]:

@@ -82,3 +82,30 @@ def test_marks_are_at_the_letters_of_any_script(memory: Memory):
     memory.facts.remember("¿Cuándo llegó el halcón? — el halcón llegó ayer")
     hit = memory.search("halcon").hits[0]
     assert [hit.snippet[start:end] for start, end in hit.marks] == ["halcón", "halcón"]
+
+
+def test_of_common_words_the_rarest_are_read(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many passages there are, a search reads a limited number of them, but one word at least."""
+    for number in range(9):
+        memory.facts.remember(f"queue {number}")
+    for number in range(4):
+        memory.facts.remember(f"worker {number}")
+    monkeypatch.setattr(fts, "READING", 13)
+    assert memory.search("queue worker ").total == 13
+    monkeypatch.setattr(fts, "READING", 12)
+    assert memory.search("queue worker ").total == 4
+    monkeypatch.setattr(fts, "READING", 3)
+    assert (memory.search("queue worker ").total, memory.search("queue ").total) == (4, 9)
+
+
+def test_of_more_exact_ones_than_are_read_those_among_the_best_are_exact(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        memory.facts.remember(f"queue worker {number} {'of the queue ' * (number % 3)}")
+    before = memory.search("queue worker ")
+    monkeypatch.setattr(fts, "READ", 10)
+    after = memory.search("queue worker ")
+    assert (after.exact, after.total) == (40, 40) == (before.exact, before.total)
+    assert [hit.key for hit in after.hits] == [hit.key for hit in before.hits]
+    assert {hit.level for hit in after.hits} == {"exact"}
