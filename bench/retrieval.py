@@ -81,6 +81,7 @@ class Outcome(NamedTuple):
     found: dict[str, list[str]]
     verdict: str
     milliseconds: float
+    sessions: float | None = None  # share of the evidence's sessions among the first ten; None where there is only one
 
 
 def bodies(folder: str, wanted: Sequence[str]) -> Iterator[Body]:
@@ -134,6 +135,7 @@ class Remembered:
         os.mkdir(place)
         self.memory = Memory.open(os.path.join(place, "memory.db"))
         self._names: dict[int, str] = {}
+        self._sessions = {name: session for name, session, _ in body.turns}
         sessions: dict[str, list[tuple[str, NewTurn]]] = {}
         for name, session, turn in body.turns:
             sessions.setdefault(session, []).append((name, turn))
@@ -183,7 +185,15 @@ class Remembered:
         }
         words = len(asked.text.split())
         length = "short questions" if words <= SHORT else "long questions" if words > LONG else "middling questions"
-        return Outcome(set, asked.kind, length, asked.evidence, found, answer.verdict, spent)
+        several = asked.evidence and len({*self._sessions.values()}) > 1
+        sessions = self._sessions_of(asked) if several else None
+        return Outcome(set, asked.kind, length, asked.evidence, found, answer.verdict, spent, sessions)
+
+    def _sessions_of(self, asked: Asked) -> float:
+        """Return the share of the evidence's sessions among the first ten sessions of what was found."""
+        found = self._named(self.memory.search(asked.text, POOL).hits)
+        ranked = list(dict.fromkeys(self._sessions[name] for name in found))
+        return recall(ranked, tuple({self._sessions[name] for name in asked.evidence}), DEPTH)
 
     def recalled(self, asked: Asked) -> float:
         """Return the share of the evidence among the first ten."""
@@ -237,6 +247,10 @@ def tables(outcomes: Sequence[Outcome]) -> bool:
         first = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 1) for one in mine)
         ten = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 10) for one in mine)
         print(f"| {name}, {kind} | {len(mine)} | {ten:.1f}{f' (R@1 {first:.1f})' if '→' in kind else ''} |")
+    for name in dict.fromkeys(one.set for one in answered):
+        by = [one.sessions for one in answered if one.set == name and one.sessions is not None]
+        if by:
+            print(f"| {name}, sessions instead of turns | {len(by)} | {100 * statistics.fmean(by):.1f} |")
     factual = [one for one in answered if one.kind in FACTUAL]
     if factual:
         ten = 100 * statistics.fmean(recall(one.found[OURS], one.evidence, 10) for one in factual)
