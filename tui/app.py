@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.app import App
 from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
+from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Offset
 from textual.screen import Screen
@@ -109,6 +110,17 @@ class Memoranda(SaysDefects, App[int]):
 
     def get_default_screen(self) -> Screen[None]:
         return self._main
+
+    def get_driver_class(self) -> type[Driver]:
+        found = super().get_driver_class()
+        if os.name == "posix":
+            from textual.drivers.linux_driver import LinuxDriver
+
+            if found is LinuxDriver:
+                from tui.desktop.terminal_driver import TerminalDriver
+
+                return TerminalDriver
+        return found
 
     def get_line_filters(self) -> list[LineFilter]:
         """Return the second layer against hostile text, behind every widget; ASCII for our glyphs if the user or the

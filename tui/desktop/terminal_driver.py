@@ -1,0 +1,68 @@
+"""Textual's driver for a terminal, which waits for keys instead of looking for them ten times a second."""
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from contextlib import suppress
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from textual._parser import ParseError
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.constants import ESCAPE_DELAY
+from textual.drivers.linux_driver import LinuxDriver
+
+BYTES = 4096  # that are read at once
+
+
+class WakingEvent(Event):
+    """An event that a selector can wait for: its `descriptor`, open as long as the process, is readable while it is
+    set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.descriptor, self._write = os.pipe()
+
+    def set(self) -> None:
+        if not self.is_set():
+            os.write(self._write, b"\0")
+        super().set()
+
+    def clear(self) -> None:
+        if self.is_set():
+            os.read(self.descriptor, 1)
+        super().clear()
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's own wakes ten times a second, to see whether its input has ended and whether an escape was a key. This
+    one sleeps until something comes; only shortly after that it looks again."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self.exit_event: WakingEvent = WakingEvent()
+
+    def run_input_thread(self) -> None:
+        """Pass on what comes, until `exit_event` is set."""
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")().decode
+        looks_until = 0.0  # an escape is a key if nothing follows it for ESCAPE_DELAY
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self.exit_event.descriptor, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                ready = selector.select(ESCAPE_DELAY if monotonic() < looks_until else None)
+                if any(key.fd == self.fileno for key, _ in ready):
+                    looks_until = monotonic() + 2 * ESCAPE_DELAY
+                    if text := decode(os.read(self.fileno, BYTES)):  # not half a character
+                        for message in parser.feed(text):
+                            self.process_message(message)
+                for message in parser.tick():
+                    self.process_message(message)
+        with suppress(EOFError, ParseError):
+            for _ in parser.feed(""):
+                pass
