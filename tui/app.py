@@ -267,6 +267,7 @@ class Memoranda(SaysDefects, App[int]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self._touched = monotonic()
+            self._main.polling.used()
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # not when it bubbles back
         if typed and self._main.engine is not None:
             self._main.engine.embedder.pressed()

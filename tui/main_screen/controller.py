@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,23 +28,32 @@ class BackgroundTask(Protocol):
         """Stop what Escape can stop; return whether there was something."""
 
 
-POLL = 0.5  # seconds between two polls for others' writes; a poll takes some 10 µs
-# seconds without a key or the mouse after which one poll stands for AT_REST: each wakes the processor. Whatever is done
-# at every so many polls is done at a multiple of it
-REST, AT_REST = 30.0, 4
+POLL = 0.5  # seconds between two polls
+# seconds without a key or the mouse after which one poll stands for AT_REST, as each wakes the processor; and seconds
+# between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple of
+# AT_REST, or at a divisor
+REST, AT_REST, GLANCE = 30.0, 20, 2.0
 
 
 class Polling:
-    """Calls its steps with the number of the poll."""
+    """Calls its steps with the number of the poll. `written` returns whether others wrote since the last."""
 
-    def __init__(self, steps: Sequence[Callable[[int], None]], failed: Callable[[BaseException], None]) -> None:
-        self._steps, self._failed = steps, failed
+    def __init__(
+        self,
+        steps: Sequence[Callable[[int], None]],
+        failed: Callable[[BaseException], None],
+        written: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._steps, self._failed, self._written = steps, failed, written
         self._count = 0
+        self._since = 0.0  # the loop's time at the last poll
+        self._sleep: asyncio.TimerHandle | None = None  # until the next glance, at rest
 
     def poll(self, polls: int = 1) -> None:
-        """Call all steps, as the last of so many polls, each of whose numbers is a multiple of that. Report a file that
-        cannot be read as an error, and try again at the next poll."""
-        self._count += polls - self._count % polls
+        """Call all steps, as the last of so many polls, at most AT_REST: with the number of the one that is a multiple
+        of AT_REST, if one is. Report a file that cannot be read as an error, and try again at the next poll."""
+        last = self._count + polls
+        self._count = last - last % AT_REST if last % AT_REST < polls else last
         try:
             for step in self._steps:
                 step(self._count)
@@ -52,18 +62,50 @@ class Polling:
                 raise
             self._failed(error)
 
-    def repeat(self, screen: MessagePump, rested: Callable[[], float], polls: int = 1) -> None:
-        """Poll again and again, AT_REST times less often where nobody used the application for REST seconds."""
+    def start(self, screen: MessagePump, rested: Callable[[], float]) -> None:
+        """Poll from now on, while the screen is there; AT_REST times less often where nobody used the application for
+        REST seconds, until it is `used` or something was written."""
+        self._screen, self._rested = screen, rested
+        self._wait()
 
-        def again() -> None:
-            now = AT_REST if rested() > REST else 1
-            try:
-                self.poll(now)
-            finally:
-                if screen.is_running:
-                    self.repeat(screen, rested, now)
+    def used(self) -> None:
+        """Poll at once, if the application rested: somebody is there again."""
+        if self._sleep is not None:
+            self._sleep.cancel()
+            self._wake()
 
-        screen.set_timer(polls * POLL, again)
+    def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._since = loop.time()
+        if self._rested() > REST:
+            self._sleep = loop.call_later(GLANCE, self._glance)
+        else:
+            loop.call_later(POLL, self._wake)
+
+    def _glance(self) -> None:
+        """Poll if it is time to, or something was written."""
+        loop = asyncio.get_running_loop()
+        try:
+            due = loop.time() - self._since > AT_REST * POLL - GLANCE / 2 or self._written()
+        except Exception:  # the poll meets it too, and reports it
+            due = True
+        if due:
+            self._wake()
+        else:
+            self._sleep = loop.call_later(GLANCE, self._glance)
+
+    def _wake(self) -> None:
+        self._sleep = None
+        if self._screen.is_running:
+            self._screen.call_later(self._turn)
+
+    def _turn(self) -> None:
+        passed = round((asyncio.get_running_loop().time() - self._since) / POLL)
+        try:
+            self.poll(min(max(passed, 1), AT_REST))
+        finally:
+            if self._screen.is_running:
+                self._wait()
 
 
 def take_actions(screen: object, controller: object) -> None:

@@ -172,9 +172,10 @@ class MainScreen(ResponsiveScreen[None]):
         self.tasks = (self.upkeep, self.embedding, *more, TourController(self))
         for task in (self.model_status, self.embedding, self.tasks[-1]):
             take_actions(self, task)
-        self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
+        steps = (self.lists.look, *(task.poll for task in self.tasks))
+        self.polling = Polling(steps, self.notices.say_error, self.lists.written)
         self.opening.open()
-        self.polling.repeat(self, lambda: self.app.rested)  # type: ignore[attr-defined]
+        self.polling.start(self, lambda: self.app.rested)  # type: ignore[attr-defined]
 
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""

@@ -6,10 +6,9 @@ import ast
 import importlib
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.screen import WIDE, Person, opened
@@ -170,25 +169,87 @@ def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
 def test_at_rest_one_poll_stands_for_several_and_none_that_is_due_is_left_out() -> None:
     counts: list[int] = []
     polling = Polling((counts.append,), lambda error: None)
-    for polls in (1, 1, 1, AT_REST, AT_REST, 1, AT_REST):
+    for polls in (1, 1, 1, AT_REST, AT_REST, 1, 4, AT_REST - 6, 3, 3):
         polling.poll(polls)
-    assert counts == [1, 2, 3, 4, 8, 9, 12]
+    two = 2 * AT_REST
+    assert counts == [1, 2, 3, AT_REST, two, two + 1, two + 5, two + AT_REST - 1, 3 * AT_REST, 3 * AT_REST + 3]
 
 
-def test_it_polls_less_often_while_nobody_uses_it() -> None:
-    """And again at its pace from the poll after the next key on."""
-    counts: list[int] = []
-    timers: list[tuple[float, Callable[[], None]]] = []
-    screen: Any = SimpleNamespace(is_running=True, set_timer=lambda delay, again: timers.append((delay, again)))
-    rested = [0.0, REST + 1, REST + 1, 1.0]
-    Polling((counts.append,), lambda error: None).repeat(screen, lambda: rested[min(len(counts), 3)])
-    for _ in range(4):
-        timers[-1][1]()
-    assert counts == [1, AT_REST, 2 * AT_REST, 2 * AT_REST + 1]
-    assert [delay for delay, _ in timers] == [POLL, POLL, AT_REST * POLL, AT_REST * POLL, POLL]
-    screen.is_running = False
-    timers[-1][1]()
-    assert len(timers) == 5, "it goes on after the application ended"
+class Rest:
+    """A loop whose time passes when it is told, and a screen on it: what is polled, and when."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("asyncio.get_running_loop", lambda: self)
+        self.now, self.used, self.is_running, self.writes = 0.0, 0.0, True, False
+        self.handles: list[SimpleNamespace] = []
+        self.polls: list[tuple[float, int]] = []
+        self.polling = Polling((self._step,), lambda error: None, self._written)
+        self.polling.start(cast("Any", self), lambda: self.now - self.used)
+
+    def _step(self, count: int) -> None:
+        self.polls.append((self.now, count))
+
+    def _written(self) -> bool:
+        written, self.writes = self.writes, False
+        return written
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, *call: Any) -> SimpleNamespace | None:
+        """As of the screen, soon; as of the loop, after so many seconds."""
+        if len(call) == 1:
+            return call[0]()
+        handle = SimpleNamespace(at=self.now + call[0], call=call[1])
+        handle.cancel = lambda: self.handles.remove(handle)
+        self.handles.append(handle)
+        return handle
+
+    def until(self, moment: float) -> list[tuple[float, int]]:
+        """Let time pass; return what was polled meanwhile."""
+        before = len(self.polls)
+        while due := [one for one in self.handles if one.at <= moment]:
+            first = min(due, key=lambda one: one.at)
+            self.handles.remove(first)
+            self.now = first.at
+            first.call()
+        self.now = moment
+        return self.polls[before:]
+
+
+def test_it_polls_less_often_while_nobody_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rest = Rest(monkeypatch)
+    assert rest.until(REST + POLL)[-2:] == [(REST, 60), (REST + POLL, 61)]
+    assert rest.until(REST + POLL + 30) == [(40.5, 80), (50.5, 100), (60.5, 120)]
+    rest.is_running = False
+    assert rest.until(100) == [] and not rest.handles, "it goes on after the application ended"
+
+
+def test_it_polls_at_once_at_the_first_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again at its pace from there on."""
+    rest = Rest(monkeypatch)
+    rest.until(44)
+    rest.used = 44
+    rest.polling.used()
+    assert rest.polls[-1] == (44, 87) and rest.until(45) == [(44.5, 88), (45, 89)]
+    rest.polling.used()
+    assert rest.until(46) == [(45.5, 90), (46, 91)] and len(rest.handles) == 1, "it polls twice as often"
+
+
+def test_it_sees_soon_what_others_write_while_nobody_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As who looks on while an agent works does."""
+    rest = Rest(monkeypatch)
+    rest.until(41)
+    rest.writes = True
+    assert rest.until(50) == [(42.5, 84)]
+    assert rest.until(63) == [(52.5, 100), (62.5, 120)]
+
+
+def test_a_file_that_cannot_be_read_at_rest_is_met_by_the_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    rest = Rest(monkeypatch)
+    rest.until(41)
+    monkeypatch.setattr(rest.polling, "_written", lambda: 1 / 0)
+    assert rest.until(43) == [(42.5, 84)]
 
 
 def test_what_is_due_at_rest_is_not_late() -> None:
@@ -201,7 +262,16 @@ def test_what_is_due_at_rest_is_not_late() -> None:
             r"^([A-Z]+) = (\d+)  # .*\bpolls\b", path.read_text(encoding="utf-8"), re.MULTILINE
         )
     }
-    assert len(periods) > 7 and not [name for name, polls in periods.items() if polls % AT_REST]
+    assert len(periods) > 7
+    assert not [name for name, polls in periods.items() if polls % AT_REST and AT_REST % polls]
+
+
+async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(story.folder, WIDE) as person:
+        used: list[bool] = []
+        monkeypatch.setattr(person.main.polling, "used", lambda: used.append(True))
+        await person.press("down")
+        assert used
 
 
 def test_the_team_s_minutes_are_minutes() -> None:
