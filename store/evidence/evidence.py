@@ -157,10 +157,10 @@ class Evidence:
             rows += [(pack(kind, number), text) for number, text in found]
         return self._seen(rows)
 
-    def stamp(self) -> tuple[object, ...]:
-        """Return what differs when a look may see something else: in what is bound, in its files and in git. Cheap: no
-        file is read and no process is started."""
-        bound = self.all()
+    def stamp(self, bound: Sequence[BoundEvidence] | None = None) -> tuple[object, ...]:
+        """Return what differs when a look may see something else: in what is bound, `all` unless given, in its files
+        and in git. Cheap: no file is read and no process is started."""
+        bound = self.all() if bound is None else bound
         if not bound or not self._project:
             return ()
         paths = sorted({one.item.target for one in bound if one.item.type in (FILE, SYMBOL)})

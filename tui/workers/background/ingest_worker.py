@@ -25,7 +25,7 @@ class IngestWorker(Worker):
     def run(self) -> dict[str, object]:
         """Return the result of the child process; empty if nothing is due or a run is in progress. Then summarise and
         flush open sessions, from any source, with a model if there is one."""
-        from store import auto_ingest
+        from store import auto_ingest, session_flush, summarizers
 
         with self.exclusive(wait=False) as held:
             if not held:
@@ -33,21 +33,15 @@ class IngestWorker(Worker):
             result: dict[str, object] = {}
             try:
                 with self.memory() as memory:
-                    due = auto_ingest.due(memory)
-                if due and not self.closing():
-                    self._process = auto_ingest.IngestProcess(self._location.path)
-                    result = self._process.run()
-                if not self.closing():
-                    self._summarise()
+                    if auto_ingest.due(memory) and not self.closing():
+                        self._process = auto_ingest.IngestProcess(self._location.path)
+                        result = self._process.run()
+                    if not self.closing():
+                        with summarizers.by_model(memory, self._unwanted) as by:
+                            session_flush.flush_due(memory, by)
             finally:
                 self._process = None
             return result
-
-    def _summarise(self) -> None:
-        from store import session_flush, summarizers
-
-        with self.memory() as memory, summarizers.by_model(memory, self._unwanted) as by:
-            session_flush.flush_due(memory, by)
 
     def close(self) -> None:
         """End the child process; what it committed is kept."""

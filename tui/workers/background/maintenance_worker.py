@@ -19,6 +19,7 @@ class MaintenanceWorker(Worker):
         self._fingerprint = ""  # of the repository at the last check
         self._root: str | None = None  # where it is, "" where there is none; None before the first check
         self._evidence: tuple[object, ...] = ()  # what it and its files were at the last look
+        self._unbound = -1  # the newest step of history at which nothing was bound to evidence
 
     def catch_up(
         self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
@@ -52,10 +53,15 @@ class MaintenanceWorker(Worker):
         """Look again at what facts and decisions rest on, if anything about it changed since the last look; return how
         many pieces changed or are gone that were neither before."""
         with self.memory("worker") as memory:
-            before = {(one.citation, one.item): one.state for one in memory.evidence.all()}
-            if not before or memory.database.read_only or (stamp := memory.evidence.stamp()) == self._evidence:
+            step = memory.database.value("SELECT max(seq) FROM history")
+            if step == self._unbound or memory.database.read_only:
+                return 0
+            bound = memory.evidence.all()
+            self._unbound = -1 if bound else step
+            if not bound or (stamp := memory.evidence.stamp(bound)) == self._evidence:
                 return 0
             self._evidence = stamp
+            before = {(one.citation, one.item): one.state for one in bound}
             doubted = [one for one in memory.evidence.verify() if one.state in ("changed", "gone")]
             return sum(before.get((one.citation, one.item)) not in ("changed", "gone") for one in doubted)
 
