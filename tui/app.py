@@ -25,6 +25,7 @@ from store import configuration as config
 from store import nearest_setting as nearest
 from tui.input.key_table import BY_ID, FIXED, named
 from tui.input.remapping import remap
+from tui.main_screen.controller import REST
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
 from tui.theme.escape import visible
@@ -260,9 +261,9 @@ class Memoranda(SaysDefects, App[int]):
             self.post_message(event)
 
     @property
-    def rested(self) -> float:
-        """The seconds since the last key or movement of the mouse."""
-        return monotonic() - self._touched
+    def resting(self) -> bool:
+        """Whether no key and no movement of the mouse came for REST seconds."""
+        return monotonic() - self._touched > REST
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):

@@ -16,17 +16,26 @@ if TYPE_CHECKING:
 
 GATHER_MS = 1_500  # longest time for which changes are collected
 QUIET_MS = 250  # … or until nothing changed for this long; stopping takes no longer either
+RESTING_MS = 2_500  # the same while nobody is waiting: each look wakes the processor
 STOP_SECONDS = 1.0
 
 
 class Watch:
     """Call `changed` on a thread of its own when a document may have changed, and once soon after the start, until
-    `stop`. `trouble` is called, at most once, with the reason why watching does not work here; then the thread ends."""
+    `stop`. `trouble` is called, at most once, with the reason why watching does not work here; then the thread ends.
+    While `resting` a change is noticed within some five seconds."""
 
-    def __init__(self, places: DocumentRoots, changed: "Callable[[], None]", trouble: "Callable[[str], None]") -> None:
+    def __init__(
+        self,
+        places: DocumentRoots,
+        changed: "Callable[[], None]",
+        trouble: "Callable[[str], None]",
+        resting: "Callable[[], bool]" = lambda: False,
+    ) -> None:
         self._places = places
         self._changed = changed
         self._trouble = trouble
+        self._resting = resting
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -39,7 +48,7 @@ class Watch:
         self._thread.start()
 
     def end(self) -> None:
-        """Request the end, some QUIET_MS later."""
+        """Request the end, some QUIET_MS later, or RESTING_MS."""
         self._stop.set()
 
     def stop(self) -> None:
@@ -58,18 +67,20 @@ class Watch:
                 self._trouble(f"The documents cannot be watched here, and are looked at now and then instead ({why}).")
 
     def _watch(self) -> None:
-        """Watch until the set of folders changes."""
+        """Watch until the set of folders changes, or a rest begins or ends."""
         from watchfiles import watch
 
         folders = self._places.folders()
+        resting = self._resting()
+        step = RESTING_MS if resting else QUIET_MS
         fresh = True  # changes before the watching began cause no notification
         for changes in watch(
             *folders,
             watch_filter=lambda _, path: self._wanted(path),
             debounce=GATHER_MS,
-            step=QUIET_MS,
+            step=step,
             stop_event=self._stop,
-            rust_timeout=2 * QUIET_MS,
+            rust_timeout=2 * step,
             yield_on_timeout=True,
             raise_interrupt=False,
             recursive=False,
@@ -82,6 +93,8 @@ class Watch:
                 self._changed()
                 if self._places.folders() != folders:
                     return
+            if self._resting() != resting:
+                return
 
     def _wanted(self, path: str) -> bool:
         """Return whether a change there may be one of a document; what we write ourselves never is."""

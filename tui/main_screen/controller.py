@@ -62,10 +62,10 @@ class Polling:
                 raise
             self._failed(error)
 
-    def start(self, screen: MessagePump, rested: Callable[[], float]) -> None:
-        """Poll from now on, while the screen is there; AT_REST times less often where nobody used the application for
-        REST seconds, until it is `used` or something was written."""
-        self._screen, self._rested = screen, rested
+    def start(self, screen: MessagePump, resting: Callable[[], bool]) -> None:
+        """Poll from now on, while the screen is there; AT_REST times less often while the application is `resting`,
+        until it is `used` or something was written."""
+        self._screen, self._resting = screen, resting
         self._wait()
 
     def used(self) -> None:
@@ -77,7 +77,7 @@ class Polling:
     def _wait(self) -> None:
         loop = asyncio.get_running_loop()
         self._since = loop.time()
-        if self._rested() > REST:
+        if self._resting():
             self._sleep = loop.call_later(GLANCE, self._glance)
         else:
             loop.call_later(POLL, self._wake)

@@ -175,7 +175,7 @@ class MainScreen(ResponsiveScreen[None]):
         steps = (self.lists.look, *(task.poll for task in self.tasks))
         self.polling = Polling(steps, self.notices.say_error, self.lists.written)
         self.opening.open()
-        self.polling.start(self, lambda: self.app.rested)  # type: ignore[attr-defined]
+        self.polling.start(self, lambda: self.app.resting)  # type: ignore[attr-defined]
 
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""

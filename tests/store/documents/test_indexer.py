@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import examples
@@ -18,7 +19,7 @@ from support.stories import Clock
 from store.base.citations import parse
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
 from store.database.lease import Lease
-from store.documents import indexer
+from store.documents import indexer, watcher
 from store.documents import paths as places
 from store.documents.chunking import OVERLAP, SIZE, Piece, chunks, lines_of
 from store.documents.indexer import Scan, dated
@@ -647,6 +648,35 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
         start = time.monotonic()
         watch.stop()
     assert time.monotonic() - start < 10 and not watch.working and not said
+
+
+def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that came while the rest began or ended."""
+    import watchfiles
+
+    steps: list[int] = []
+    began = watchfiles.watch
+
+    def watch(*paths: str, step: int, **how: Any) -> Any:
+        steps.append(step)
+        return began(*paths, step=step, **how)
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    monkeypatch.setattr(watcher, "QUIET_MS", 50)
+    monkeypatch.setattr(watcher, "RESTING_MS", 100)
+    changed, rest = threading.Event(), threading.Event()
+    one = Watch(memory.documents.places, changed.set, lambda said: None, rest.is_set)
+    one.start()
+    try:
+        for act in (lambda: None, rest.set, rest.clear, rest.set, lambda: put(root, "MEMORY.md", "one")):
+            changed.clear()
+            act()
+            assert changed.wait(5)
+    finally:
+        one.stop()
+    assert steps == [50, 100, 50, 100]
 
 
 def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import importlib
 import os
 import re
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -184,7 +185,7 @@ class Rest:
         self.handles: list[SimpleNamespace] = []
         self.polls: list[tuple[float, int]] = []
         self.polling = Polling((self._step,), lambda error: None, self._written)
-        self.polling.start(cast("Any", self), lambda: self.now - self.used)
+        self.polling.start(cast("Any", self), lambda: self.now - self.used > REST)
 
     def _step(self, count: int) -> None:
         self.polls.append((self.now, count))
@@ -272,6 +273,15 @@ async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(person.main.polling, "used", lambda: used.append(True))
         await person.press("down")
         assert used
+
+
+async def test_the_documents_are_told_of_a_rest(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        assert person.main.engine is not None
+        for rested, told in ((REST + 1, True), (0.0, False)):
+            person.app._touched = monotonic() - rested
+            person.main.poll()
+            assert person.main.engine.documents.resting is told
 
 
 def test_the_team_s_minutes_are_minutes() -> None:

@@ -56,6 +56,7 @@ class UpkeepController:
         engine = self.host.engine
         if engine is None:
             return
+        engine.documents.resting = self.host.app.resting  # type: ignore[attr-defined]
         if count % BACKUPS == 0:
             self._look_after_backups(make=True)
         if count % EVIDENCE == 0:

@@ -33,6 +33,7 @@ class DocumentWorker(Worker):
         super().__init__(location, clock)
         self._watch: Watch | None = None
         self._scanned = 0.0
+        self.resting = False  # whether nobody used the application for a while
         self._watched = False  # whether the configuration enables watching
         self._problems: list[tuple[str, str]] | None = None  # already reported
         self.synced: Callable[[SyncReport], None] = _untold  # called with what a sync did
@@ -86,7 +87,7 @@ class DocumentWorker(Worker):
             except Exception as error:  # must not end the watcher
                 trouble(str(understood(error, self._location.path)))
 
-        self._watch = Watch(places, changed, trouble)
+        self._watch = Watch(places, changed, trouble, lambda: self.resting)
         self._watch.start()
         if self.closing():  # closed meanwhile
             self._watch.end()

@@ -89,6 +89,9 @@ async def test_what_changed_on_the_disk_is_said_and_found_within_seconds(project
         assert len(person.hits) == 2
         (project / "memory" / "new.md").unlink()
         await person.until(lambda: len(person.hits) == 1)
+        worker = person.main.engine.documents
+        for worker.resting in (True, False):
+            assert worker._watch._resting() is worker.resting
     assert not [thread for thread in threading.enumerate() if thread.name == "watch" and _lives(thread)]
 
 
