@@ -409,6 +409,7 @@ FIXED = {
     "help.find": "the help", "help.rekey": "the help", "doctor.close": "the doctor", "agents.close": "the agents",
     "agents.mute": "the agents", "agents.pause": "the agents", "agents.undo": "the agents",
     "question.older": "the line that asks", "question.newer": "the line that asks",
+    "question.up": "the line that asks", "question.down": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
 """The ids that cannot be remapped, and what needs their keys."""

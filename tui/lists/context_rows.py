@@ -77,14 +77,15 @@ class ContextRow:
 
 
 class ContextRows:
-    """The rows of a context. `records` are its records other than facts, by citation."""
+    """The rows of a context. `records` are its records other than facts, by citation; `facts` is the number of facts
+    that it was chosen from."""
 
     near = 0
     """See KeyedRows."""
 
-    def __init__(self, built: Context, records: Mapping[str, Record], now: str) -> None:
+    def __init__(self, built: Context, records: Mapping[str, Record], now: str, facts: int = 0) -> None:
         self.built = built
-        self._rows = list(_rows(built, records, now))
+        self._rows = list(_rows(built, records, now, facts))
         self._places = {row.key: index for index, row in enumerate(self._rows) if row.key is not None}
 
     def drop_pages(self) -> None:
@@ -171,7 +172,7 @@ class ContextRows:
         return row(head, visible(one.text), look, [(right, "accent" if one.included else "dim")], width)
 
 
-def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[ContextRow]:
+def _rows(built: Context, records: Mapping[str, Record], now: str, facts: int) -> list[ContextRow]:
     if not built.question and not built.considered and not any(part.pieces for part in built.parts):
         return []
     costs = [(name, cost) for name, cost in built.costs.items() if cost]
@@ -188,17 +189,25 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Conte
             why=f"{built.tokens:,} of {built.limit:,} tokens",
         )
     )
-    inside = [one for one in built.considered if one.included]
+    inside = sorted(  # pinned ones first, then what is nearest to the question
+        (one for one in built.considered if one.included),
+        key=lambda one: (one.word != "pinned", -(one.similarity or 0)),
+    )
     outside = sorted(  # what nearly came in first; what was not compared with the question last
         (one for one in built.considered if not one.included),
         key=lambda one: (one.similarity is None, -(one.similarity or 0)),
     )
     rows.append(ContextRow(None, text=f"{count(len(inside), 'fact')} in"))
     rows += [_fact(one, now) for one in inside]
-    if outside:
+    further = max(0, facts - sum(one.fact.status == "active" for one in built.considered))
+    if outside or further:
         needed = any(one.word == "far" and one.similarity is not None for one in outside)
-        reason = f"{RELEVANT_FROM:.2f} relevant to the question is needed" if needed else ""
-        rows.append(ContextRow(None, text=f"{count(len(outside), 'fact')} left out", why=reason))
+        reasons = [f"{RELEVANT_FROM:.2f} relevant{'' if further else ' to the question'} is needed"] if needed else []
+        if further:
+            near = f"nearest {len(outside):,} listed" if outside else "none is near the question"
+            reasons.insert(0, near if question else "there is no question yet")
+        left = f"{count(len(outside) + further, 'fact')} left out"
+        rows.append(ContextRow(None, text=left, why="; ".join(reasons)))
         rows += [_fact(one, now) for one in outside]
     for part in built.parts:
         pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
@@ -221,6 +230,7 @@ def _piece(part: Part, piece: ContextPiece, record: Record | None) -> ContextRow
         " ".join(piece.text.split()),
         cost,
         cost,
+        cost if part.name in PASSAGES else f"{cost} with its citation",
         flagged=piece.flagged,
     )
 

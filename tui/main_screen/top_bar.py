@@ -135,8 +135,10 @@ class TopBarController:
         if pieces := self.host.controller_of(self.host.current).footer():
             self.host.footer.hint(*pieces)
         elif isinstance(focused, Preview):
-            whole = [] if focused.id == LIBRARIAN else _whole()  # there z begins a question
-            self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *whole])
+            keys = f"{named('list.page-up')} {named('list.page-down')}"
+            # there z begins a question
+            more = focused.paging(keys) if focused.id == LIBRARIAN else _whole()  # type: ignore[attr-defined]
+            self.host.footer.show_pane(focused.id or "", [*_opens(focused.link), *more])
         elif isinstance(focused, RecordList):
             kind, states = kind_at_cursor(focused), states_at_cursor(focused)
             self.host.footer.show_pane(focused.id or "", _marked(focused), kind, states)

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.input.key import Key
-from tui.input.key_table import KEYS
+from tui.input.key_table import HISTORY, KEYS
 from tui.input.plan_keys import PLAN
 from tui.lists.view_state import WIDE
 from tui.theme.line_filters import content
@@ -20,7 +20,7 @@ LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always 
 # where the tabs have no room for a name, and where the search says its key above the list
 MORE, ABOVE = "more.open", "search.open"
 FOR_ONE = ("past.look", "record.tag")  # keys that on a narrow screen stand before MARK
-MARK = "mark.toggle"
+MARK, OPEN = "mark.toggle", "preview.follow"
 BEFORE = 6  # keys of a pane that have precedence before MORE
 
 
@@ -126,7 +126,9 @@ class Footer(Bar):
             keys = [key for key in keys if not key.act or key.looks]
         narrow = (self.size.width or 80) < WIDE
         keys = [key for key in keys if key.id != (ABOVE if narrow else MORE)]
-        if narrow:
+        if narrow and self._pane == HISTORY:  # U undoes all that are marked
+            keys.sort(key=lambda key: key.id in (OPEN, *FOR_ONE))
+        elif narrow:
             at = next((place for place, key in enumerate(keys) if key.id == MARK), len(keys))
             early = [key for key in keys[at:] if key.id in FOR_ONE]
             keys[at:] = [*early, *(key for key in keys[at:] if key not in early)]

@@ -24,6 +24,7 @@ from tui.widgets.preview import Preview
 if TYPE_CHECKING:
     from store import CitedSentence
     from tui.render.field_diff import Line
+    from tui.theme.pieces import Piece
     from tui.workers.librarian_worker import Exchange
 
 YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
@@ -59,6 +60,13 @@ class Talk(Preview):
         question.cursor_position = len(question.value)
         question.insert_text_at_cursor(text)
         return True
+
+    def paging(self, keys: str) -> list[Piece]:
+        """Return these `keys` for the footer, which scroll what does not fit; none where all is seen."""
+        if not self.max_scroll_y:
+            return []
+        down = "page_answer(1)"
+        return [(f" {keys}", "$footer-key-foreground bold", down), (" scroll ", "", down)]
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """Include the brackets in a citation, so that no line breaks between them."""
@@ -140,6 +148,10 @@ class Question(Field):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "past(1)", "Older", show=False, id="question.older", tooltip="The question before"),
         Binding("down", "past(-1)", "Newer", show=False, id="question.newer", tooltip="The question after"),
+        Binding("pageup", "screen.page_answer(-1)", "Up", show=False, id="question.up", tooltip="The answer above"),
+        Binding(
+            "pagedown", "screen.page_answer(1)", "Down", show=False, id="question.down", tooltip="The answer below"
+        ),
     ]
 
     def __init__(self) -> None:

@@ -22,6 +22,7 @@ from store import (
 from store import parse_citation as parse
 from store import point_in_time as moment
 from tui.input.key_table import HISTORY, named
+from tui.lists import fact_groups
 from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
 from tui.lists.record_rows import KeyedRows, local_day
@@ -78,7 +79,7 @@ def context(memory: Memory, question: str, session: str) -> ContextRows:
             continue  # a document not indexed yet
     if memory.config["agent.mode"] == "smart":
         built = replace(built, notes=(*built.notes, ORDER))
-    return ContextRows(built, found, memory.now)
+    return ContextRows(built, found, memory.now, fact_groups.counts(memory, memory.now)["active"])
 
 
 def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> HealthRows:

@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,9 @@ async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: 
         static = next(row for row in rows if "fixed text" in row)
         assert "270" in static and any(block in static for block in "▏▎▍▌▋▊▉█")
         heads = [row.split("─")[0].strip() for row in rows if "──" in row]
-        assert heads[:2] == ["1 fact in", "2 facts left out"]
+        with story.open() as memory:
+            active = memory.facts.counts(memory.now)["active"]
+        assert heads[:2] == ["1 fact in", f"{active - 1} facts left out  nearest 2 listed"], "all are counted"
         nuts = next(row for row in rows if "Alérgica" in row)
         jenkins = next(row for row in rows if "Jenkins f" in row)
         assert nuts.strip().startswith("★") and "pinned" in nuts
@@ -78,6 +81,44 @@ def test_what_nearly_came_in_is_the_first_of_what_was_left_out(story: Story) -> 
         ]
         rows = ContextRows(Context("q", "", 0, "", 0, built.parts, tuple(out), (), 0.0), {}, memory.now)
     assert [rows.record(at) for at in range(len(rows)) if rows.record(at)] == [facts[2], facts[0], facts[1]]
+
+
+def test_what_is_in_is_in_the_order_of_its_figures(story: Story) -> None:
+    """Pinned facts first; agents may be sent it in another order."""
+    with story.open() as memory:
+        facts = [memory.facts.get(number) for number in sorted(story.facts.values())[:4]]
+        words = (("relevant", 0.45), ("aging", 0.62), ("pinned", None), ("words", None))
+        found = [Considered(fact, True, word, word, score) for fact, (word, score) in zip(facts, words, strict=True)]
+        built = memory.context("does the build deploy on Jenkins?")
+        rows = ContextRows(Context("q", "", 0, "", 0, built.parts, tuple(found), (), 0.0), {}, memory.now)
+    assert [rows.record(at) for at in range(len(rows)) if rows.record(at)] == [facts[place] for place in (2, 1, 0, 3)]
+
+
+def test_the_line_that_counts_what_is_left_out_has_room_for_what_it_lacks(story: Story) -> None:
+    """At 120 columns, where the list has 69; it is dropped where it does not fit."""
+    with story.open() as memory:
+        fact = memory.facts.get(story.facts["jenkins"])
+        far = tuple(Considered(fact, False, "far", "far", 0.1) for _ in range(35))
+        parts = memory.context("does the build deploy on Jenkins?").parts
+        rows = ContextRows(Context("q", "", 0, "", 0, parts, far, (), 0.0), {}, memory.now, 1_200)
+    drawn = ["".join(text for text, _ in rows.lines(at, 69)[0]) for at in range(len(rows))]
+    assert any("1,200 facts left out  nearest 35 listed; 0.40 relevant is needed" in line for line in drawn)
+
+
+async def test_before_a_question_facts_that_are_not_pinned_are_counted_as_left_out(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await person.press("7")
+        await person.until(lambda: "facts left out  there is no question yet" in " ".join(shown(person)))
+
+
+async def test_what_a_message_costs_is_told_from_its_own_length(story: Story) -> None:
+    with story.open() as memory:
+        number = memory.turns.add("s1", [NewTurn("user", "who eats nuts, and where?")])[0]
+        own = memory.turns.get(number).tokens
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        await person.put_cursor(pack("turn", number), "context")
+        assert re.match(r"Sent (\d+) tokens with its citation T#", told(person)) and f"Tokens {own}" in told(person)
 
 
 @SIZES

@@ -41,6 +41,25 @@ class TestRows:
             await person.press("space", "space", "space")
             assert person.lines[-1].startswith(" 3 marked: U undo step")
 
+    async def test_where_it_is_narrow_the_footer_says_that_steps_can_be_marked(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4")
+            assert person.sees("U undo step", "W undo all by author", "u undo my last  space mark")
+
+    async def test_the_menu_of_filters_says_how_a_writer_that_it_does_not_list_is_chosen(
+        self, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """There is nothing to type in a search for that."""
+        for place in ("tui.screens.menus.only", "tui.lists.filters.facets"):
+            monkeypatch.setattr(f"{place}.MOST", 1)
+        async with opened(story.folder, WIDE) as person:
+            await person.press("4", "o")
+            assert person.sees("Show only…", " more: esc, then d") and not person.sees("type them in /")
+            await person.press("escape", "d", "d")
+            assert person.main.view.actor not in (None, "user"), "the second, which the menu did not list"
+            await person.press("1", "o")
+            assert person.sees("esc, then d", "type them in /")
+
     @pytest.mark.parametrize("size", [(44, 60), NARROW, WIDE, HUGE], ids=["44x60", "80x24", "120x40", "200x60"])
     async def test_newest_first_with_who_when_why_and_about_what(self, story: Story, size: tuple[int, int]) -> None:
         async with opened(story.folder, size) as person:

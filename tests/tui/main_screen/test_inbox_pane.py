@@ -103,6 +103,22 @@ async def test_what_another_process_proposes_is_counted(story: Story) -> None:
         await person.until(lambda: "6 Inbox 1" in person.lines[0])
 
 
+@pytest.mark.parametrize(
+    "size, said", [(NARROW, "chat messages need a model"), (HUGE, "messages of your chats wait to be")]
+)
+async def test_it_says_what_waits_for_a_model_and_what_the_key_does(
+    asked: Story, size: tuple[int, int], said: str
+) -> None:
+    with asked.open(now=EVENING) as memory:
+        memory.turns.add("monday", [NewTurn("user", f"Trabajo en una fintech, somos {n}.") for n in (5, 6)])
+        rule_pass.run(memory)
+    async with opened(asked.folder, size) as person:
+        await at_inbox(person)
+        await person.until(lambda: f"2 {said}" in person.title and ": P sets it up" in person.title)
+        await person.press("P")
+        assert type(person.app.screen).__name__ == "ModelScreen"
+
+
 async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
     """What merges is accepted, which is the merge; what forgets has no text to edit."""
     with asked.open(now=EVENING, door="mcp") as memory:

@@ -558,3 +558,20 @@ async def test_a_long_answer_is_read_from_its_question_on(story: Story) -> None:
         shown = person.main.query_one(Talk)
         assert len(shown._rows) > shown.size.height
         assert any("you        what was decided?" in line for line in person.lines)
+
+
+@pytest.mark.parametrize("leaves", [(), ("escape",)])
+async def test_the_footer_names_the_key_that_scrolls_a_long_answer(story: Story, leaves: tuple[str, ...]) -> None:
+    """Also where a question is typed; not where all of the answer is seen."""
+    async with opened(story.folder, (80, 14)) as person:
+        await ask(person, "how many tasks are open?")
+        await person.press(*leaves)
+        assert "PgDn" not in person.lines[-1]
+        if leaves:
+            await person.press("enter")
+        await ask(person, "what was decided?")
+        await person.press(*leaves)
+        await person.until(lambda: " PgUp PgDn scroll " in person.lines[-1])
+        before = person.lines
+        await person.press("pageup")
+        assert person.lines != before

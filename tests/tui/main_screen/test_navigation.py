@@ -258,6 +258,16 @@ class TestWhatTheyHold:
             await person.until(lambda: "Since then   11 records changed" in person.preview)
             assert "At step      17" in person.preview
 
+    async def test_one_made_by_hand_is_of_no_session(self, story: Story) -> None:
+        """It keeps what was said last, which is not what it is about."""
+        with story.open() as memory:
+            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
+            memory.checkpoints.take("quiet evening")
+        async with opened(story.folder, NARROW) as person:
+            await person.press("3", "g")
+            await person.until(lambda: "Taken        by a person" in person.preview)
+            assert "Last chat    s1" in person.preview and "Session      s1" not in person.preview
+
     async def test_checkpoints_taken_by_themselves_are_hidden_until_asked_for(self, story: Story) -> None:
         with story.open() as memory:
             memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])

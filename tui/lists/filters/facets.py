@@ -9,7 +9,7 @@ from tui.render.line_parts import writer
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
-MOST = 9  # choices of a facet that are offered; the others are typed
+MOST = 9  # choices of a facet that are offered
 MORE = 4  # cells of the sign for chips that are folded
 CHOSEN = "bold reverse"
 DIM = "$dim"

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
     unread = counts.get("unread", 0)
-    wait = said_of(unread, "need a model" if short > 1 else "wait for a model")
-    return [
-        (f"{many(unread, 'turn')} {wait}: {key('model.open')}" if unread else None, "model"),
-    ]
+    if short:
+        text = f"{many(unread, 'chat message')} {said_of(unread, 'need a model')}"
+    else:
+        text = f"{many(unread, 'message')} of your chats {said_of(unread, 'wait to be read by a model')}"
+    return [(f"{text}: {key('model.open')} sets it up" if unread else None, "model")]
 
 
 PANE = Pane(

@@ -93,6 +93,7 @@ class LibrarianController(PaneController):
         return (
             (" enter", "$footer-key-foreground bold", "submit_question"),
             (" asks ", "", "submit_question"),
+            *self.talk.paging("PgUp PgDn"),
             (" ↑", "$footer-key-foreground bold"),
             (" asked before ", ""),
             *([(" ↓", "$footer-key-foreground bold", "sources"), (" sources ", "", "sources")] if cites else []),
@@ -104,6 +105,10 @@ class LibrarianController(PaneController):
         """Move the focus from the input to the citations of the last answer, if it has any."""
         if self.talk.select_last():
             self.host.set_focus(self.talk)
+
+    def action_page_answer(self, pages: int) -> None:
+        """Scroll the conversation by so many pages."""
+        self.talk.action_scroll_by_page(pages)
 
     async def action_submit_question(self) -> None:
         """Enter, for a click."""
@@ -252,7 +257,7 @@ class LibrarianController(PaneController):
                 self.question.offer(answer.filter)
             self._show_source(answer)
         self.show()
-        self.host.draw_footer()
+        self.host.app.call_after_refresh(self.host.draw_footer)  # by then it is known whether the answer fits
 
     def _show_source(self, answer: Answer) -> None:
         """Show the first record that the answer cites, so that keys about a record are about no other; the focus and

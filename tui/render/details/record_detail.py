@@ -319,13 +319,15 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
 
     changes = memory.plans.since(checkpoint.seq).changes
     changed = len(changes)
+    by_hand = checkpoint.trigger == "person" and checkpoint.origin == PERSON
     who = "a person" if checkpoint.origin == PERSON else checkpoint.origin
     lines: list[Line] = [
         *brief(checkpoint),
         [(when(checkpoint.created_at, now), "dim")],
         [],
         row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
-        *([row("Session", checkpoint.session)] if checkpoint.session else []),
+        # a person's own is of no session: what was said last is kept with it
+        *([row("Last chat" if by_hand else "Session", checkpoint.session)] if checkpoint.session else []),
         row("At step", str(checkpoint.seq)),
         row("Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"),
         *held(memory, checkpoint, now),

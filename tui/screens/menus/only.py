@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Grid, Vertical
 from textual.screen import ModalScreen
 
+from tui.input.key_table import named
 from tui.lists.filters.facets import ALL, MOST, Choice, Facet, lettered
 from tui.theme.pieces import Piece, width
 from tui.widgets.bars import Bar
@@ -69,7 +70,9 @@ class OnlyScreen(ModalScreen["dict[str, str] | None"]):
                 self._choices[letter] = (facet, one)
                 bar.put(*self._row(letter, facet, one))
             if len(facet.choices) > MOST:
-                bars[-1].put((f"  {len(facet.choices) - MOST} more: type them in /", "$dim"))
+                # the first are the chips above the list
+                how = f"esc, then {named('list.filter')}" if facet is self._facets[0] else "type them in /"
+                bars[-1].put((f"  {len(facet.choices) - MOST} more: {how}", "$dim"))
             yield Vertical(*bars)
 
     def _row(self, letter: str, facet: Facet, one: Choice) -> list[Piece]:
