@@ -58,7 +58,10 @@ class TerminalDriver(LinuxDriver):
                 ready = selector.select(ESCAPE_DELAY if monotonic() < looks_until else None)
                 if any(key.fd == self.fileno for key, _ in ready):
                     looks_until = monotonic() + 2 * ESCAPE_DELAY
-                    if text := decode(os.read(self.fileno, BYTES)):  # not half a character
+                    read = self._read()
+                    if not read:  # for ever: the terminal is gone
+                        selector.unregister(self.fileno)
+                    if text := decode(read):  # not half a character
                         for message in parser.feed(text):
                             self.process_message(message)
                 for message in parser.tick():
@@ -66,3 +69,10 @@ class TerminalDriver(LinuxDriver):
         with suppress(EOFError, ParseError):
             for _ in parser.feed(""):
                 pass
+
+    def _read(self) -> bytes:
+        """Return what was typed; nothing where the terminal is gone."""
+        try:
+            return os.read(self.fileno, BYTES)
+        except OSError:
+            return b""

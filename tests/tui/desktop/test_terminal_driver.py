@@ -102,6 +102,28 @@ async def test_it_sleeps_while_nothing_comes(reading: Reading, monkeypatch: pyte
             waits.get(timeout=3 * ESCAPE_DELAY)
 
 
+@pytest.mark.parametrize("gone", [b"", OSError("Input/output error")])
+async def test_it_sleeps_where_the_terminal_is_gone(
+    reading: Reading, gone: bytes | OSError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a terminal always has something to read, which is nothing."""
+    reads = Queue[int]()
+
+    def read(file: int, size: int) -> bytes:
+        reads.put(file)
+        if isinstance(gone, OSError):
+            raise gone
+        return gone
+
+    monkeypatch.setattr("tui.desktop.terminal_driver.os.read", read)
+    with reading.running():
+        reading.type(b"a")
+        reads.get(timeout=5)
+        with pytest.raises(Empty):
+            reads.get(timeout=3 * ESCAPE_DELAY)
+        monkeypatch.undo()
+
+
 async def test_it_ends_at_once_and_begins_again(reading: Reading) -> None:
     """As for an editor that is lent the terminal."""
     for key in ("x", "y"):
