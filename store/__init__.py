@@ -31,7 +31,6 @@ API = {
     },
     "time": {
         "store.base.clock": "Clock parse_moment utc_now",
-        "store.text.times.typed_times": "typed_moment",
     },
     "settings": {
         "store.config.configuration": "Config load_config=load",

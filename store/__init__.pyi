@@ -665,9 +665,6 @@ from store.text.similarity.contradiction import (
     AGAINST,
     SAME,
 )
-from store.text.times.typed_times import (
-    typed_moment,
-)
 from store.trust import (
     ownership,
 )
@@ -1042,7 +1039,6 @@ __all__ = [
     "trace_purge",
     "trends",
     "trial_of_model",
-    "typed_moment",
     "understood_error",
     "unpack_key",
     "untold_guard_moments",

@@ -153,6 +153,14 @@ class Memory:
         """This moment, by this memory's clock."""
         return self.database.clock()
 
+    def typed_moment(self, text: str) -> str:
+        """Return the moment that a person typed, in words or not (see `typed_moment`); `the release` is the last one.
+        Raise InvalidInput."""
+        from store.records.timeline.releases import last_release
+        from store.text.times.typed_times import typed_moment
+
+        return typed_moment(text, self.now, lambda: last_release(self.database))
+
     @property
     def config(self) -> "Config":
         """What is set for this memory, as it was when first asked for."""

@@ -133,10 +133,9 @@ def commits_among(database: Database, query: str, shas: Sequence[str]) -> "list[
 
 
 def _passing(database: Database, query: str, condition: str, limit: str = "", **parameters: str) -> "list[Record]":
-    from store.search.query.filters import Filters
-    from store.search.query.query_parser import parse
+    from store.search.query.filters import Filters, parsed
 
-    filters = Filters(database, parse(query, database.clock()))
+    filters = Filters(database, parsed(database, query))
     where = " AND ".join(filter(None, [filters.holding, *filters.clauses, condition]))
     rows = database.rows(
         f"SELECT c.id FROM corpus c WHERE {where} ORDER BY c.at, c.id {limit}", {**filters.parameters, **parameters}

@@ -16,8 +16,8 @@ from store.personal.global_facts import SCOPE as GLOBAL
 from store.search import lookup
 from store.search.log.accesses import Accesses
 from store.search.log.query_history import QueryHistory
-from store.search.query.filters import Filters
-from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
+from store.search.query.filters import Filters, parsed
+from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is
 from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import EXACT, NEAR, Answer, Hit, with_global
 from store.search.signals import literal, mmr, recency
@@ -110,7 +110,7 @@ class Search:
         thread, stops a running search (apsw.InterruptError).
         """
         start = time.perf_counter()
-        asked = parse(query, self._database.clock())
+        asked = parsed(self._database, query)
         for name, value, words in (
             ("kind", kinds, SEARCHABLE),
             ("domain", (domain,) if domain else (), DOMAINS),
@@ -167,7 +167,7 @@ class Search:
     def kinds(self, query: str) -> dict[str, int]:
         """Return how many records of each kind share a word with a query, or pass its filters if it has no words; empty
         where that is not known."""
-        asked = parse(query, self._database.clock())
+        asked = parsed(self._database, query)
         words = self._words(asked)
         return {} if asked.related else self._keywords.kinds(words, Filters(self._database, asked))
 

@@ -14,8 +14,8 @@ from store.base.models import Proposal
 from store.database.database import Database
 from store.records import proposals, tags
 from store.search.pipeline import Search
-from store.search.query.filters import AGENTS, by_agent
-from store.search.query.query_parser import WAITING_ALONE, Query, parse
+from store.search.query.filters import AGENTS, by_agent, parsed
+from store.search.query.query_parser import WAITING_ALONE, Query
 from store.search.results import EXACT, NEAR, Answer, Hit
 from store.search.signals import literal
 from store.search.signals.fts import MAX_WORDS, FullTextIndex
@@ -34,7 +34,7 @@ def search(
     """Search for a person: as `memory_search` does, with what waits in the inbox in `Answer.waiting` and its number in
     `waits`. Where the query says `in:inbox` that is searched alone, and is the answer's hits."""
     answer = memory_search(query, limit, meaning=meaning, iteration_id=iteration_id)
-    asked = parse(query, database.clock())
+    asked = parsed(database, query)
     if not iteration_id:
         answer.waiting, answer.waits = _found(database, asked, limit)
     if asked.inbox:

@@ -8,7 +8,6 @@ from store.base.clock import local_time
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.memory import Memory
 from store.search import lookup
-from store.text.times.typed_times import typed_moment
 
 STEP = re.compile(r"[0-9]{1,7}")  # longer numbers are dates: 20261001
 # a kind of record → when it was created, since a record names a moment too
@@ -47,7 +46,7 @@ def moment(memory: Memory, text: str) -> PointInTime:
     try:
         citation = parse(words)
     except MemorandaError:
-        at = typed_moment(words, memory.now)
+        at = memory.typed_moment(words)
         if at > memory.now:
             raise InvalidInput("That time is in the future.", "Give a time in the past: 2d, or yesterday.") from None
         return PointInTime(_newest(memory, at), at, local_time(at))

@@ -17,7 +17,6 @@ from store import (
     local_time,
     lookup,
     to_ms,
-    typed_moment,
 )
 from store import parse_citation as parse
 from store import point_in_time as moment
@@ -98,7 +97,7 @@ def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> Healt
 def at_day(memory: Memory, name: str, text: str, view: View) -> tuple[int | None, str, str]:
     """Return (the key of the newest entry of a day, or of the first before it, in timeline or history; the day; the
     day of that entry). Raises InvalidInput."""
-    start, day = local_day(typed_moment(text, memory.now))
+    start, day = local_day(memory.typed_moment(text))
     end, _ = local_day(from_ms(to_ms(start) + DAY_MS * 13 // 12))  # a day of a changed clock has up to 25 hours
     found: tuple[int, str] | None
     if name == HISTORY:

@@ -10,7 +10,7 @@ from store.database.sql_functions import text_of
 from store.records import tags
 from store.records.ageing import STATES, state_sql
 from store.records.tagging import TABLES
-from store.search.query.query_parser import Query
+from store.search.query.query_parser import Query, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ AGENTS = "agents"  # as an author: any agent
 YOU = "you"  # … the person, as the application calls them
 # statuses of records no longer in force; the only other status in the corpus is `active`
 GONE = ("superseded", "contradicted", "forgotten")
+
+
+def parsed(database: Database, text: str) -> Query:
+    """Parse a query of a memory: `since:release` is the last release of it."""
+    from store.records.timeline.releases import last_release
+
+    return parse(text, database.clock(), lambda: last_release(database))
 
 
 class Filters:

@@ -1,6 +1,7 @@
 """Parser of the search bar's text: words, filters, a citation. Any text is a valid query."""
 
 import re
+from collections.abc import Callable
 
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
@@ -83,14 +84,15 @@ class Query:
         return bool(self.phrases) and len(self.words) > sum(len(phrase.split()) for phrase in self.phrases)
 
 
-def parse(text: str, now: str) -> Query:
-    """Parse a query. Never raises: a part that is not understood is searched for as a word, or reported in `notes`."""
+def parse(text: str, now: str, released: Callable[[], str] = str) -> Query:
+    """Parse a query; `released` returns the moment of the last release, empty for none. Never raises: a part that is
+    not understood is searched for as a word, or reported in `notes`."""
     query = Query(now)
     if not text.isascii():
         from unicodedata import normalize
 
         text = normalize("NFC", text)  # a combining accent would split its word
-    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now), text)
+    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now, released), text)
     try:
         query.citation = parse_citation(rest)
     except InvalidInput:
@@ -107,7 +109,7 @@ def filters(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _FILTER.finditer(text)]
 
 
-def _filter(query: Query, name: str, value: str, now: str) -> str:
+def _filter(query: Query, name: str, value: str, now: str, released: Callable[[], str]) -> str:
     """Move a filter from the text into `query` and return what replaces it; report an invalid value in `notes`."""
     words = tuple(value.lower().split(","))
     if name == "kind":
@@ -157,9 +159,9 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
                 query.linked.append(cited)
     else:
         try:
-            setattr(query, name, typed_moment(value, now))
+            setattr(query, name, typed_moment(value, now, released))
         except InvalidInput:
-            query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
+            query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday, release")
     return " "
 
 

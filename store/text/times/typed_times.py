@@ -1,11 +1,13 @@
 """Parse moments as people type them, also in words: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`."""
 
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from store.base.clock import from_ms, parse_moment
 from store.base.errors import InvalidInput
 from store.text import vocabulary
+from store.text.folding import fold
 
 LONGEST = 40  # characters of a moment in words
 _INTRODUCE = ("since", "desde")
@@ -17,14 +19,21 @@ _EXACT = {"ago", "hace", "atras"}  # with these the time is exact to the minute,
 _COUNTED = re.compile(r"\d+ (minut\w+|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(es)?|years?|años?)")
 
 
-def typed_moment(text: str, now: str) -> str:
+def typed_moment(text: str, now: str, released: Callable[[], str] = str) -> str:
     """Parse a moment as a person types it, in Spanish or English: all that `parse_moment` accepts, and words. A day, a
-    week, a month or a year means its beginning, and one without a year the latest that has begun. Raise InvalidInput.
+    week, a month or a year means its beginning, and one without a year the latest that has begun; `the release` is the
+    moment that `released` returns, empty where none is known. Raise InvalidInput.
     """
     try:
         return parse_moment(text, now)
     except InvalidInput:
-        moment = _in_words(text, now)
+        small = {*vocabulary.words("stop", "core"), *_INTRODUCE}
+        said = " ".join(word for word in fold(text).split() if word not in small)
+        release = said in vocabulary.words("dates", "release")
+        moment = released() if release else _in_words(text, now)
+        if release and not moment:
+            known = "Write a date like 2026-11-01, or 2d, 3w, yesterday."
+            raise InvalidInput("No release is recorded.", known) from None
         if moment is None:
             raise
         return moment

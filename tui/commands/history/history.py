@@ -1,6 +1,6 @@
 """history, redo."""
 
-from store import Memory, typed_moment
+from store import Memory
 from tui.commands import Outcome, Session, reason, reference, whose
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     steps = memory.history.steps(
         actor=given.actor,
         record=("fact" if record.kind == "global" else record.kind, int(record.target)) if record else None,
-        since=typed_moment(given.since, memory.now) if given.since else "",
+        since=memory.typed_moment(given.since) if given.since else "",
         limit=given.limit + 1,
     )
     shown = steps[: given.limit]

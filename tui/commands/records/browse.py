@@ -2,7 +2,7 @@
 
 import os
 
-from store import GlobalFact, InvalidInput, Proposal, local_time, typed_moment
+from store import GlobalFact, InvalidInput, Proposal, local_time
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -141,9 +141,8 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.commands.record_lines import keyed_line, left_out, none_of
 
     memory = session.memory
-    now = memory.now
-    since = typed_moment(given.since, now) if given.since else ""
-    before = typed_moment(given.before, now) if given.before else ""
+    since = memory.typed_moment(given.since) if given.since else ""
+    before = memory.typed_moment(given.before) if given.before else ""
     iteration = number(given.iteration, "iteration") if given.iteration else None
     keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
     found = lookup.by_key(memory.database, keys[: given.limit])

@@ -1,6 +1,6 @@
 """event, events."""
 
-from store import PERSON, InvalidInput, cite, typed_moment
+from store import PERSON, InvalidInput, cite
 from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def list_events(session: Session, given: "ParsedArguments") -> Outcome:
     ids = memory.events.ids(
         event_type=given.type or "",
         iteration_id=number(given.iteration, "iteration") if given.iteration else None,
-        since=typed_moment(given.since, memory.now) if given.since else "",
+        since=memory.typed_moment(given.since) if given.since else "",
         limit=given.limit + 1,
     )
     shown = ids[: given.limit]

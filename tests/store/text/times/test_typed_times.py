@@ -62,6 +62,15 @@ def test_words_that_name_no_moment_are_refused(text: str) -> None:
         typed_moment(text, NOW)
 
 
+@pytest.mark.parametrize(
+    "text", ["release", "the release", "since the last release", "la última versión", "desde el lanzamiento"]
+)
+def test_the_release_is_a_moment_where_one_is_known(text: str) -> None:
+    assert typed_moment(text, NOW, lambda: "2026-11-01T10:00:00.000Z") == "2026-11-01T10:00:00.000Z"
+    with pytest.raises(InvalidInput, match="No release is recorded"):
+        typed_moment(text, NOW, lambda: "")
+
+
 @given(st.text(max_size=60))
 def test_any_typed_text_is_a_moment_or_is_refused(text: str) -> None:
     try:

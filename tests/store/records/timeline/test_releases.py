@@ -1,0 +1,56 @@
+"""The last release, as a time that a person types: in a search, on the command line, and as a moment of the past."""
+
+from collections.abc import Callable
+
+import pytest
+from conftest import Clock
+
+from store.base.errors import InvalidInput
+from store.memory import Memory
+from store.records.timeline.releases import last_release
+from store.services.point_in_time import moment
+
+SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
+
+
+def _log(memory: Memory) -> None:
+    memory.commits.log(SHA, message="Release 1.2.0", committed_at="2026-11-01T10:00:00Z")
+
+
+def _event(memory: Memory) -> None:
+    memory.events.log("release.done")
+
+
+def _iteration(memory: Memory) -> None:
+    memory.iterations.start("ship", "1.3")
+    memory.iterations.end(1)
+
+
+@pytest.mark.parametrize(("release", "at"), [(_log, "2026-11-01T10:00:00.000Z"), (_event, ""), (_iteration, "")])
+def test_a_release_is_a_commit_an_event_or_an_iteration(
+    memory: Memory, release: Callable[[Memory], None], at: str
+) -> None:
+    assert last_release(memory.database) == ""
+    memory.events.log("gate.passed")
+    assert last_release(memory.database) == ""
+    release(memory)
+    before = memory.now
+    assert before > last_release(memory.database) > "2026-10" if not at else last_release(memory.database) == at
+
+
+def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Clock) -> None:
+    memory.facts.remember("the queue holds ten")
+    clock.advance(days=1)
+    with pytest.raises(InvalidInput, match="No release"):
+        memory.typed_moment("the release")
+    assert memory.search("queue since:release").notes == [
+        "since: takes a date like 2026-11-01, or 2d, 3w, yesterday, release"
+    ]
+    memory.events.log("release.done")
+    released = memory.events.get(1).created_at
+    clock.advance(days=1)
+    memory.facts.remember("the queue holds twenty")
+    assert [hit.citation for hit in memory.search("queue since:release kind:fact").hits] == ["F#2"]
+    assert [hit.citation for hit in memory.search('queue before:"the last release" kind:fact').hits] == ["F#1"]
+    assert memory.typed_moment("since the release") == released
+    assert moment(memory, "the release").at == released
