@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store.learning.grammar import Trigger, pattern, sign, triggers
-from store.learning.rules import imperatives, request_markers
-from store.learning.rules.request_clauses import REQUESTS
+from store.learning.rules import clauses, imperatives
+from store.learning.rules.request_content import REQUESTS
 from store.learning.rules.requests import WHY, Request, requests
 from store.learning.rules.sentences import WORDS, Sentence, sentences
 from store.learning.rules.statements import FIGURE, NAME, states
@@ -111,7 +111,7 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
     for number, sentence in enumerate(turn):
         if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
             continue
-        places = request_markers.starts(sentence.folded, 0, len(sentence.folded))
+        places = clauses.starts(sentence.folded, 0, len(sentence.folded))
         if not any(pattern("corrects_agent").match(sentence.folded, place) for place in (0, *places)):
             continue
         text = sentence.text
@@ -159,7 +159,7 @@ def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) 
         return list(found)
     block = text[span[0] : span[1]].strip()
     folded = fold(block)
-    places = request_markers.starts(folded, 0, len(folded))
+    places = clauses.starts(folded, 0, len(folded))
     asked = next(filter(None, (pattern("keeps_steps").match(folded, place) for place in places)), None)
     own = any(block.startswith(sentence.quote) and not sentence.doubt for sentence in turn)
     parts = [one for one in found if one.quote in block or block in one.quote]
@@ -201,7 +201,7 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     if sentence.question or sentence.passed:
         return None
     folded = sentence.folded
-    start = request_markers.begins(folded)
+    start = clauses.begins(folded)
     rest = folded[start:]
     for trigger in (*triggers("kept"), *triggers("every")):
         if match := _tells(trigger, rest):
@@ -217,12 +217,12 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
 def _told(sentence: Sentence) -> ExtractedFact | None:
     """Return what a sentence tells plainly as something that lasts, without asking for memory; of a question only what
     a trigger keeps of it."""
-    start = request_markers.begins(sentence.folded)
+    start = clauses.begins(sentence.folded)
     rest = sentence.folded[start:]
     lasting = sign("lasting_time").sub("", rest)
     if sentence.passed or sentence.doubt or sign("hypothetical").match(rest) or sign("for_now").search(lasting):
         return None
-    if _OTHERS.search(sentence.text) or request_markers.reported(sentence.folded, len(sentence.folded)):
+    if _OTHERS.search(sentence.text) or clauses.reported(sentence.folded, len(sentence.folded)):
         return None
     if any(pattern(name).search(lasting) for name in NOT_TOLD):
         return None
@@ -258,7 +258,7 @@ def _found(
 
 def _domain(folded: str) -> str:
     """Return the domain of what a person asks to remember: that of the first trigger in it."""
-    rest = folded[request_markers.begins(folded) :]
+    rest = folded[clauses.begins(folded) :]
     rules = [trigger for name in ("kept", "every") for trigger in triggers(name) if trigger.phrase.match(rest)]
     told = [trigger for trigger in triggers("told") if trigger.phrase.search(rest)]
     return next((trigger.domain for trigger in (*rules, *told)), "general")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from store.learning.grammar import either, pattern, sign
-from store.learning.rules.request_markers import heads
+from store.learning.rules.clauses import heads
 from store.text.folding import fold
 from store.text.vocabulary import whole_file
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from store.learning.grammar import WINDOW, either, pattern, sign, words
-from store.learning.rules.request_markers import begins
+from store.learning.rules.clauses import begins
 from store.learning.rules.sentences import Sentence, fold
 from store.text.similarity.word_forms import shared_start
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from store.learning.grammar import pattern, sign, words
 from store.learning.rules import small_talk
-from store.learning.rules.sentences import fold
+from store.text.folding import fold
 
 SAID = 3  # least words of a clause for the pattern `telling` to count
 

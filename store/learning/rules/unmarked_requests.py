@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from store.learning.grammar import pattern, sign, triggers
-from store.learning.rules import imperatives, request_markers
+from store.learning.rules import clauses, imperatives
 from store.learning.rules import small_talk as passing
 from store.learning.rules.sentences import WORDS, Sentence
 from store.learning.rules.statements import states
@@ -27,7 +27,7 @@ def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
     found, marked = list[tuple[int, int]](), False
     for number, sentence in enumerate(turn):
         folded = sentence.folded
-        start = request_markers.starts(folded, 0, len(folded))[-1]
+        start = clauses.starts(folded, 0, len(folded))[-1]
         rest = folded[start:]
         if pattern("comments").search(folded) or (
             (colon := rest.find(":")) > 0 and pattern("unheralded").search(rest, 0, colon)
@@ -62,8 +62,8 @@ def _points(folded: str) -> bool:
 
 def _reported(folded: str, text: str) -> bool:
     """Return whether somebody else says it, or another rule handles it."""
-    places = request_markers.starts(folded, 0, len(folded))
-    if request_markers.reported(folded, len(folded)) or _QUOTED.search(text):
+    places = clauses.starts(folded, 0, len(folded))
+    if clauses.reported(folded, len(folded)) or _QUOTED.search(text):
         return True
     rules = [one for kind in ("kept", "every") for one in triggers(kind)]
     return any(one.phrase.match(folded, place) for one in rules for place in {0, places[-1]})
@@ -74,8 +74,8 @@ def _aside(sentence: Sentence) -> bool:
     folded = sentence.folded
     return any(
         not _states(folded[part.start : part.end], sentence.text[part.start : part.end])
-        for part in request_markers.clauses(folded)
-        if not request_markers.empty(folded, part)
+        for part in clauses.clauses(folded)
+        if not clauses.empty(folded, part)
     )
 
 
@@ -86,13 +86,11 @@ def _lasting(sentence: Sentence, start: int) -> bool:
         return False
     if any(pattern(name).search(folded) for name in ("once", "unsure", "hedged", "unhinted", "passing")):
         return False
-    for part in request_markers.clauses(folded):
-        clause = folded[request_markers.starts(folded, part.start, part.end)[-1] : part.end]
+    for part in clauses.clauses(folded):
+        clause = folded[clauses.starts(folded, part.start, part.end)[-1] : part.end]
         if passing.asks(clause) and not _points(clause) and not pattern("hints").search(clause):
             return False  # a request to do something now
-    return any(
-        _states(folded[part.start : part.end], text[part.start : part.end]) for part in request_markers.clauses(folded)
-    )
+    return any(_states(folded[part.start : part.end], text[part.start : part.end]) for part in clauses.clauses(folded))
 
 
 def _states(clause: str, text: str) -> bool:

@@ -24,8 +24,7 @@ ROOT = Path(tui.__file__).parent.parent
 OTHERS = (
     "tui/demo/",
     "store/text/",
-    "store/learning/rules/request_markers.py",
-    "store/learning/rules/request_clauses.py",
+    "store/learning/rules/clauses.py",
     "store/learning/rules/request_content.py",
     "store/doors/connect/client_health.py",
     "store/learning/candidate_filter.py",

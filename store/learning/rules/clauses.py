@@ -1,22 +1,25 @@
-"""Markers: words in a clause that ask for memory, set a rule, correct or confirm; and their places.
+"""Clauses of a sentence, and markers in them: words that ask for memory, set a rule, correct or confirm.
 
-Matched on folded text, in a bounded number of clauses and within `WINDOW` letters of the beginning of each.
+Matched on folded text, within `WINDOW` letters of the beginning of each clause.
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern, sign
+from store.learning.rules import small_talk as passing
+from store.text.language import language
 
-FIRST, LAST = 14, 4  # clauses at the beginning and end of a sentence that are searched
-LEADS = 6  # most filler words before a marker
+LEADS = 6  # most filler words before a marker, and most words that join two requests
+HEADS = ("asked", "pointing", "storing", "lasting", "corrects")  # kinds that a colon may follow
 COLONS = frozenset(":—–-")
+TRIM = " \t.!;,…:\u2014\u2013-?¿("
 
 _MARK = re.compile(
     r"(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w)"
 )
+_SPACE = re.compile(r"[\s¡!¿.,;*_\"'-]*")
 
 
 class Clause(NamedTuple):
@@ -54,9 +57,6 @@ def _lead() -> re.Pattern[str]:
     return re.compile(rf"[\s¡!¿.,;*_\"'-]*{pattern('leads').pattern}(?![\w'])[\s,.:;!¡-]*")
 
 
-_SPACE = re.compile(r"[\s¡!¿.,;*_\"'-]*")
-
-
 def starts(folded: str, start: int, end: int) -> list[int]:
     """Return where the content of a clause may begin: after none, one, … of its filler words."""
     found = [_SPACE.match(folded, start, end).end()]  # type: ignore[union-attr]
@@ -70,33 +70,24 @@ def begins(folded: str) -> int:
     return starts(folded, 0, len(folded))[-1]
 
 
-def looked_at(parts: list[Clause]) -> list[int]:
-    """Return the numbers of the clauses that are searched."""
-    return [number for number in range(len(parts)) if number < FIRST or number >= len(parts) - LAST]
-
-
 def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> Marker | None:
     """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one."""
-    wanted = pattern(kind)
-    for number in looked_at(parts):
-        part = parts[number]
+    for number, part in enumerate(parts):
         places = starts(folded, part.start, part.end)
         if inside:
             for conjunction in list(sign("joins_requests").finditer(folded, part.start, part.end))[:LEADS]:
                 places += starts(folded, conjunction.end(), part.end)
         for place in places:
-            if match := wanted.match(folded, place, place + WINDOW):
+            if match := pattern(kind).match(folded, place, place + WINDOW):
                 return Marker(kind, number, place, match.end())
     return None
 
 
 def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
     """Return the first marker of a kind anywhere in a clause."""
-    for number in looked_at(parts):
-        part = parts[number]
-        place = _SPACE.match(folded, part.start, part.end).end()  # type: ignore[union-attr]
-        clause = folded[place : min(part.end, place + WINDOW)]
-        if match := pattern(kind).search(clause):
+    for number, part in enumerate(parts):
+        place = starts(folded, part.start, part.end)[0]
+        if match := pattern(kind).search(folded[place : min(part.end, place + WINDOW)]):
             return Marker(kind, number, place + match.start(), place + match.end())
     return None
 
@@ -117,28 +108,45 @@ def empty(folded: str, part: Clause) -> bool:
 def reported(folded: str, end: int) -> bool:
     """Return whether the text before `end` attributes what follows to somebody else, or supposes it."""
     before = folded[max(0, end - WINDOW) : end]
-    return bool(
-        any(pattern("supposes").match(folded, place) for place in starts(folded, 0, len(folded)))
-        or any(pattern("reports").match(before, place) for place in starts(before, 0, len(before)))
+    return any(pattern("supposes").match(folded, place) for place in starts(folded, 0, len(folded))) or any(
+        pattern("reports").match(before, place) for place in starts(before, 0, len(before))
     )
 
 
 def heads(folded: str) -> bool:
     """Return whether a text before a colon announces the person's own words, to be remembered."""
-    parts = clauses(folded[-WINDOW:] + ":")
     text = folded[-WINDOW:] + ":"
-    if not parts or reported(text, len(text)):
+    parts = clauses(text)
+    if reported(text, len(text)):
         return False
-    kinds = ("asked", "pointing", "storing", "lasting", "corrects")
     if pattern("heralds").search(text) and not pattern("unheralded").search(text):
         return True
     return (
-        any(_kinds(kinds, text, parts))
-        or within("announces", text, parts) is not None
+        within("announces", text, parts) is not None
+        or any(first(kind, text, parts, inside=True) for kind in HEADS)
         or any(whole(kind, text, part) for kind in ("denies", "confirms", "lasts") for part in parts)
     )
 
 
-def _kinds(kinds: tuple[str, ...], folded: str, parts: list[Clause]) -> Iterator[bool]:
-    for kind in kinds:
-        yield first(kind, folded, parts, inside=True) is not None
+def behind_colon(folded: str, parts: list[Clause], clause: int) -> int:
+    """Return where the text after the colon begins that ends this clause or a later one; 0 if there is none, or if
+    somebody else speaks after it."""
+    for part in parts[clause:]:
+        if part.mark and part.mark in COLONS and folded[part.end + 1 :].strip(TRIM):
+            return 0 if reported(folded, part.end) else part.end + 1
+    return 0
+
+
+def verb(rest: str, strict: bool = False) -> bool:
+    """Return whether there is a verb, by its form. An ending of one language does not count in a text of the other;
+    with `strict` it does not count in a text of unknown language either."""
+    if pattern("finite").search(rest):
+        return True
+    tongue = language(rest)
+    tongues = [tongue] if tongue else [] if strict else ["es", "en"]
+    return any(pattern(f"finite_{one}").search(rest) for one in tongues)
+
+
+def ordered(rest: str) -> bool:
+    """Return whether words order or forbid something."""
+    return passing.requests(rest) or bool(pattern("orders").match(rest))
