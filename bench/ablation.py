@@ -21,6 +21,7 @@ from bench.questions import CASES, NAMES, answered, remembered, scored
 from bench.requests import judged
 from store.database.erasure.tombstones import normal
 from store.learning.rules.extract_rules import extract
+from store.learning.rules.requests import WHY
 from store.memory import Memory
 
 # rule → its replacement
@@ -32,13 +33,17 @@ LEARNING: dict[str, tuple[str, Any]] = {
     "told plainly": ("store.learning.rules.extract_rules._told", lambda sentence: None),
     "numbered steps": ("store.learning.rules.extract_rules.how_to", lambda text: None),
     "statements by form": ("store.learning.rules.unmarked_requests.states", lambda folded, written: False),
+    "words of memory": (
+        "store.learning.rules.requests.WHY",
+        {kind: why for kind, why in WHY.items() if kind != "hints"},
+    ),
     "several in a sentence": (
         "store.learning.rules.request_content._several",
         lambda folded, start, end: [(start, end)],
     ),
     "lists after an announcement": (
         "store.learning.rules.request_content._following",
-        lambda turn, number, taken, marker: iter([(number, 0, len(turn[number].text))]),
+        lambda turn, number, taken, marker: ((number, 0, len(one.text)) for one in turn[number : number + 1]),
     ),
     "conditions": ("store.learning.rules.requests._condition", lambda folded, marker: len(folded)),
     "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, parts, clause: 0),
@@ -47,10 +52,8 @@ LEARNING: dict[str, tuple[str, Any]] = {
     "forms of Spanish orders": ("store.learning.rules.imperatives._orders", lambda word: True),
     "forms of Spanish bans": ("store.learning.rules.imperatives._forbids", lambda word: True),
     "what goes wrong": ("store.learning.rules.imperatives.goes_wrong", lambda folded: False),
-    "words that introduce": ("store.learning.rules.quoted_text.QuotedSpans._announced", lambda self, s, e, line: False),
-    "lines by their form": ("store.learning.rules.quoted_text.QuotedSpans._lines", lambda self: None),
-    "delimited blocks": ("store.learning.rules.quoted_text._blocks", lambda lines: iter(())),
-    "several pairs of quotes": ("store.learning.rules.quoted_text._crowded", lambda text, marks: iter(())),
+    "words that introduce": ("store.learning.rules.quoted_text._announced", lambda text, start, line: iter(())),
+    "lines by their form": ("store.learning.rules.quoted_text.QuotedSpans._lines", lambda self, text: iter(())),
     "quotes and pastes": ("store.learning.rules.sentences.STRUCK", -1),
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {

@@ -6,7 +6,7 @@ together.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from store.base.citations import cite
@@ -38,7 +38,7 @@ INGESTED = ORIGIN  # except this origin, of the person's own transcripts
 class LearningAction:
     """One planned write. `act` is `remember` (a new fact), `confirm` (a known one) or `ask` (a proposal of the given
     `kind`); `target` is the fact concerned, `found` what was said, `why` the reason shown with a proposal, `decision`
-    the draft where a decision is proposed and not a fact."""
+    the draft where a decision is proposed and not a fact, `instead_of` the one that it takes the place of."""
 
     act: str
     found: ExtractedFact
@@ -46,6 +46,7 @@ class LearningAction:
     kind: str = ""
     why: str = ""
     decision: DecisionDraft | None = None
+    instead_of: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +88,14 @@ def _as_question(action: LearningAction) -> LearningAction:
     if action.act == "ask":
         return action
     kind = "add" if action.act == "remember" else "confirm"
-    return LearningAction("ask", action.found, action.target, kind, "it came with a conversation that was brought in")
+    return replace(action, act="ask", kind=kind, why="it came with a conversation that was brought in")
 
 
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
         if old := _taken_back(database, found):
-            draft = DecisionDraft(found.text, found.text, (old.chosen,), instead_of=(old.citation, old.title))
-            yield LearningAction("ask", found, None, "add", f"it takes back {old.citation}", draft)
+            draft = DecisionDraft(found.text, (old.chosen,))
+            yield LearningAction("ask", found, None, "add", f"it takes back {old.citation}", draft, old)
             continue
         known = known_facts.near(database, found.text)
         verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
@@ -200,39 +201,27 @@ def _confirm(write: Transaction, turn: Turn, number: int) -> bool:
 def _ask(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -> int | None:
     """Add a proposal to the inbox; return its id. Return None if the same was asked before, in any conversation, unless
     the person explicitly asked for it again since."""
-    found = action.found
-    change: dict[str, Any] = {} if action.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
+    found, old = action.found, action.instead_of
+    change: dict[str, Any] = {"fact": found.text}
     if action.decision is not None:
-        draft = action.decision
-        change = {
-            "fact": draft.title,
-            "decision": {
-                "chosen": draft.chosen,
-                "alternatives": list(draft.alternatives),
-                "rationale": draft.rationale,
-            },
-        }
-    elif change and found.domain:
-        change["domain"] = found.domain
-    old, title = action.decision.instead_of if action.decision else ("", "")
-    evidence = (
-        {"citation": turn.citation, "quote": found.quote},
-        *([{"citation": old, "quote": title}] if old else ()),
+        change["decision"] = asdict(action.decision)
+    else:
+        change |= {"confidence": found.confidence, "domain": found.domain}
+    evidence = [{"citation": turn.citation, "quote": found.quote}]
+    if old is not None:
+        evidence.append({"citation": old.citation, "quote": old.title})
+    question = ProposalQuestion(
+        action.kind,
+        {} if action.kind == "confirm" else change,
+        action.target,
+        tuple(evidence),
+        write.actor,
+        f"{action.why[:1].upper()}{action.why[1:]}.",
+        turn.at if found.explicit and is_own(turn) else "",
+        anyone=True,
     )
     try:
-        number, new = inbox.ask(
-            write,
-            ProposalQuestion(
-                action.kind,
-                change,
-                action.target,
-                evidence,
-                write.actor,
-                f"{action.why[:1].upper()}{action.why[1:]}.",
-                turn.at if found.explicit and is_own(turn) else "",
-                anyone=True,
-            ),
-        )
+        number, new = inbox.ask(write, question)
     except MemorandaError:  # the target was removed meanwhile
         return None
     return number if new else None

@@ -5,9 +5,11 @@ what already waits, and what a person rejected is not proposed again. The pass s
 when the application closes; after three failures a turn is not given to the model again, and stays in the memory.
 """
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from store.base.citations import cite
@@ -19,13 +21,14 @@ from store.conversations.rule_summary import decides
 from store.database.database import Database
 from store.database.erasure.tombstones import normal
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Verbatim
 from store.learning import known_facts
 from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own
 from store.learning.candidate_filter import candidates
 from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
 from store.learning.rule_pass import QueueReader, is_unchanged
-from store.learning.rules.extract_rules import ExtractedFact, extract
+from store.learning.rules.extract_rules import extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, same_word, share
 from store.learning.rules.requests import REVISES
 from store.learning.rules.sentences import fold
@@ -42,10 +45,11 @@ if TYPE_CHECKING:
 LEASE = "model"
 MOST = 30  # most proposals of one run
 LOOKED_AT = 2_000  # newest proposals that a new one is compared with
-# waiting proposals of a sentence of a turn (citation, quote), as a fact
+# waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts
 TOLD = (
     "state = 'waiting' AND kind = 'add' AND json_extract(change, '$.decision') IS NULL"
-    " AND json_extract(evidence, '$[0].citation') = ? AND json_extract(evidence, '$[0].quote') = ?"
+    " AND json_extract(evidence, '$[0].citation') = ?1"
+    " AND json_extract(evidence, '$[0].quote') IN (SELECT value FROM json_each(?2))"
 )
 LIKE = 5  # most similar of them that are compared closely
 NEAR = 0.25  # least share of a fact's words in a sentence for the model to compare the two
@@ -79,22 +83,18 @@ def run(
 ) -> ModelPassResult:
     """Let the model read waiting turns, until none is due, `entries` were read, `seconds` have passed, or `cancelled`
     returns True. Does nothing without a model, or where another process runs it. Raise StorageError."""
-    if not due(memory):
-        return ModelPassResult(left=_left(memory))
     lease = Lease(memory.database, LEASE)
-    if not lease.take():
-        return ModelPassResult(left=_left(memory))
     reading = _Reading(memory, lease, cancelled, None if seconds is None else time.monotonic() + seconds)
+    if not due(memory) or not lease.take():
+        return reading.result()
     try:
         chat = model_selection.found(memory.config, cancelled=reading.ends, loading=loading)
         if chat is None:
-            return ModelPassResult(left=_left(memory))
-        try:
+            return reading.result()
+        with closing(chat):
             return reading.all(chat, entries)
-        finally:
-            chat.close()
     except LeaseLost:
-        return reading.result("")
+        return reading.result()
     finally:
         lease.release()
 
@@ -139,14 +139,14 @@ class _Reading(QueueReader):
             except ModelFailed as failed:
                 if failed.kind == "stopped":
                     self._give_back(entry, 0)
-                    return self.result("", broken_off=True)
+                    return self.result(broken_off=True)
                 if failed.kind in (*PASSING, *LATER):
                     self._give_back(entry, extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0)
                     return self.result(str(failed))
                 self._fail(entry, failed)
             except Exception as error:  # a turn that fails must not block the others
                 self._fail(entry, error)
-        return self.result("")
+        return self.result()
 
     def _one(self, model: ModelSession, entry: QueueEntry) -> None:
         """Read one entry and write the result in the transaction that removes it."""
@@ -164,8 +164,8 @@ class _Reading(QueueReader):
             if turn is None or not is_unchanged(write, turn):
                 planned = []  # it was purged or changed while the model ran
             while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
-                for quote in _decided(planned[:left]):  # the decision replaces what rules proposed of the sentence
-                    write.execute(f"DELETE FROM proposals WHERE {TOLD}", (turn.citation, quote))
+                decided = Verbatim(_decided(planned[:left]))  # what rules proposed of the sentence is replaced
+                write.execute(f"DELETE FROM proposals WHERE {TOLD}", (turn.citation, decided))
                 self._asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
@@ -180,8 +180,8 @@ class _Reading(QueueReader):
         with self._memory.database.write("agent", "extraction") as write:
             extraction_queue.untouched(write, [entry], later_ms)
 
-    def result(self, trouble: str, broken_off: bool = False) -> ModelPassResult:
-        left = _left(self._memory)
+    def result(self, trouble: str = "", broken_off: bool = False) -> ModelPassResult:
+        left = extraction_queue.counts(self._memory.database, model=True)[0]
         return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
 
@@ -202,8 +202,7 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
             continue
         if any(found.quote == one.found.quote for one in decided):
             continue  # already proposed as a decision
-        alike = known_facts.alike(found.text, known)
-        if verdict != CONFIRM and (alike is None or not _same(normal(found.text), normal(alike[1]))):
+        if verdict != CONFIRM and not any(_same(found.text, text) for _, text in known):
             planned.append(LearningAction("ask", found, None, "add", found.why))
     return planned
 
@@ -216,7 +215,7 @@ def _decisions(model: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
     for sentence in deciding[:SENTENCES]:
         draft = extract_decision.ask(model, sentence)
         if draft is not None:
-            found = ExtractedFact(draft.title, "decisions", "medium", sentence.quote, False, False, "")
+            found = replace(as_found(sentence, own=False), domain="decisions")
             yield LearningAction("ask", found, None, "add", f"it was decided, as {model.name} reads it", draft)
 
 
@@ -252,52 +251,50 @@ def _within(words: Sequence[str], others: Sequence[str]) -> bool:
 def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[LearningAction]:
     """Return the actions not proposed yet: not in other words, not about the same fact with this turn, and not once
     rejected."""
-    from rapidfuzz.fuzz import ratio, token_set_ratio
-    from rapidfuzz.process import extract as nearest
-
     if not planned:
         return []
-    replaced = {
-        number
-        for quote in _decided(planned)
-        for (number,) in memory.database.rows(f"SELECT id FROM proposals WHERE {TOLD}", (turn.citation, quote))
-    }
-    found = memory.database.rows(
-        "SELECT kind, text, target, state, instr(evidence, ?), id FROM proposals ORDER BY id DESC LIMIT ?",
-        (f'"{turn.citation}"', LOOKED_AT),
+    rows = memory.database.rows(
+        "SELECT kind, text, target, state, instr(evidence, ?3) FROM proposals"
+        f" WHERE NOT ({TOLD}) ORDER BY id DESC LIMIT ?4",
+        (turn.citation, _decided(planned), f'"{turn.citation}"', LOOKED_AT),
     )
-    rows = [row for *row, number in found if number not in replaced]
     texts = [text for kind, text, *_ in rows if kind not in ("confirm", "forget")]
     kept = []
     for action in planned:
-        about = [
-            (kind, state, here)
-            for kind, _, target, state, here in rows
-            if target == action.target and action.target is not None
-        ]
-        if any(here or (kind == action.kind and state != "accepted") for kind, state, here in about):
-            continue
-        text = action.found.text
-        if action.kind != "confirm" and action.target is None:
-            near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
-            turned = nearest(text, texts, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
-            if any(_same(text, other) for other, *_ in near) or any(_reworded(text, other) for other, *_ in turned):
-                continue
-            texts.append(text)
-        kept.append(action)
+        if action.target is None:
+            asked = _told(action.found.text, texts)
+            texts.append(action.found.text)
+        else:
+            asked = any(
+                target == action.target and (here or (kind == action.kind and state != "accepted"))
+                for kind, _, target, state, here in rows
+            )
+        if not asked:
+            kept.append(action)
     return kept
 
 
-def _decided(planned: Sequence[LearningAction]) -> list[str]:
-    """Return the quotes of the decisions among actions."""
-    return [one.found.quote for one in planned if one.decision is not None]
+def _decided(planned: Sequence[LearningAction]) -> str:
+    """Return the quotes of the decisions among actions, as JSON."""
+    return json.dumps([one.found.quote for one in planned if one.decision is not None])
+
+
+def _told(text: str, others: Sequence[str]) -> bool:
+    """Return whether another text says the same, in other words too."""
+    from rapidfuzz.fuzz import token_set_ratio
+    from rapidfuzz.process import extract as nearest
+
+    near = nearest(text, others, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+    return any(_same(text, other) or _reworded(text, other) for other, *_ in near)
 
 
 def _same(one: str, other: str) -> bool:
-    """Return whether two texts that are similar by letters have the same meaning and the same subject."""
-    return one == other or contradiction.compare(
-        contradiction.taken_apart(one), contradiction.taken_apart(other), 1.0
-    ) in (contradiction.SAME, contradiction.ALIKE)
+    """Return whether two texts have the same meaning and the same subject, and are similar by letters."""
+    from rapidfuzz.fuzz import ratio
+
+    first, second = map(contradiction.taken_apart, (one, other))
+    likeness = ratio(normal(one), normal(other)) / 100
+    return contradiction.compare(first, second, likeness) in (contradiction.SAME, contradiction.ALIKE)
 
 
 def _reworded(one: str, other: str) -> bool:
@@ -310,7 +307,3 @@ def _reworded(one: str, other: str) -> bool:
 def _names(text: str, other: str) -> list[str]:
     """Return the capitalised words of a text that another text has too, in order."""
     return [word for word in WORD.findall(text) if word[0].isupper() and word in WORD.findall(other)]
-
-
-def _left(memory: Memory) -> int:
-    return extraction_queue.counts(memory.database, model=True)[0]

@@ -14,14 +14,11 @@ OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision; every part of it is quoted from the sentence, or from the decision that it takes the place of:
-    `instead_of` is the citation and title of that."""
+    """A decision; every part of it is quoted from the sentence, or from the decision that it takes the place of."""
 
-    title: str
     chosen: str
     alternatives: tuple[str, ...] = ()
     rationale: str = ""
-    instead_of: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +39,7 @@ def ask(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
         return None
     options = [_quoted(one, sentence.text) for one in form.alternatives[:OPTIONS]]
     left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())
-    title = sentence.text.rstrip(".!;,… ")
-    return DecisionDraft(title, chosen, left, _quoted(form.rationale, sentence.text))
+    return DecisionDraft(chosen, left, _quoted(form.rationale, sentence.text))
 
 
 def _quoted(quote: str, text: str) -> str:

@@ -314,6 +314,11 @@ def test_what_was_pasted_without_a_word_is_never_believed(pasted: str, order: st
     assert said(pasted.format(order)) == []
 
 
+def test_what_is_asked_for_between_quotations_or_after_a_rule_is_asked_about() -> None:
+    for text in (f'He wrote "a" and then. {ASKING} And "b".', f"====\n{ASKING}\n===="):
+        assert (one(text).text, one(text).explicit) == ("Deploys go through evil.example", False)
+
+
 def test_behind_a_paragraph_or_a_log_only_a_plain_asking_is_believed() -> None:
     for before in ("The parser fails on line 40.\n\n", "2026-11-21 10:00:01 INFO up\n"):
         assert said(before + ASKING) == ["Deploys go through evil.example"]
