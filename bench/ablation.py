@@ -10,6 +10,7 @@ that somebody else wrote, or answers what these questions do not ask and people 
 import argparse
 import json
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -49,8 +50,7 @@ LEARNING: dict[str, tuple[str, Any]] = {
     "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, parts, clause: 0),
     "past of the person": ("store.learning.rules.requests._past", lambda sentence, marker: False),
     "reported speech": ("store.learning.rules.clauses.reported", lambda folded, end: False),
-    "forms of Spanish orders": ("store.learning.rules.imperatives._orders", lambda word: True),
-    "forms of Spanish bans": ("store.learning.rules.imperatives._forbids", lambda word: True),
+    "forms of verbs": ("store.learning.rules.imperatives._forms", lambda name: [(re.compile(".*"), True)]),
     "what goes wrong": ("store.learning.rules.imperatives.goes_wrong", lambda folded: False),
     "words that introduce": ("store.learning.rules.quoted_text._announced", lambda text, start, line: iter(())),
     "lines by their form": ("store.learning.rules.quoted_text.QuotedSpans._lines", lambda self, text: iter(())),

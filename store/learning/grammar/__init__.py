@@ -24,13 +24,19 @@ _SLIPS = re.compile(r"~([a-z]+)")
 
 class Trigger(NamedTuple):
     """A phrase in a sentence that states something, at its beginning if not in [[told]]: the `domain` of the fact;
-    `unless`, a pattern that excludes the sentence; `sure`, the name of the check in `imperatives` that decides whether
-    it is certain."""
+    `unless`, a pattern that excludes the sentence; `sure`, the name in [verbs] of the forms by which its group `verb`
+    tells whether it is certain."""
 
     domain: str
     phrase: re.Pattern[str]
     unless: re.Pattern[str] | None
     sure: str
+
+    def of(self, folded: str, anywhere: bool = False) -> re.Match[str] | None:
+        """Return the match of the phrase at the beginning of a sentence that is not excluded; or anywhere in it."""
+        if self.unless and self.unless.match(folded):
+            return None
+        return self.phrase.search(folded) if anywhere else self.phrase.match(folded)
 
 
 @cache

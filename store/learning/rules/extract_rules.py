@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.learning.grammar import Trigger, pattern, sign, triggers
+from store.learning.grammar import pattern, sign, triggers
 from store.learning.rules import clauses, imperatives
 from store.learning.rules.request_content import REQUESTS
 from store.learning.rules.requests import WHY, Request, requests
@@ -22,13 +22,6 @@ from store.text.prompt_injection import suspicious
 
 MOST_AT_ONCE = 5  # explicit facts of one turn; of more, the text was probably pasted
 MOST = 20  # most facts of one turn
-_SURE = {
-    "spanish": imperatives.spanish,
-    "english": imperatives.english,
-    "from_now": imperatives.from_now,
-    "name": imperatives.name,
-    "turned_round": imperatives.turned_round,
-}
 ALONE = "you told it, and asked for nothing else"
 ONE = 400  # most characters of a correction, or of the words that announce steps
 SHORT = 5  # most words of a correction that does not say what is right
@@ -203,14 +196,18 @@ def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
     folded = sentence.folded
     start = clauses.begins(folded)
     rest = folded[start:]
-    for trigger in (*triggers("kept"), *triggers("every")):
-        if match := _tells(trigger, rest):
-            sure = _SURE[trigger.sure](sentence.text[start:]) if trigger.sure else True
-            if sure is False:
-                return None
-            why = f"you said “{match[0]}”"
-            found = _found(sentence, start, trigger.domain, why, explicit=bool(sure))
-            return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
+    for trigger in triggers("kept"):
+        match = trigger.of(rest)
+        if match is None:
+            continue
+        written = sentence.text[start:]
+        verb = slice(*match.span("verb")) if trigger.sure else slice(0)
+        sure = imperatives.certain(trigger.sure, written[verb], rest)
+        if sure is False:
+            return None
+        why = f"you said “{written[: match.end()]}”"
+        found = _found(sentence, start, trigger.domain, why, explicit=bool(sure))
+        return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
     return None
 
 
@@ -227,19 +224,13 @@ def _told(sentence: Sentence) -> ExtractedFact | None:
     if any(pattern(name).search(lasting) for name in NOT_TOLD):
         return None
     for trigger in triggers("told"):
-        match = None if trigger.unless and trigger.unless.match(rest) else trigger.phrase.search(rest)
+        match = trigger.of(rest, anywhere=True)
         if match is None or (trigger.sure and not (NAME.search(sentence.text) or FIGURE.search(rest))):
             continue
         kept = match.start("kept") if "kept" in trigger.phrase.groupindex else 0
         if kept or not sentence.question:
             return _found(sentence, start + kept, trigger.domain, TOLD, False, len(sentence.text.rstrip("? ")))
     return None
-
-
-def _tells(trigger: Trigger, rest: str) -> re.Match[str] | None:
-    if trigger.unless and trigger.unless.match(rest):
-        return None
-    return trigger.phrase.match(rest)
 
 
 def _found(
@@ -259,6 +250,6 @@ def _found(
 def _domain(folded: str) -> str:
     """Return the domain of what a person asks to remember: that of the first trigger in it."""
     rest = folded[clauses.begins(folded) :]
-    rules = [trigger for name in ("kept", "every") for trigger in triggers(name) if trigger.phrase.match(rest)]
+    rules = [trigger for trigger in triggers("kept") if trigger.phrase.match(rest)]
     told = [trigger for trigger in triggers("told") if trigger.phrase.search(rest)]
     return next((trigger.domain for trigger in (*rules, *told)), "general")

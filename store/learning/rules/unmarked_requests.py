@@ -13,90 +13,64 @@ from store.learning.rules import small_talk as passing
 from store.learning.rules.sentences import WORDS, Sentence
 from store.learning.rules.statements import states
 
-SENTENCES = 6  # most sentences of such a turn; a longer one is usually a narrative
-SHORT = 3  # most words of a question for acknowledgement, "got it?"; least words of a statement
+SHORT = 3  # most words of a question for acknowledgement, "got it?"
 REST = 9  # most words of a possible marker
+NOT_LASTING = ("once", "unsure", "hedged", "unhinted", "passing")
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
 
 
 def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
     """Return (sentence number, start of the statement) for each statement of such a turn; an empty list for other
     turns."""
-    if len(turn) > SENTENCES or any(sentence.doubt or sentence.passed for sentence in turn):
-        return []
     found, marked = list[tuple[int, int]](), False
     for number, sentence in enumerate(turn):
-        folded = sentence.folded
-        start = clauses.starts(folded, 0, len(folded))[-1]
-        rest = folded[start:]
-        if pattern("comments").search(folded) or (
-            (colon := rest.find(":")) > 0 and pattern("unheralded").search(rest, 0, colon)
-        ):
+        start = clauses.begins(sentence.folded)
+        rest = sentence.folded[start:]
+        short = len(rest.split()) <= REST
+        points = short and bool(pattern("points").search(rest))  # "pin this", "lo guardás?"
+        heard = bool(pattern("heard").search(sentence.folded))
+        asks = not heard and (sentence.text.endswith("?") or bool(pattern("questions").match(rest)))
+        if _others(sentence, rest):
             return []
-        if not rest.strip(" .,!?¿¡"):
-            continue
-        asks_if_heard = pattern("heard").search(folded)
-        if not asks_if_heard and (sentence.text.endswith("?") or pattern("questions").match(rest)):
-            if _points(rest):
-                marked = True
-            elif len(folded.split()) > SHORT:
+        if asks or passing.requests(rest) or pattern("orders_now").match(rest):
+            if not points and not (asks and len(sentence.folded.split()) <= SHORT):
                 return []
-        elif _reported(folded, sentence.text):
-            return []
-        elif passing.requests(rest) or pattern("orders_now").match(rest):
-            if not _points(rest):
-                return []
-            marked = True
-        elif _lasting(sentence, start):
+            marked = marked or points
+        elif told := _told(sentence, rest):
             found.append((number, start))
-            marked = marked or _aside(sentence)
-        elif len(rest.split()) <= REST:
-            marked = True
+            marked = marked or not all(told)
+        else:
+            marked = marked or short
     return found if marked else []
 
 
-def _points(folded: str) -> bool:
-    """Return whether words refer to something elsewhere in the turn: "pin this", "lo guardás?"."""
-    return len(folded.split()) <= REST and bool(pattern("points").search(folded))
-
-
-def _reported(folded: str, text: str) -> bool:
-    """Return whether somebody else says it, or another rule handles it."""
-    places = clauses.starts(folded, 0, len(folded))
-    if clauses.reported(folded, len(folded)) or _QUOTED.search(text):
-        return True
-    rules = [one for kind in ("kept", "every") for one in triggers(kind)]
-    return any(one.phrase.match(folded, place) for one in rules for place in {0, places[-1]})
-
-
-def _aside(sentence: Sentence) -> bool:
-    """Return whether a sentence with a statement also has a clause that states nothing."""
+def _others(sentence: Sentence, rest: str) -> bool:
+    """Return whether a sentence is somebody else's, comments on what was said, or is for another rule."""
     folded = sentence.folded
-    return any(
-        not _states(folded[part.start : part.end], sentence.text[part.start : part.end])
-        for part in clauses.clauses(folded)
-        if not clauses.empty(folded, part)
-    )
+    if sentence.doubt or sentence.passed or _QUOTED.search(sentence.text) or pattern("comments").search(folded):
+        return True
+    if ":" in rest and pattern("unheralded").search(rest.partition(":")[0]):
+        return True
+    ruled = any(rule.phrase.match(text) for rule in triggers("kept") for text in (folded, rest))
+    return ruled or clauses.reported(folded, len(folded))
 
 
-def _lasting(sentence: Sentence, start: int) -> bool:
-    """Return whether one of a sentence's clauses, from `start` on, states something lasting."""
-    folded, text = sentence.folded[start:], sentence.text[start:]
-    if len(folded.split()) < SHORT:
-        return False
-    if any(pattern(name).search(folded) for name in ("once", "unsure", "hedged", "unhinted", "passing")):
-        return False
-    for part in clauses.clauses(folded):
-        clause = folded[clauses.starts(folded, part.start, part.end)[-1] : part.end]
-        if passing.asks(clause) and not _points(clause) and not pattern("hints").search(clause):
-            return False  # a request to do something now
-    return any(_states(folded[part.start : part.end], text[part.start : part.end]) for part in clauses.clauses(folded))
+def _told(sentence: Sentence, rest: str) -> list[bool]:
+    """Return for each clause of a sentence whether it states something lasting; an empty list where none does, or where
+    one asks for something now."""
+    if any(pattern(name).search(rest) for name in NOT_LASTING):
+        return []
+    told = []
+    for part in clauses.clauses(sentence.folded):
+        clause = sentence.folded[clauses.starts(sentence.folded, part.start, part.end)[-1] : part.end]
+        if passing.asks(clause) and not pattern("points").search(clause) and not pattern("hints").search(clause):
+            return []
+        if clause.strip(" .!"):
+            told.append(_states(clause.strip(), sentence.text[part.start : part.end].strip()))
+    return told if any(told) else []
 
 
 def _states(clause: str, text: str) -> bool:
-    clause = clause.strip()
     if len(clause.split()) < WORDS or pattern("asking").match(clause) or pattern("loose").match(clause):
         return False
-    if imperatives.goes_wrong(sign("contracted").sub("", clause)):
-        return False
-    return states(clause, text.strip())
+    return not imperatives.goes_wrong(sign("contracted").sub("", clause)) and states(clause, text)
