@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench import agent_answers
+from bench import agent_answers, extraction
 from bench.agent_scores import has, has_all, rests
 from store.base.errors import ModelFailed
 from store.base.models import Turn
 from store.conversations import session_snapshot
 from store.conversations.rule_summary import Summarised, by_rule
 from store.learning.rules import extract_rules
-from store.learning.rules.reconfirm_rules import compare
 from store.learning.rules.sentences import sentences
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ def _said(text: str, case: Case) -> bool:
 
 
 def _reconfirm_rule(case: Case) -> str:
-    verdicts = [compare(sentence, case["fact"]) for sentence in sentences(case["text"])]
+    verdicts = extraction.verdicts(case["text"], case["fact"])
     return max(verdicts, key=VERDICTS.index, default="none")
 
 

@@ -28,7 +28,7 @@ from store.database.erasure.tombstones import normal
 from store.database.values import Json
 from store.learning import rule_pass
 from store.learning.rules.extract_rules import extract
-from store.learning.rules.reconfirm_rules import compare
+from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, ComparedText, compared, judge
 from store.learning.rules.sentences import sentences
 from store.memory import Memory
 from store.records.fact_rows import insert
@@ -57,6 +57,15 @@ def main() -> int:
         print(_chatted(options.chat))
     print(_speed([case["text"] for case in cases], options.facts))
     return 0
+
+
+def verdicts(text: str, fact: str) -> list[str]:
+    """Return what each sentence of a turn does to a fact, by rule (a verdict of `reconfirm_rules`)."""
+    found = []
+    for sentence in sentences(text):
+        verdict = NONE if sentence.question else judge(compared(sentence), ComparedText(fact))
+        found.append(PROPOSE if verdict == CONFIRM and sentence.doubt else verdict)
+    return found
 
 
 def _extracted(split: str, cases: list[dict], show: bool) -> str:
@@ -90,8 +99,7 @@ def _repeated(split: str, cases: list[dict], show: bool) -> str:
     count = Counter[str]()
     pairs = [case for case in cases if case["kind"] == "reconfirm"]
     for case in pairs:
-        verdicts = [compare(sentence, case["fact"]) for sentence in sentences(case["text"])]
-        got = max(verdicts, key=RANK.index, default="none")
+        got = max(verdicts(case["text"], case["fact"]), key=RANK.index, default="none")
         outcome = "right" if got == case["verdict"] else "wrong" if got == "confirm" else "missed"
         count[outcome] += 1
         if show and outcome != "right":

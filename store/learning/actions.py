@@ -98,7 +98,7 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
             yield LearningAction("ask", found, None, "add", f"it takes back {old.citation}", draft, old)
             continue
         known = known_facts.near(database, found.text)
-        verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
+        verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
             verdict, target = CONFIRM, still
         if verdict == CONFIRM and found.own:

@@ -8,7 +8,6 @@ from store.database.erasure.tombstones import normal
 from store.inbox import duplicates
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
-from store.learning.rules.sentences import fold
 from store.text.similarity import contradiction
 
 ALIKE = 80  # percent of similarity from which a text becomes a proposal and not a second fact
@@ -29,7 +28,7 @@ def best_verdict(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, 
     concerns."""
     best: tuple[str, int | None] = (NONE, None)
     for number, text in known:
-        verdict = reconfirm_rules.judge(words, ComparedText(fold(text)))
+        verdict = reconfirm_rules.judge(words, ComparedText(text))
         if verdict == CONFIRM:
             return verdict, number
         if verdict != NONE and (best[0] == NONE or (best[0], verdict) == (PROPOSE, SUPERSEDE)):
@@ -39,7 +38,7 @@ def best_verdict(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, 
 
 def still_holds(text: str, known: Sequence[KnownFact]) -> int | None:
     """Return the id of the one fact that a text says still holds; None if there is none, or several."""
-    found = [number for number, fact in known if reconfirm_rules.goes_on(fold(text), ComparedText(fold(fact)))]
+    found = [number for number, fact in known if reconfirm_rules.goes_on(text, ComparedText(fact))]
     return found[0] if len(found) == 1 else None
 
 

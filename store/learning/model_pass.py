@@ -31,7 +31,6 @@ from store.learning.rule_pass import QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, same_word, share
 from store.learning.rules.requests import REVISES
-from store.learning.rules.sentences import fold
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
 from store.memory import Memory
@@ -196,7 +195,7 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
         if found.quote in taken:
             continue
         known = known_facts.near(database, found.text)
-        verdict, target = known_facts.best_verdict(ComparedText(fold(found.text)), known)
+        verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
@@ -231,7 +230,7 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
         words, known = compared(sentence), known_facts.near(database, sentence.text)
         if known_facts.best_verdict(words, known)[0] == CONFIRM:
             continue  # the rule pass confirmed it
-        near = [one for one in known if one[0] not in touched and share(words, ComparedText(fold(one[1]))) >= NEAR]
+        near = [one for one in known if one[0] not in touched and share(words, ComparedText(one[1])) >= NEAR]
         verdicts = reconfirm.ask(model, sentence.text, near[:FACTS])
         for number, verdict in verdicts.facts.items():
             touched.add(number)
@@ -299,7 +298,7 @@ def _same(one: str, other: str) -> bool:
 
 def _reworded(one: str, other: str) -> bool:
     """Return whether two texts have the same words in other forms or places, with all names in the same order."""
-    words, others = ComparedText(fold(one)), ComparedText(fold(other))
+    words, others = ComparedText(one), ComparedText(other)
     alike = _within(words.words, others.words) and _within(others.words, words.words) and not against(words, others)
     return alike and _names(one, other) == _names(other, one)
 

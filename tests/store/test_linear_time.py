@@ -51,7 +51,8 @@ def notes(text):
     obsidian.plain_text(text)
 
 def compare(text):
-    return [confirming.compare(one, "We use uv here") for one in sentences(text)]
+    known = confirming.ComparedText("We use uv here")
+    return [confirming.judge(confirming.compared(one), known) for one in sentences(text)]
 
 def scanned(text):
     return pairs([FoundMemory(text, "a.md"), FoundMemory(f"{text} not", "b.md")])

@@ -7,7 +7,6 @@ become a proposal.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from store.learning.grammar import WINDOW, either, pattern, sign, words
 from store.learning.rules.clauses import begins
@@ -24,26 +23,14 @@ _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
 
 
-@cache
-def _instead() -> re.Pattern[str]:
-    return re.compile(rf"{either('in_place_of')}\s+(\S+)")
-
-
-@cache
-def _still() -> re.Pattern[str]:
-    """Return the pattern of words that say that something still holds, at the beginning of a sentence."""
-    lead = rf"(?:{either('before_still')}\W+)*(?:{either('who_still')}(?:'m|'re| am| are)? )?"
-    return re.compile(rf"\W*{lead}{either('still')}\b(?: (?:todavia|aun))?")
-
-
 class ComparedText:
     """A text prepared for comparison: `text` folded, `every` word but articles, `words` with meaning, in order;
     `negated`."""
 
     __slots__ = ("every", "negated", "text", "words")
 
-    def __init__(self, folded: str) -> None:
-        every = _WORD.findall(folded)
+    def __init__(self, text: str) -> None:
+        every = _WORD.findall(fold(text))
         self.every = [word for word in every if word not in words("articles")]
         self.text = " ".join(every)
         self.negated = any(word in words("negation") or word.endswith("n't") for word in every)
@@ -58,39 +45,29 @@ def compared(sentence: Sentence) -> ComparedText:
     return ComparedText(folded[asked.end() if asked else start :])
 
 
-def compare(sentence: Sentence, fact: str) -> str:
-    """Return what a sentence does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or
-    `none`."""
-    if sentence.question:
-        return NONE
-    verdict = judge(compared(sentence), ComparedText(fold(fact)))
-    return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
-
-
 def judge(one: ComparedText, fact: ComparedText) -> str:
-    """Return the same for prepared texts."""
+    """Return what a text does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or `none`."""
     if not fact.words or not one.words:
         return NONE
     if same(one, fact):
         return CONFIRM
-    if sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text):
-        return NONE
     common = share(one, fact)
-    if common < TOUCHED or common * len(fact.words) < 2:
+    if common < TOUCHED or common * len(fact.words) < 2 or _supposed(one, fact):
         return NONE
     if against(one, fact):
         return SUPERSEDE
     if len(one.words) == len(fact.words):
-        differing = sum(not (_alike(*pair) or _exchanged(*pair)) for pair in zip(one.words, fact.words, strict=True))
+        differing = sum(not _alike(*pair) for pair in zip(one.words, fact.words, strict=True))
         if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
             return SUPERSEDE
     return PROPOSE if common >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
 
 
-def goes_on(folded: str, fact: ComparedText) -> bool:
+def goes_on(text: str, fact: ComparedText) -> bool:
     """Return whether a sentence says that a fact still holds: "sigo usando Kimi". Everything else it says must be in
     the fact, and nothing may contradict it."""
-    match = _still().match(folded)
+    folded = fold(text)
+    match = pattern("still").match(folded)
     if match is None:
         return False
     rest = ComparedText(folded[match.end() :])
@@ -101,22 +78,19 @@ def goes_on(folded: str, fact: ComparedText) -> bool:
 
 
 def same(one: ComparedText, fact: ComparedText) -> bool:
-    """Return whether two texts say the same, word by word, apart from articles, a plural, and one typo."""
+    """Return whether two texts say the same, word by word, apart from articles, a plural, and exchanged letters."""
     if len(one.every) != len(fact.every):
         return False
-    others = [pair for pair in zip(one.every, fact.every, strict=True) if not _alike(*pair)]
-    return not others or (len(others) == 1 and _exchanged(*others[0]))
+    return all(_alike(*pair) for pair in zip(one.every, fact.every, strict=True))
 
 
 def against(one: ComparedText, fact: ComparedText) -> bool:
     """Return whether a sentence about a fact contradicts it: a negation, an end, another number, another thing
     instead."""
-    if one.negated != fact.negated:
+    if one.negated != fact.negated or bool(sign("ended").search(one.text)) != bool(sign("ended").search(fact.text)):
         return True
-    if bool(sign("ended").search(one.text)) != bool(sign("ended").search(fact.text)):
-        return True
-    left = {match[1] for match in _instead().finditer(one.text)}
-    if left.intersection(fact.text.split()) and not _instead().search(fact.text):
+    instead = rf"{either('in_place_of')}\s+(\S+)"
+    if set(re.findall(instead, one.text)) & set(fact.text.split()) and not re.search(instead, fact.text):
         return True
     mine, theirs = _numbers(one.words), _numbers(fact.words)
     return bool(mine and theirs and mine != theirs)
@@ -125,34 +99,34 @@ def against(one: ComparedText, fact: ComparedText) -> bool:
 def share(one: ComparedText, fact: ComparedText) -> float:
     """Return the share (0 to 1) of a fact's words that a text has in any form."""
     shared = [word for word in fact.words if any(same_word(word, other) for other in one.words)]
-    return len(shared) / len(fact.words) if fact.words else 0.0
+    return len(shared) / max(1, len(fact.words))
 
 
 def same_word(one: str, other: str) -> bool:
     """Return whether two words are forms of one: the same beginning, most of the shorter."""
     if one == other:
         return True
-    if any(char.isdigit() for char in one + other):
-        return False
     common = shared_start(one, other)
-    return common >= LONGEST_KIN and common >= 0.6 * min(len(one), len(other))
+    return common >= LONGEST_KIN and common >= 0.6 * min(len(one), len(other)) and not _numbers([one, other])
+
+
+def _supposed(one: ComparedText, fact: ComparedText) -> bool:
+    """Return whether a text only supposes what a fact states."""
+    return bool(sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text))
 
 
 def _alike(one: str, other: str) -> bool:
-    """Return whether two words are the same, apart from a plural."""
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    return long in (short + "s", short + "es") and len(short) > 2 and not any(char.isdigit() for char in long)
-
-
-def _exchanged(one: str, other: str) -> bool:
-    """Return whether one word is the other with two letters exchanged, and not a different word."""
+    """Return whether two words are the same, apart from a plural, or from two letters exchanged that make no other
+    word."""
     from rapidfuzz.distance import OSA
 
-    if len(one) < SLIPS or not one.isalpha() or sorted(one) != sorted(other) or OSA.distance(one, other) != 1:
-        return False
-    return one[0] == other[0] and not {one, one.removesuffix("s")} & words("exchanged_words")
+    short, long = sorted((one, other), key=len)
+    if one == other or _numbers([long]):
+        return one == other
+    if long in (short + "s", short + "es"):
+        return len(short) > 2
+    exchanged = len(one) >= SLIPS and sorted(one) == sorted(other) and OSA.distance(one, other) == 1
+    return exchanged and one[0] == other[0] and not {one, one.removesuffix("s")} & words("exchanged_words")
 
 
 def _numbers(words: Sequence[str]) -> list[str]:

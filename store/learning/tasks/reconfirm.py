@@ -58,7 +58,7 @@ def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> 
     for one in form.answers:
         if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
             number, text = facts[one.fact - 1]
-            verdict = _held(one.says, fold(message), ComparedText(fold(text)))
+            verdict = _held(one.says, fold(message), ComparedText(text))
             if verdict != NONE:
                 found.setdefault(number, verdict)
     named = sum(one.says in ("again", "against") for one in form.answers)
