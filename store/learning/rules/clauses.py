@@ -70,6 +70,12 @@ def begins(folded: str) -> int:
     return starts(folded, 0, len(folded))[-1]
 
 
+def leading(kind: str, folded: str) -> re.Match[str] | None:
+    """Return the match of a pattern at the beginning of a text, or after some of its filler words."""
+    places = (0, *starts(folded, 0, len(folded)))
+    return next(filter(None, (pattern(kind).match(folded, place) for place in places)), None)
+
+
 def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> Marker | None:
     """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one."""
     for number, part in enumerate(parts):
@@ -107,10 +113,7 @@ def empty(folded: str, part: Clause) -> bool:
 
 def reported(folded: str, end: int) -> bool:
     """Return whether the text before `end` attributes what follows to somebody else, or supposes it."""
-    before = folded[max(0, end - WINDOW) : end]
-    return any(pattern("supposes").match(folded, place) for place in starts(folded, 0, len(folded))) or any(
-        pattern("reports").match(before, place) for place in starts(before, 0, len(before))
-    )
+    return bool(leading("supposes", folded) or leading("reports", folded[max(0, end - WINDOW) : end]))
 
 
 def heads(folded: str) -> bool:

@@ -6,9 +6,8 @@ doubtful or only told becomes a proposal.
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from store.learning.grammar import pattern, sign, triggers
 from store.learning.rules import clauses, imperatives
@@ -75,12 +74,10 @@ def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     """Yield everything that a turn asks for, corrects or sets as a rule, in order."""
     corrected = dict(_corrections(turn))
     marked = [request for request in requests(turn) if request.sentence not in corrected]
-    held = {request.sentence for request in marked} | set(corrected)
-    everything = [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
-    for number, sentence in enumerate(turn):
-        if number not in held:
-            everything.append((number, _standing_rule(sentence) or _told(sentence)))
-    everything += list(corrected.items())
+    held = {request.sentence for request in marked}.union(corrected)
+    everything: list[tuple[int, ExtractedFact | None]] = [*corrected.items()]
+    everything += [(request.sentence, _marked(turn[request.sentence], request)) for request in marked]
+    everything += [(at, _standing_rule(one) or _told(one)) for at, one in enumerate(turn) if at not in held]
     if not any(found for _, found in everything):
         everything = [(number, _found(turn[number], start, "", ALONE, False)) for number, start in unmarked(turn)]
     seen = set[str]()
@@ -104,8 +101,7 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
     for number, sentence in enumerate(turn):
         if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
             continue
-        places = clauses.starts(sentence.folded, 0, len(sentence.folded))
-        if not any(pattern("corrects_agent").match(sentence.folded, place) for place in (0, *places)):
+        if not clauses.leading("corrects_agent", sentence.folded):
             continue
         text = sentence.text
         if len(text.split()) <= SHORT and number + 1 < len(turn) and not turn[number + 1].question:
@@ -117,31 +113,23 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
 def how_to(text: str) -> tuple[int, int] | None:
     """Return (start, end) of numbered steps with the words that announce them, "To release: 1. … 2. …"; None without
     any."""
-    steps = list(_STEP.finditer(text))
-    places: dict[str, list[int]] = {}  # of each number in `steps`
-    for place, step in enumerate(steps):
-        places.setdefault(step[1], []).append(place)
-    for place in places.get("1", ()):
-        second = _next(places, 2, place)
-        start = steps[place].start()
-        before, near = max(0, start - 2), max(0, start - ONE - 2)
-        begin = max(text.rfind(sign, near, before) + 1 for sign in ("\n\n", ". ", "! ", "? "))
-        if second is None or start - begin > ONE or not pattern("how_to").search(fold(text[begin:start])):
-            continue
-        last, number = second, 3
-        while (following := _next(places, number, last)) is not None:
-            last, number = following, number + 1
-        stop = _STEP_END.search(text, steps[last].end())
-        head = text[begin:start]
-        return begin + len(head) - len(head.lstrip()), stop.start() if stop else len(text)
-    return None
+    begin = number = last = 0
+    for step in _STEP.finditer(text):
+        if number and step[1] == str(number + 1):
+            number, last = number + 1, step.end()
+        elif step[1] == "1" and number < 2 and (head := _head(text, step.start())):
+            begin, number = step.start() - len(head), 1
+    if number < 2:
+        return None
+    stop = _STEP_END.search(text, last)
+    return begin, stop.start() if stop else len(text)
 
 
-def _next(places: dict[str, list[int]], number: int, after: int) -> int | None:
-    """Return the place of the next step with a number; None if there is none."""
-    of_number = places.get(str(number), [])
-    at = bisect_right(of_number, after)
-    return of_number[at] if at < len(of_number) else None
+def _head(text: str, start: int) -> str:
+    """Return the words before `start` that announce steps; empty where none do."""
+    near, before = max(0, start - ONE - 2), max(0, start - 2)
+    head = text[max(text.rfind(end, near, before) + 1 for end in ("\n\n", ". ", "! ", "? ")) : start]
+    return head.lstrip() if len(head) <= ONE and pattern("how_to").search(fold(head)) else ""
 
 
 def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) -> list[ExtractedFact]:
@@ -151,9 +139,7 @@ def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) 
     if span is None:
         return list(found)
     block = text[span[0] : span[1]].strip()
-    folded = fold(block)
-    places = clauses.starts(folded, 0, len(folded))
-    asked = next(filter(None, (pattern("keeps_steps").match(folded, place) for place in places)), None)
+    asked = clauses.leading("keeps_steps", fold(block))
     own = any(block.startswith(sentence.quote) and not sentence.doubt for sentence in turn)
     parts = [one for one in found if one.quote in block or block in one.quote]
     if not parts and not (asked and own):
@@ -166,17 +152,17 @@ def _whole(text: str, turn: Sequence[Sentence], found: Sequence[ExtractedFact]) 
 
 
 def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
-    why = WHY[request.kind]
-    found = _found(sentence, request.start, "", why, request.sure, request.end)
-    lasting = sign("lasting_time").sub("", fold(found.text)) if found else ""
-    if found and request.kind == "asked" and pattern("passing").search(lasting):
+    """Return what a request keeps; in a sentence that is a certain rule, what the rule keeps."""
+    found = _found(sentence, request.start, "", WHY[request.kind], request.sure, request.end)
+    if found is None:
+        return None
+    lasting = sign("lasting_time").sub("", fold(found.text))
+    if request.kind == "asked" and pattern("passing").search(lasting):
         return _asked(found, "it speaks of these days")
     if request.kind in ("pointing", "storing", "to_do") and sign("for_now").search(lasting):
         return None
-    if found is None or request.kind in REQUESTS:
-        return found
-    rule = _standing_rule(sentence)
-    if found.explicit or rule is None or not rule.explicit:
+    rule = None if request.kind in REQUESTS else _standing_rule(sentence)
+    if rule is None or not rule.explicit:
         return found
     if rule.text.casefold().endswith(found.text.casefold()):
         return rule  # the same words, in a certain form
@@ -184,9 +170,8 @@ def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
 
 
 def _asked(found: ExtractedFact, why: str) -> ExtractedFact:
-    return (
-        ExtractedFact(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
-    )
+    """Return a fact as one to ask about."""
+    return replace(found, confidence="medium", explicit=False, own=False, why=why) if found.explicit else found
 
 
 def _standing_rule(sentence: Sentence) -> ExtractedFact | None:
@@ -217,11 +202,9 @@ def _told(sentence: Sentence) -> ExtractedFact | None:
     start = clauses.begins(sentence.folded)
     rest = sentence.folded[start:]
     lasting = sign("lasting_time").sub("", rest)
-    if sentence.passed or sentence.doubt or sign("hypothetical").match(rest) or sign("for_now").search(lasting):
-        return None
-    if _OTHERS.search(sentence.text) or clauses.reported(sentence.folded, len(sentence.folded)):
-        return None
-    if any(pattern(name).search(lasting) for name in NOT_TOLD):
+    others = sentence.passed or sentence.doubt or clauses.reported(sentence.folded, len(sentence.folded))
+    supposed = sign("hypothetical").match(rest) or sign("for_now").search(lasting)
+    if others or supposed or _OTHERS.search(sentence.text) or any(pattern(one).search(lasting) for one in NOT_TOLD):
         return None
     for trigger in triggers("told"):
         match = trigger.of(rest, anywhere=True)
