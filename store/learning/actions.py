@@ -133,7 +133,7 @@ def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
         touched.add(target)
         found = as_found(sentence)
         if sentence.later:
-            yield LearningAction("ask", found, target, "confirm", f"it says the same as {cite('fact', target)}")
+            yield LearningAction("ask", found, target, "confirm", repeats(target))
         else:
             yield LearningAction("confirm", found, target)
 
@@ -141,6 +141,11 @@ def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
 def disagrees(target: int | None) -> str:
     """Return the reason of a proposal about a fact that disagrees."""
     return f"it does not agree with {cite('fact', target or 0)}"
+
+
+def repeats(target: int) -> str:
+    """Return the reason of a proposal about a fact that is said again."""
+    return f"it says the same as {cite('fact', target)}"
 
 
 def as_found(sentence: Sentence, own: bool = True) -> ExtractedFact:

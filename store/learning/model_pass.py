@@ -6,13 +6,11 @@ when the application closes; after three failures a turn is not given to the mod
 """
 
 import json
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from store.base.citations import cite
 from store.base.errors import ModelFailed
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
@@ -23,13 +21,13 @@ from store.database.erasure.tombstones import normal
 from store.database.lease import Lease, LeaseLost
 from store.database.values import Verbatim
 from store.learning import known_facts
-from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own
+from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own, repeats
 from store.learning.candidate_filter import candidates
 from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
 from store.learning.rule_pass import QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, same_word, share
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, share
 from store.learning.rules.requests import REVISES
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
@@ -73,21 +71,16 @@ class ModelPassResult:
 
 
 def run(
-    memory: Memory,
-    *,
-    seconds: float | None = None,
-    entries: int | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    loading: Callable[[], None] = lambda: None,
+    memory: Memory, *, entries: int | None = None, cancelled: Callable[[], bool] = lambda: False
 ) -> ModelPassResult:
-    """Let the model read waiting turns, until none is due, `entries` were read, `seconds` have passed, or `cancelled`
-    returns True. Does nothing without a model, or where another process runs it. Raise StorageError."""
+    """Let the model read waiting turns, until none is due, `entries` were read, or `cancelled` returns True. Does
+    nothing without a model, or where another process runs it. Raise StorageError."""
     lease = Lease(memory.database, LEASE)
-    reading = _Reading(memory, lease, cancelled, None if seconds is None else time.monotonic() + seconds)
+    reading = _Reading(memory, lease, cancelled)
     if not due(memory) or not lease.take():
         return reading.result()
     try:
-        chat = model_selection.found(memory.config, cancelled=reading.ends, loading=loading)
+        chat = model_selection.found(memory.config, cancelled=reading.ends)
         if chat is None:
             return reading.result()
         with closing(chat):
@@ -101,36 +94,31 @@ def run(
 class _Reading(QueueReader):
     """One run."""
 
-    def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool], until: float | None) -> None:
+    def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool]) -> None:
         super().__init__(memory, lease)
         self._cancelled = cancelled
-        self._until = until
         self._lost = False
         self._asked = list[int]()
         self._name = ""
 
     def ends(self) -> bool:
         """Return whether to stop, and renew the lease; called twenty times a second while the model runs."""
-        if self._cancelled() or self._lost or (self._until is not None and time.monotonic() >= self._until):
-            return True
         try:
             self._renew()
         except LeaseLost:
             self._lost = True
-        return self._lost
+        return self._lost or self._cancelled()
 
     def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
         """Read entries one by one, at most `most`."""
         memory = self._memory
         self._name = chat.name
         model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
-        while not self.ends() and due(memory) and len(self._asked) < MOST and self._tried() != most:
-            with memory.database.write("agent", "extraction") as write:
-                self._lease.renew(write)
-                entries = extraction_queue.take(write, 1, model=True)
-            if not entries:
+        while not self.ends() and due(memory) and len(self._asked) < MOST and self._read + self._failed != most:
+            with self._writing() as write:
+                entry = next(iter(extraction_queue.take(write, 1, model=True)), None)
+            if entry is None:
                 break
-            (entry,) = entries
             try:
                 self._one(model, entry)
             except LeaseLost:
@@ -153,13 +141,9 @@ class _Reading(QueueReader):
         turn = next(iter(memory.turns.many([entry.turn])), None)  # None if it was purged
         planned = list[LearningAction]()
         if turn is not None and is_own(turn):
-            if entry.task == extraction_queue.MODEL + "extract_facts":
-                planned = added(model, turn, memory.database)
-            else:
-                planned = repeated(model, turn, memory.database)
-            planned = _new(memory, turn, [one for one in planned if not self._dismissed.after(turn, one.found.text)])
-        with memory.database.write(f"{MODEL}{model.name}"[:80], "extraction") as write:
-            self._lease.renew(write)
+            task = added if entry.task == extraction_queue.MODEL + "extract_facts" else repeated
+            planned = _new(memory, turn, self._wanted(turn, task(model, turn, memory.database)))
+        with self._writing(f"{MODEL}{model.name}"[:80]) as write:
             if turn is None or not is_unchanged(write, turn):
                 planned = []  # it was purged or changed while the model ran
             while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
@@ -171,9 +155,6 @@ class _Reading(QueueReader):
                 extraction_queue.untouched(write, [entry])  # the rest waits for room in the inbox
             elif extraction_queue.done(write, [entry]):
                 self._read += 1
-
-    def _tried(self) -> int:
-        return self._read + self._failed
 
     def _give_back(self, entry: QueueEntry, later_ms: int) -> None:
         with self._memory.database.write("agent", "extraction") as write:
@@ -225,26 +206,18 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
 
     # do not skip corrections: they concern a known fact, and rules only recognise their form
     taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
-    planned, touched = list[LearningAction](), set[int]()
+    planned: dict[int, LearningAction] = {}  # by the fact
     for sentence in [one for one in candidates(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words, known = compared(sentence), known_facts.near(database, sentence.text)
         if known_facts.best_verdict(words, known)[0] == CONFIRM:
             continue  # the rule pass confirmed it
-        near = [one for one in known if one[0] not in touched and share(words, ComparedText(one[1])) >= NEAR]
+        near = [one for one in known if one[0] not in planned and share(words, ComparedText(one[1])) >= NEAR]
         verdicts = reconfirm.ask(model, sentence.text, near[:FACTS])
         for number, verdict in verdicts.facts.items():
-            touched.add(number)
-            supersedes = verdict == SUPERSEDE
-            why = disagrees(number) if supersedes else f"it says the same as {cite('fact', number)}"
-            kind = "supersede" if supersedes else "confirm"
             found = as_found(sentence, own=False)
-            planned.append(LearningAction("ask", found, number, kind, f"{why}, as {verdicts.by} reads it"))
-    return planned
-
-
-def _within(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether all words of a text are among another's, in any form."""
-    return all(any(same_word(word, other) for other in others) for word in words)
+            kind, why = ("supersede", disagrees(number)) if verdict == SUPERSEDE else ("confirm", repeats(number))
+            planned[number] = LearningAction("ask", found, number, kind, f"{why}, as {verdicts.by} reads it")
+    return list(planned.values())
 
 
 def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[LearningAction]:
@@ -299,7 +272,7 @@ def _same(one: str, other: str) -> bool:
 def _reworded(one: str, other: str) -> bool:
     """Return whether two texts have the same words in other forms or places, with all names in the same order."""
     words, others = ComparedText(one), ComparedText(other)
-    alike = _within(words.words, others.words) and _within(others.words, words.words) and not against(words, others)
+    alike = share(words, others) == share(others, words) == 1 and not against(words, others)
     return alike and _names(one, other) == _names(other, one)
 
 

@@ -5,7 +5,8 @@ are written in the transaction that removes it. A crash at any time loses nothin
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from store.base.clock import days_before
@@ -49,10 +50,14 @@ def run(
     lease = Lease(database, LEASE)
     if not lease.take():
         return RulePassResult(left=_left(memory), busy=True)
-    ends = None if seconds is None else time.monotonic() + seconds
+    until = None if seconds is None else time.monotonic() + seconds
+
+    def ends() -> bool:
+        return cancelled() or (until is not None and time.monotonic() >= until)
+
     reading = _Reading(memory, lease)
     try:
-        while not cancelled() and (ends is None or time.monotonic() < ends) and reading.some(cancelled, ends):
+        while not ends() and reading.some(ends):
             pass
     except LeaseLost:
         return reading.result(busy=True)
@@ -71,21 +76,29 @@ class QueueReader:
         self._read = self._failed = 0
         self._renewed = time.monotonic()
 
+    @contextmanager
+    def _writing(self, actor: str = "agent") -> Iterator[Transaction]:
+        """Open a transaction that renews the lease. Raise LeaseLost."""
+        with self._memory.database.write(actor, "extraction") as write:
+            self._lease.renew(write)
+            yield write
+
     def _renew(self) -> None:
-        """Renew the lease if RENEW_SECONDS have passed."""
+        """Renew the lease if RENEW_SECONDS have passed. Raise LeaseLost."""
         if time.monotonic() - self._renewed > RENEW_SECONDS:
-            with self._memory.database.write("agent", "lease") as write:
-                self._lease.renew(write)
-            self._renewed = time.monotonic()
+            with self._writing():
+                self._renewed = time.monotonic()
+
+    def _wanted(self, turn: Turn, planned: Sequence[LearningAction]) -> list[LearningAction]:
+        """Return the actions that the person did not dismiss since the turn."""
+        return [one for one in planned if not self._dismissed.after(turn, one.found.text)]
 
     def _fail(self, entry: QueueEntry, error: Exception) -> None:
         """Mark an entry as failed, with the kind of the error; not its message, which may contain text of the turn."""
         self._failed += 1
         name = error.code if isinstance(error, MemorandaError) else type(error).__name__
-        why = error.kind if isinstance(error, ModelFailed) else name
-        with self._memory.database.write("agent", "extraction") as write:
-            self._lease.renew(write)
-            extraction_queue.failed(write, entry, why)
+        with self._writing() as write:
+            extraction_queue.failed(write, entry, error.kind if isinstance(error, ModelFailed) else name)
 
 
 class _Reading(QueueReader):
@@ -98,58 +111,53 @@ class _Reading(QueueReader):
         off = memory.config["agent.mode"] == "off"
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
 
-    def some(self, cancelled: Callable[[], bool], ends: float | None) -> bool:
+    def some(self, ends: Callable[[], bool]) -> bool:
         """Take and read the next entries; return whether to go on."""
-        memory = self._memory
-        with memory.database.write("agent", "extraction") as write:
-            self._lease.renew(write)
+        with self._writing() as write:
             entries = extraction_queue.take(write, BATCH)
-        turns = {turn.id: turn for turn in memory.turns.many([entry.turn for entry in entries])}
-        empty, untouched, worth_it = list[QueueEntry](), list[QueueEntry](), set[int]()
+        turns = {turn.id: turn for turn in self._memory.turns.many([entry.turn for entry in entries])}
+        empty, untouched, nothing = list[tuple[QueueEntry, bool]](), list[QueueEntry](), LearningResult()
         for entry in entries:
-            if cancelled() or (ends is not None and time.monotonic() >= ends):
+            if ends():
                 untouched.append(entry)
                 continue
             self._renew()
             turn = turns.get(entry.turn)
             try:
-                planned = plan_actions(entry.task, turn, memory.database) if turn else []
+                planned = self._wanted(turn, plan_actions(entry.task, turn, self._memory.database)) if turn else []
+                for_model = turn is not None and self._for_model(turn)
                 if turn and planned:
-                    planned = [one for one in planned if not self._dismissed.after(turn, one.found.text)]
-                if turn and self._for_model(turn):
-                    worth_it.add(entry.id)
-                if turn and planned:
-                    self._keep(entry, turn, planned, entry.id in worth_it)
+                    self._keep(entry, turn, planned, for_model)
                 else:
-                    empty.append(entry)
+                    empty.append((entry, for_model))
             except LeaseLost:
                 raise
             except Exception as error:  # a turn that fails must not block the others
                 self._fail(entry, error)
         if empty or untouched:
-            with memory.database.write("agent", "extraction") as write:
-                self._lease.renew(write)
-                for entry in extraction_queue.done(write, empty):
-                    self._read += 1
-                    if _asks(entry, turns.get(entry.turn)):
-                        request_counts.count(write, kept=False)
-                    if entry.id in worth_it:
-                        extraction_queue.put_for_model(write, entry)
+            with self._writing() as write:
+                for entry, for_model in empty:
+                    if extraction_queue.done(write, [entry]):
+                        self._done(write, entry, turns.get(entry.turn), nothing, for_model)
                 extraction_queue.untouched(write, untouched)
         return bool(entries) and not untouched
 
     def _keep(self, entry: QueueEntry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
-        with self._memory.database.write(origin(turn), "extraction") as write:
-            self._lease.renew(write)
-            if not extraction_queue.done(write, [entry]) or not is_unchanged(write, turn):
-                return
-            learned = apply_actions(write, turn, planned, self._memory.inbox)
-            if _asks(entry, turn):
-                request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
-            if for_model:
-                extraction_queue.put_for_model(write, entry)
+        """Write what a turn taught, in the transaction that removes its entry."""
+        with self._writing(origin(turn)) as write:
+            if extraction_queue.done(write, [entry]) and is_unchanged(write, turn):
+                self._done(write, entry, turn, apply_actions(write, turn, planned, self._memory.inbox), for_model)
+
+    def _done(
+        self, write: Transaction, entry: QueueEntry, turn: Turn | None, learned: LearningResult, for_model: bool
+    ) -> None:
+        """Count an entry that was read, and queue it for a model. Of a turn's two entries one counts its request."""
         self._read += 1
         self._learned += learned
+        if entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn):
+            request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
+        if for_model:
+            extraction_queue.put_for_model(write, entry)
 
     def _for_model(self, turn: Turn) -> bool:
         """Return whether a model should read the turn too: it is recent and has candidate sentences. Cached for the
@@ -162,11 +170,6 @@ class _Reading(QueueReader):
 
     def result(self, busy: bool = False) -> RulePassResult:
         return RulePassResult(self._read, self._learned, self._failed, _left(self._memory), busy)
-
-
-def _asks(entry: QueueEntry, turn: Turn | None) -> bool:
-    """Return whether this entry is the one that counts a turn's request; each turn has two entries."""
-    return entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn)
 
 
 def is_unchanged(write: Transaction, turn: Turn) -> bool:
