@@ -159,19 +159,19 @@ def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningActi
     purged, or is older than what the person did since."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
     for action in planned:
-        database = write.database
-        if action.act == "remember":
-            known = same(write, action.found.text)
-            if known is not None:
-                action = LearningAction("confirm", action.found, known)
-            elif not _settled(database, turn, action.found.text):
-                facts.append(_remember(write, turn, action.found))
-        if action.act == "confirm" and action.target is not None and _confirm(write, turn, action.target):
-            confirmed.append(action.target)
-        if action.act == "ask" and not _settled(database, turn, action.found.text):
-            question = _dated(write, turn, action)
-            asked = question and _ask(write, turn, question, inbox)
-            proposed += [asked] if asked else []
+        known = same(write, action.found.text) if action.act == "remember" else None
+        if known is not None:
+            action = replace(action, act="confirm", target=known)
+        if action.act == "confirm":
+            if action.target is not None and _confirm(write, turn, action.target):
+                confirmed.append(action.target)
+        elif _settled(write.database, turn, action.found.text):
+            continue
+        elif action.act == "remember":
+            facts.append(_remember(write, turn, action.found))
+        elif question := _dated(write, turn, action):
+            number = _ask(write, turn, question, inbox)
+            proposed += [] if number is None else [number]
     learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
     write.reason = _reason(turn, learned)
     return learned
@@ -255,17 +255,15 @@ def _dated(write: Transaction, turn: Turn, action: LearningAction) -> LearningAc
     if not action.found.explicit:
         return None
     why = f"it was said before {cite('fact', action.target)} was, and does not agree with it"
-    return LearningAction("ask", action.found, None, "add", why)
+    return replace(action, target=None, kind="add", why=why)
 
 
 def _reason(turn: Turn, learned: LearningResult) -> str:
     """Return the reason of the step of history, in verbs and citations."""
-    parts = []
-    for verb, kind, numbers in (
+    written = (
         ("remember", "fact", learned.facts),
         ("confirm", "fact", learned.confirmed),
         ("propose", "proposal", learned.proposed),
-    ):
-        if numbers:
-            parts.append(f"{verb} {' '.join(cite(kind, number) for number in numbers)}")
+    )
+    parts = [f"{verb} {' '.join(cite(kind, one) for one in numbers)}" for verb, kind, numbers in written if numbers]
     return f"{', '.join(parts)}: {turn.citation}"

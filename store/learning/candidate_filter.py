@@ -5,13 +5,12 @@ A small model makes a fact of anything it is shown, so the sentences shown must 
 person, their project, how they work. Its answers are checked by the same filters.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
-from store.learning.grammar import either, pattern, sign
+from store.learning.grammar import pattern, sign
+from store.learning.rules import clauses
 from store.learning.rules import small_talk as passing
+from store.learning.rules.clauses import Clause
 from store.learning.rules.requests import requests
 from store.learning.rules.sentences import READ, WORDS, Sentence, fold, sentences
 from store.learning.rules.statements import states
@@ -21,21 +20,13 @@ from store.text.small_talk import small_talk
 SHOWN = 12  # most sentences of one turn
 
 
-@cache
-def _joints() -> re.Pattern[str]:
-    """Return the pattern of what separates two clauses."""
-    return re.compile(rf"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)|{either('clause_joint')}")
-
-
 def candidates(role: str, text: str) -> list[Sentence]:
     """Return the candidate sentences of a turn: those that may state something and that the person certainly said
     themselves, and those that ask for memory. In a turn that tells an agent what to remember, only the latter."""
     if role != "user" or small_talk(text):
         return []
     turn = sentences(text)
-    asked = {
-        one.sentence for one in requests(turn) if not passing.hostile(turn[one.sentence].folded[one.start : one.end])
-    }
+    asked = {at for at, start, end, *_ in requests(turn) if not passing.hostile(turn[at].folded[start:end])}
     friendly = not hostile(text)
     return [
         sentence
@@ -49,14 +40,14 @@ def lasting(role: str, text: str) -> list[Sentence]:
     supposed. Asides at their beginning and end are cut off."""
     found = []
     for sentence in candidates(role, text):
-        clauses = list(_clauses(sentence))
-        if passing.hostile(sentence.folded) or _undecided(sentence.folded):
+        folded, written = sentence.folded, sentence.text
+        if passing.hostile(folded) or _undecided(folded):
             continue
-        if any(states(folded, written) for folded, written, _, _ in clauses):
-            kept = [clause for clause in clauses if not passing.refused(clause[0])]
-            end = len(sentence.text) if kept[-1] == clauses[-1] else kept[-1][3]
-            start = kept[0][2]
-            found.append(replace(sentence, text=sentence.text[start:end], folded=sentence.folded[start:end]))
+        parts = _clauses(sentence)
+        if any(states(part.of(folded), part.of(written)) for part in parts):
+            kept = [part for part in parts if not passing.refused(part.of(folded))]
+            start, end = kept[0].start, len(written) if kept[-1] == parts[-1] else kept[-1].end
+            found.append(replace(sentence, text=written[start:end], folded=folded[start:end]))
     return found
 
 
@@ -89,16 +80,9 @@ def _worth(sentence: Sentence) -> bool:
         return False
     if passing.asks(sentence.folded.lstrip("¡!¿ ")):
         return False
-    return any(not passing.refused(folded) for folded, *_ in _clauses(sentence))
+    return any(not passing.refused(one.of(sentence.folded)) for one in _clauses(sentence))
 
 
-def _clauses(sentence: Sentence) -> Iterator[tuple[str, str, int, int]]:
-    """Yield (folded text, written text, start, end) of each clause of at least WORDS words."""
-    start = 0
-    for match in [*_joints().finditer(sentence.folded), None]:
-        end = match.start() if match else len(sentence.folded)
-        folded = sentence.folded[start:end]
-        if len(folded.split()) >= WORDS:
-            first = start + len(folded) - len(folded.lstrip(" ¡¿"))
-            yield folded.strip(" ¡¿"), sentence.text[start:end].strip(" ¡¿"), first, end
-        start = match.end() if match else end
+def _clauses(sentence: Sentence) -> list[Clause]:
+    """Return the clauses of at least WORDS words."""
+    return [part for part in clauses.clauses(sentence.folded) if len(part.of(sentence.folded).split()) >= WORDS]

@@ -17,7 +17,8 @@ COLONS = frozenset(":—–-")
 TRIM = " \t.!;,…:\u2014\u2013-?¿("
 
 _MARK = re.compile(
-    r"(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w)"
+    r"\s*+(?:(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w))"
+    r"[\s¡¿]*+"
 )
 _SPACE = re.compile(r"[\s¡!¿.,;*_\"'-]*")
 
@@ -28,6 +29,10 @@ class Clause(NamedTuple):
     start: int
     end: int
     mark: str
+
+    def of(self, text: str) -> str:
+        """Return the words of the clause in its sentence."""
+        return text[self.start : self.end]
 
 
 class Marker(NamedTuple):
@@ -41,10 +46,10 @@ class Marker(NamedTuple):
 
 def clauses(folded: str) -> list[Clause]:
     """Return the clauses of a sentence, separated by punctuation."""
-    found, start = list[Clause](), 0
+    found, start = list[Clause](), len(folded) - len(folded.lstrip(" ¡¿"))
     for match in _MARK.finditer(folded):
         if match.start() > start:
-            found.append(Clause(start, match.start(), match[0][0]))
+            found.append(Clause(start, match.start(), match[0].lstrip()[0]))
         start = match.end()
     end = len(folded.rstrip(" .!?…"))
     if end > start:

@@ -37,7 +37,7 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
         yield number, colon if colon and kind not in OPENS else _behind_words(folded, marker), end
     elif kind == "lasting" and (folded[marker.end : part.end].strip(TRIM) or (not colon and _integral(folded, marker))):
         yield number, marker.start, end
-    elif kind == "lasts" and part.start and pattern("adverb").match(folded[part.start : part.end].strip()):
+    elif kind == "lasts" and part.start and pattern("adverb").match(part.of(folded).strip()):
         yield number, 0, part.end
     else:
         yield from _beside(turn, number, marker, taken, colon, end)

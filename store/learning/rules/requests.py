@@ -139,7 +139,7 @@ def _rule(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     if not rest:
         return True
     if sign("depends").match(folded, marker.start, marker.end):  # what to do in that case must follow
-        main = [folded[part.start : part.end].strip() for part in parts[marker.clause + 1 :]]
+        main = [part.of(folded).strip() for part in parts[marker.clause + 1 :]]
         inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
         return bool(inside) or any(clauses.ordered(clause) or _bare(clause) for clause in main)
     return not imperatives.goes_wrong(rest)

@@ -66,7 +66,7 @@ def _told(sentence: Sentence, rest: str) -> list[bool]:
         if passing.asks(clause) and not pattern("points").search(clause) and not pattern("hints").search(clause):
             return []
         if clause.strip(" .!"):
-            told.append(_states(clause.strip(), sentence.text[part.start : part.end].strip()))
+            told.append(_states(clause.strip(), part.of(sentence.text).strip()))
     return told if any(told) else []
 
 
