@@ -23,7 +23,7 @@ SHOWN = 12  # most sentences of one turn
 def candidates(role: str, text: str) -> list[Sentence]:
     """Return the candidate sentences of a turn: those that may state something and that the person certainly said
     themselves, and those that ask for memory. In a turn that tells an agent what to remember, only the latter."""
-    if role != "user" or small_talk(text):
+    if role != "user":
         return []
     turn = sentences(text)
     asked = {at for at, start, end, *_ in requests(turn) if not passing.hostile(turn[at].folded[start:end])}
@@ -31,7 +31,7 @@ def candidates(role: str, text: str) -> list[Sentence]:
     return [
         sentence
         for number, sentence in enumerate(turn)
-        if (friendly and _worth(sentence)) or (number in asked and _own(sentence))
+        if _own(sentence) and (number in asked or (friendly and _worth(sentence)))
     ][:SHOWN]
 
 
@@ -74,13 +74,12 @@ def _own(sentence: Sentence) -> bool:
 
 
 def _worth(sentence: Sentence) -> bool:
-    if sentence.question or sentence.doubt or len(sentence.text.split()) < WORDS:
-        return False
-    if small_talk(sentence.text) or suspicious(sentence.quote) or passing.introduces(sentence.folded):
+    """Return whether a sentence may state something."""
+    if small_talk(sentence.text) or passing.introduces(sentence.folded):
         return False
     if passing.asks(sentence.folded.lstrip("¡!¿ ")):
         return False
-    return any(not passing.refused(one.of(sentence.folded)) for one in _clauses(sentence))
+    return any(not passing.refused(part.of(sentence.folded)) for part in _clauses(sentence))
 
 
 def _clauses(sentence: Sentence) -> list[Clause]:

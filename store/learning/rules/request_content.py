@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.rules import clauses
 from store.learning.rules import small_talk as passing
-from store.learning.rules.clauses import TRIM, Clause, Marker
+from store.learning.rules.clauses import TRIM, Marker
 from store.learning.rules.sentences import MOST, WORDS, Sentence
 from store.learning.rules.statements import FIGURE, NAME
 from store.text.small_talk import small_talk
@@ -18,7 +18,6 @@ STATED = ("corrects", "denies", "corrected", "confirms", "confirmed")
 REQUESTS = ("asked", "pointing", "storing")
 OPENS = ("asked", "to_do", "politely")  # what they ask for follows, whatever it is
 _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)[-*–]\s")
-_NUMBERED = re.compile("(?:\\d{1,2}|[a-h])[.)]\\s+|[-*•\u2013\u2014]\\s+")
 _COMMA = re.compile(r"[,;]\s")
 _LINK = re.compile(r"[\s,¡!]*+")
 Span = tuple[int, int]
@@ -29,13 +28,14 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
     folded, kind = turn[number].folded, marker.kind
     parts = clauses.clauses(folded)
     part = parts[marker.clause]
-    end = _end(folded, parts, marker)
-    colon = clauses.behind_colon(folded[:end], parts, marker.clause)
+    end = len(folded)
+    itself = pattern("orders").match(folded, marker.start, marker.end)  # "no uses X nunca más" is the whole rule
+    colon = clauses.behind_colon(folded, parts, marker.clause)
     if kind in ("corrected", "confirmed"):
         yield number, colon if colon > marker.end else marker.start, end
     elif kind in (*OPENS, "corrects", "denies", "confirms") and folded[marker.end : end].strip(TRIM):
         yield number, colon if colon and kind not in OPENS else _behind_words(folded, marker), end
-    elif kind == "lasting" and (folded[marker.end : part.end].strip(TRIM) or (not colon and _integral(folded, marker))):
+    elif kind == "lasting" and (folded[marker.end : part.end].strip(TRIM) or (itself and not colon)):
         yield number, marker.start, end
     elif kind == "lasts" and part.start and pattern("adverb").match(part.of(folded).strip()):
         yield number, 0, part.end
@@ -49,7 +49,7 @@ def _beside(
     """Yield what a marker points at: the rest of its sentence, the next sentences, or the one before."""
     sentence, kind = turn[number], marker.kind
     part = clauses.clauses(sentence.folded)[marker.clause]
-    back = bool(pattern("back").search(sentence.folded[marker.start : marker.end])) and not colon
+    back = bool(pattern("back").search(sentence.folded[marker.start : marker.end]))
     after = colon or (part.end + 1 if part.mark else end), end
     before = 0, part.start if kind in ("lasts", "hints") else marker.start
     full = _tells if kind == "hints" and not colon else _full
@@ -79,26 +79,10 @@ def stated(sentence: Sentence, start: int = 0, end: int | None = None) -> bool:
     return clauses.verb(rest) or bool(FIGURE.search(rest) or NAME.search(text))
 
 
-def _end(folded: str, parts: list[Clause], marker: Marker) -> int:
-    """Return where the text after a request ends: before the next clause that is a marker itself."""
-    end = len(folded)
-    for part in parts[: marker.clause : -1] if marker.kind in (*REQUESTS, "politely", "to_do") else ():
-        if not any(clauses.whole(kind, folded, part) for kind in ("pointing", "storing", "lasts")):
-            break
-        end = part.start
-    return end
-
-
 def _behind_words(folded: str, marker: Marker) -> int:
     """Return where the text after a marker begins: before a "no" at its end that belongs to the text."""
     negation = sign("negates_next").search(folded, marker.start, marker.end)
     return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
-
-
-def _integral(folded: str, marker: Marker) -> bool:
-    """Return whether a marker is the whole rule: "no uses X nunca más"."""
-    rule = folded[marker.start : marker.end]
-    return len(rule.split()) >= LONG and bool(pattern("orders").match(rule))
 
 
 def _full(sentence: Sentence, start: int, end: int) -> bool:
@@ -111,14 +95,13 @@ def _full(sentence: Sentence, start: int, end: int) -> bool:
 
 def _tells(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence is a statement by itself, or a general order."""
-    rest = sentence.folded[start:end].strip(TRIM)
-    return len(rest.split()) >= LONG and stated(sentence, start, end) and not passing.refused(rest)
+    return _full(sentence, start, end) and not passing.refused(sentence.folded[start:end].strip(TRIM))
 
 
 def _usable(turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:
     """Return whether a sentence beside the marker's can be what the marker refers to."""
     sentence = turn[number]
-    if number in taken or sentence.question or sentence.passed or len(sentence.text.split()) < WORDS:
+    if number in taken or sentence.question or sentence.passed:
         return False
     return marker.kind not in ("storing", "announces", "corrects", "hints") or stated(sentence)
 
@@ -143,27 +126,21 @@ def split_list(sentence: Sentence, start: int, end: int, marker: Marker) -> Iter
     spans = [(start, end)]
     if len(folded) <= MOST and marker.kind not in STATED:
         inner = start
-        if marker.kind == "lasting" and marker.start <= start < marker.end:
+        if marker.start <= start < marker.end:
             inner, _ = _trimmed(folded, marker.end, end)
         spans = _several(folded, inner, end)
         spans = spans if len(spans) > 1 else [(start, end)]
-    for first, last in spans[:ITEMS]:
-        if match := _NUMBERED.match(folded, first, last):
-            first = match.end()
-        first, last = _trimmed(folded, first, last)
-        if len(folded[first:last].split()) >= WORDS or FIGURE.search(folded[first:last]):
-            yield first, last
+    yield from (_trimmed(folded, *span) for span in spans[:ITEMS])
 
 
 def _several(folded: str, start: int, end: int) -> list[Span]:
     """Return the parts of an enumeration, of "that … and that …", or of a list of statements."""
     listed, loose = _cut(folded, start, end, _ENUMERATED), ";" in folded[start:end]
-    if len(listed) > 2 and all(_begins(folded[one:two]) for one, two in listed):
+    if len(listed) > 2:
         return listed  # "A is at 1; B at 2; C is not there"
     counted = pattern("both").search(folded, 0, start)
-    marked = len(list(_ENUMERATED.finditer(folded, start, end))) > 1
     for spans, stands in (
-        (listed, _subject_and_verb if loose else _stands) if marked or loose else ([], _stands),
+        (listed, _subject_and_verb if loose else _stands),
         (_cut(folded, start, end, pattern("and_that")), _stands),
         (_cut(folded, start, end, _COMMA), clauses.verb if counted else _subject_and_verb),
     ):
@@ -171,11 +148,9 @@ def _several(folded: str, start: int, end: int) -> list[Span]:
             return [piece for span in spans for piece in _several(folded, *span)]
     for conjunction in list(pattern("and").finditer(folded, start, end))[:ITEMS]:
         left, right = _cut(folded, start, conjunction.start(), _COMMA), folded[conjunction.end() : end]
-        several = len(left) > 1 and all(_stands(folded[one:two]) for one, two in left)
-        whole = _stands(folded[start : conjunction.start()]) and _subject_and_verb(right)
-        if _stands(right) and (several or whole):
-            first = left if several else [(start, conjunction.start())]
-            return [*first, *_several(folded, conjunction.end(), end)]
+        whole = all(_stands(folded[one:two]) for one, two in left) and _stands(right)
+        if left and whole and (len(left) > 1 or _subject_and_verb(right)):
+            return [*left, *_several(folded, conjunction.end(), end)]
     return [(start, end)]
 
 
@@ -194,12 +169,6 @@ def _subject_and_verb(folded: str) -> bool:
         return False
     rest = right[subject.end() : subject.end() + WINDOW]
     return clauses.verb(" ".join(rest.split()[:6]), strict=True)
-
-
-def _begins(folded: str) -> bool:
-    """Return whether words begin like a statement: with a subject, and a verb or a figure."""
-    right = folded.strip(TRIM)
-    return bool(pattern("subject").match(right)) and bool(_subject_and_verb(right) or FIGURE.search(right))
 
 
 def _stands(folded: str) -> bool:

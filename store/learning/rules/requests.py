@@ -74,7 +74,7 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
 
 def _condition(folded: str, marker: Marker) -> int:
     """Return where the condition of a request begins, before its marker; the length of the text where there is none."""
-    for part in clauses.clauses(folded)[: marker.clause + 1] if marker.kind not in STATED else ():
+    for part in clauses.clauses(folded)[: marker.clause + 1]:
         for place in clauses.starts(folded, part.start, part.end):
             if pattern("conditions").match(folded, place, marker.start):
                 return place
@@ -92,11 +92,10 @@ def _marker(sentence: Sentence) -> Marker | None:
     folded = sentence.folded
     parts = [part for part in clauses.clauses(folded) if part.start < max(sentence.own, 1)]
     if sentence.question:
-        marker = clauses.first("politely", folded, parts)
-        return None if marker is None or pattern("asking").match(folded, marker.end) else marker
+        return clauses.first("politely", folded, parts)
     if pattern("refuses").search(folded[: 2 * WINDOW]):
         return None
-    for kind in ASKS if sentence.text.endswith("?") or sentence.doubt else WHY:
+    for kind in ASKS if sentence.doubt else WHY:
         marker = _found(kind, folded, parts)
         if marker and not clauses.reported(folded, marker.start) and _counts(sentence, marker, parts):
             return marker
@@ -110,7 +109,7 @@ def _found(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
         return next((Marker(kind, number, parts[number].start, parts[number].end) for number in found), None)
     if kind in ("announces", "hints"):
         return clauses.within(kind, folded, parts)
-    return clauses.first(kind, folded, parts[:2] if kind in STATED else parts, inside=kind in ASKS and kind != "to_do")
+    return clauses.first(kind, folded, parts, inside=kind in ASKS)
 
 
 def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -135,14 +134,10 @@ def _past(sentence: Sentence, marker: Marker) -> bool:
 def _rule(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     """Return whether a sentence sets a rule."""
     folded = sentence.folded
-    rest = folded[marker.end :].strip(TRIM)
-    if not rest:
-        return True
     if sign("depends").match(folded, marker.start, marker.end):  # what to do in that case must follow
         main = [part.of(folded).strip() for part in parts[marker.clause + 1 :]]
-        inside = pattern("orders_within").search(folded, marker.end, parts[marker.clause].end)
-        return bool(inside) or any(clauses.ordered(clause) or _bare(clause) for clause in main)
-    return not imperatives.goes_wrong(rest)
+        return any(clauses.ordered(clause) or _bare(clause) for clause in main)
+    return not imperatives.goes_wrong(folded[marker.end :].strip(TRIM))
 
 
 def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -160,8 +155,7 @@ def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     colon = clauses.behind_colon(folded, parts, marker.clause)
     start = colon or (marker.start if itself else marker.end)
     rest, text = sign("now_first").sub("", folded[start:].strip(TRIM)), sentence.text[start:].strip(TRIM)
-    goes_on = itself or kind == "denies" or pattern("goes_on").search(folded[marker.start : marker.end])
-    if folded[marker.end : parts[marker.clause].end].strip() and not goes_on:
+    if folded[marker.end : parts[marker.clause].end].strip() and not itself and kind != "denies":
         return False  # "yes", "update" as the first word of another sentence
     if not rest:
         return kind == "corrects"

@@ -49,7 +49,7 @@ class Sentence:
         """Whether it asks something; "…, ok?" at the end of an order does not."""
         if sign("order_tag").search(self.folded[-40:]):
             return False
-        return self.text.rstrip("!.… \"'”’»)]").endswith("?") or self.text.startswith("¿")
+        return self.text.rstrip("!.… \"'”’»)]").endswith("?")
 
 
 def sentences(turn: str) -> list[Sentence]:
@@ -97,8 +97,6 @@ def _own(marks: QuotedSpans, text: str, start: int, end: int) -> int:
 
 def _seen(turn: str) -> tuple[str, list[int] | range]:
     """Return the turn without invisible characters, and the original index of each character."""
-    if turn.isascii() and turn.isprintable():
-        return turn, range(len(turn))
     out = {match.start() for match in _HIDDEN.finditer(turn)}
     out |= {match.start() for match in _LETTERS_JOINED.finditer(turn)}
     if not out:
