@@ -36,15 +36,15 @@ INGESTED = ORIGIN  # except this origin, of the person's own transcripts
 
 @dataclass(frozen=True, slots=True)
 class LearningAction:
-    """One planned write. `act` is `remember` (a new fact), `confirm` (a known one) or `ask` (a proposal of the given
-    `kind`); `target` is the fact concerned, `found` what was said, `why` the reason shown with a proposal, `decision`
-    the draft where a decision is proposed and not a fact, `instead_of` the one that it takes the place of."""
+    """One planned write: a proposal of this `kind` (`add`, `confirm`, `supersede`, `correct`), or `at_once` a new or a
+    confirmed fact. `found` is what was said, `target` the fact concerned, `why` the reason shown with a proposal,
+    `decision` the draft of a decision that is proposed and no fact, `instead_of` the one that it takes the place of."""
 
-    act: str
+    kind: str
     found: ExtractedFact
     target: int | None = None
-    kind: str = ""
     why: str = ""
+    at_once: bool = False
     decision: DecisionDraft | None = None
     instead_of: Decision | None = None
 
@@ -75,7 +75,10 @@ def plan_actions(task: str, turn: Turn, database: Database) -> list[LearningActi
     if turn.role != "user":
         return []
     found = _extracted(turn, database) if task == "extract_facts" else _repeated(turn, database)
-    return list(found) if is_own(turn) else [_as_question(action) for action in found]
+    if is_own(turn):
+        return list(found)
+    why = "it came with a conversation that was brought in"
+    return [replace(action, at_once=False, why=why) if action.at_once else action for action in found]
 
 
 def is_own(turn: Turn) -> bool:
@@ -83,36 +86,24 @@ def is_own(turn: Turn) -> bool:
     return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
-def _as_question(action: LearningAction) -> LearningAction:
-    """Turn an action into a proposal, for a turn that somebody else may have written."""
-    if action.act == "ask":
-        return action
-    kind = "add" if action.act == "remember" else "confirm"
-    return replace(action, act="ask", kind=kind, why="it came with a conversation that was brought in")
-
-
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
         if old := _taken_back(database, found):
             draft = DecisionDraft(found.text, (old.chosen,))
-            yield LearningAction("ask", found, None, "add", f"it takes back {old.citation}", draft, old)
+            yield LearningAction("add", found, None, f"it takes back {old.citation}", False, draft, old)
             continue
         known = known_facts.near(database, found.text)
         verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
             verdict, target = CONFIRM, still
-        if verdict == CONFIRM and found.own:
-            yield LearningAction("confirm", found, target)
-        elif verdict == CONFIRM:
-            yield LearningAction("ask", found, target, "confirm", found.why)
+        if verdict == CONFIRM:
+            yield LearningAction("confirm", found, target, found.why, found.own)
         elif verdict == SUPERSEDE:
-            yield LearningAction("ask", found, target, "supersede", disagrees(target))
+            yield LearningAction("supersede", found, target, disagrees(target))
         elif alike := known_facts.alike(found.text, known):
-            yield LearningAction("ask", found, alike[0], "correct", f"it is much like {cite('fact', alike[0])}")
-        elif found.explicit:
-            yield LearningAction("remember", found)
+            yield LearningAction("correct", found, alike[0], f"it is much like {cite('fact', alike[0])}")
         else:
-            yield LearningAction("ask", found, None, "add", found.why)
+            yield LearningAction("add", found, None, found.why, found.explicit)
 
 
 def _taken_back(database: Database, found: ExtractedFact) -> Decision | None:
@@ -131,11 +122,7 @@ def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
         if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)
-        found = as_found(sentence)
-        if sentence.later:
-            yield LearningAction("ask", found, target, "confirm", repeats(target))
-        else:
-            yield LearningAction("confirm", found, target)
+        yield LearningAction("confirm", as_found(sentence), target, repeats(target), not sentence.later)
 
 
 def disagrees(target: int | None) -> str:
@@ -159,15 +146,13 @@ def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningActi
     purged, or is older than what the person did since."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
     for action in planned:
-        known = same(write, action.found.text) if action.act == "remember" else None
-        if known is not None:
-            action = replace(action, act="confirm", target=known)
-        if action.act == "confirm":
-            if action.target is not None and _confirm(write, turn, action.target):
-                confirmed.append(action.target)
+        known = same(write, action.found.text) if action.at_once and action.target is None else action.target
+        if action.at_once and known is not None:
+            if _confirm(write, turn, known):
+                confirmed.append(known)
         elif _settled(write.database, turn, action.found.text):
             continue
-        elif action.act == "remember":
+        elif action.at_once:
             facts.append(_remember(write, turn, action.found))
         elif question := _dated(write, turn, action):
             number = _ask(write, turn, question, inbox)

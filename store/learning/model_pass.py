@@ -178,12 +178,12 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
         known = known_facts.near(database, found.text)
         verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
         if verdict == SUPERSEDE:
-            planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
+            planned.append(LearningAction("supersede", found, target, disagrees(target)))
             continue
         if any(found.quote == one.found.quote for one in decided):
             continue  # already proposed as a decision
         if verdict != CONFIRM and not any(_same(found.text, text) for _, text in known):
-            planned.append(LearningAction("ask", found, None, "add", found.why))
+            planned.append(LearningAction("add", found, None, found.why))
     return planned
 
 
@@ -196,7 +196,7 @@ def _decisions(model: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
         draft = extract_decision.ask(model, sentence)
         if draft is not None:
             found = replace(as_found(sentence, own=False), domain="decisions")
-            yield LearningAction("ask", found, None, "add", f"it was decided, as {model.name} reads it", draft)
+            yield LearningAction("add", found, None, f"it was decided, as {model.name} reads it", False, draft)
 
 
 def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
@@ -216,7 +216,7 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
         for number, verdict in verdicts.facts.items():
             found = as_found(sentence, own=False)
             kind, why = ("supersede", disagrees(number)) if verdict == SUPERSEDE else ("confirm", repeats(number))
-            planned[number] = LearningAction("ask", found, number, kind, f"{why}, as {verdicts.by} reads it")
+            planned[number] = LearningAction(kind, found, number, f"{why}, as {verdicts.by} reads it")
     return list(planned.values())
 
 

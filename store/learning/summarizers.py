@@ -6,7 +6,7 @@ model is asked only with `agent.mode = smart`, and for a limited time.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, cast
@@ -41,7 +41,7 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
             chat = model_selection.found(memory.config, cancelled=cancelled)
             if chat is None:
                 return None
-            stack.callback(chat.close)
+            stack.enter_context(closing(chat))
             return ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
 
         def summarise(turns: "Sequence[Turn]") -> Summarised:
@@ -62,11 +62,11 @@ def before_an_answer(memory: Memory) -> Iterator[ModelSession | None]:
     seconds = float(memory.config["agent.seconds"])
     smart = memory.config["agent.mode"] == "smart"
     chat = model_selection.found(memory.config, loading=None, seconds=seconds) if smart else None
-    try:
-        yield ModelSession(chat, seconds, memory.database) if chat else None
-    finally:
-        if chat is not None:
-            chat.close()
+    if chat is None:
+        yield None
+        return
+    with closing(chat):
+        yield ModelSession(chat, seconds, memory.database)
 
 
 @contextmanager
