@@ -8,8 +8,7 @@ person, their project, how they work. Its answers are checked by the same filter
 from dataclasses import replace
 
 from store.learning.grammar import pattern, sign
-from store.learning.rules import clauses
-from store.learning.rules import small_talk as passing
+from store.learning.rules import clauses, statements
 from store.learning.rules.clauses import Clause
 from store.learning.rules.requests import requests
 from store.learning.rules.sentences import READ, WORDS, Sentence, fold, sentences
@@ -26,7 +25,7 @@ def candidates(role: str, text: str) -> list[Sentence]:
     if role != "user":
         return []
     turn = sentences(text)
-    asked = {at for at, start, end, *_ in requests(turn) if not passing.hostile(turn[at].folded[start:end])}
+    asked = {at for at, start, end, *_ in requests(turn) if not statements.hostile(turn[at].folded[start:end])}
     friendly = not hostile(text)
     return [
         sentence
@@ -41,11 +40,11 @@ def lasting(role: str, text: str) -> list[Sentence]:
     found = []
     for sentence in candidates(role, text):
         folded, written = sentence.folded, sentence.text
-        if passing.hostile(folded) or _undecided(folded):
+        if statements.hostile(folded) or _undecided(folded):
             continue
         parts = _clauses(sentence)
         if any(states(part.of(folded), part.of(written)) for part in parts):
-            kept = [part for part in parts if not passing.refused(part.of(folded))]
+            kept = [part for part in parts if not statements.refused(part.of(folded))]
             start, end = kept[0].start, len(written) if kept[-1] == parts[-1] else kept[-1].end
             found.append(replace(sentence, text=written[start:end], folded=folded[start:end]))
     return found
@@ -65,7 +64,7 @@ def _undecided(folded: str) -> bool:
 def hostile(text: str) -> bool:
     """Return whether a turn tells the keeper of the memory what to keep, or that everything is allowed."""
     seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # the rest is not used
-    return passing.hostile(fold(seen))
+    return statements.hostile(fold(seen))
 
 
 def _own(sentence: Sentence) -> bool:
@@ -75,11 +74,11 @@ def _own(sentence: Sentence) -> bool:
 
 def _worth(sentence: Sentence) -> bool:
     """Return whether a sentence may state something."""
-    if small_talk(sentence.text) or passing.introduces(sentence.folded):
+    if small_talk(sentence.text) or sign("introduces").search(sentence.folded):
         return False
-    if passing.asks(sentence.folded.lstrip("¡!¿ ")):
+    if statements.asks(sentence.folded.lstrip("¡!¿ ")):
         return False
-    return any(not passing.refused(part.of(sentence.folded)) for part in _clauses(sentence))
+    return any(not statements.refused(part.of(sentence.folded)) for part in _clauses(sentence))
 
 
 def _clauses(sentence: Sentence) -> list[Clause]:

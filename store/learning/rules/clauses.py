@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.rules import small_talk as passing
+from store.learning.rules import statements
 from store.text.language import language
 
 LEADS = 6  # most filler words before a marker, and most words that join two requests
@@ -157,4 +157,4 @@ def verb(rest: str, strict: bool = False) -> bool:
 
 def ordered(rest: str) -> bool:
     """Return whether words order or forbid something."""
-    return passing.requests(rest) or bool(pattern("orders").match(rest))
+    return statements.requests(rest) or bool(pattern("orders").match(rest))

@@ -5,42 +5,27 @@ words continue: from there only an explicit request for memory counts, as a prop
 doubtful. Every pattern here takes time in proportion to the text (`tests/store/test_linear_time.py`).
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from store.learning.grammar import either, pattern, sign
+from store.learning.grammar import pattern, sign
 from store.learning.rules.clauses import heads
+from store.learning.rules.forms import compiled, form, table
 from store.text.folding import fold
-from store.text.vocabulary import whole_file
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
 HEAD = 300  # characters of a line by which its kind is recognised
 
-FOLDER = os.path.dirname(__file__)
-_SIGN = re.compile(r"\{([a-z_]+)\}")
 _COLON = re.compile(r":(?=\s|$)")
 _SENTENCE = re.compile(r"[.!?…]\s")
-
-
-@cache
-def _form(name: str) -> re.Pattern[str]:
-    """Return the pattern of that name in `quoted_text.toml`; of a list, of any of it."""
-    told = whole_file(FOLDER, "quoted_text")[name]
-    return _compiled(told if isinstance(told, str) else "|".join(told))
 
 
 @cache
 def _enclosing() -> list[tuple[re.Pattern[str], re.Pattern[str] | None, int]]:
     """Return (beginning, end, highest level of text between two such parts) of what encloses other text; the end is
     None where it is the same."""
-    listed = whole_file(FOLDER, "quoted_text")["enclosed"]
-    return [(_compiled(begins), _compiled(ends) if ends else None, level) for begins, ends, level in listed]
-
-
-def _compiled(form: str) -> re.Pattern[str]:
-    return re.compile(_SIGN.sub(lambda name: either(name[1]), form))
+    return [(compiled(begins), compiled(ends) if ends else None, level) for begins, ends, level in table("enclosed")]
 
 
 Part = tuple[int, int, int]  # start, end, highest level
@@ -68,7 +53,7 @@ class QuotedSpans:
 
     def _lines(self, text: str) -> Iterator[Part]:
         """Yield lines by their form, and what they announce."""
-        patch = bool(_form("patch").search(text))
+        patch = bool(form("patch").search(text))
         begun = quoted = indented = False  # after the last line
         announced = cut = False  # a paragraph is to follow, or the lines are part of it
         end, length = 0, len(text)
@@ -83,14 +68,14 @@ class QuotedSpans:
             if cut or (indented and line[:2].isspace()):
                 yield start, end, STRUCK
                 continue
-            indented = bool(_form("indents").match(head))
-            if _form("forwarded").match(head):
+            indented = bool(form("indents").match(head))
+            if form("forwarded").match(head):
                 yield start, end, STRUCK
                 yield start, length, PASSED
                 return
-            if _form("begins_other").match(head):
+            if form("begins_other").match(head):
                 yield start, length, DOUBTED
-            if indented or _form("machine").match(line[:HEAD]) or (patch and line[:1] in "+-"):
+            if indented or form("machine").match(line[:HEAD]) or (patch and line[:1] in "+-"):
                 self.later = min(self.later, start)
                 yield start, end, STRUCK
                 quoted = head[:1] == ">"
@@ -105,15 +90,15 @@ class QuotedSpans:
 
 def _spans(text: str) -> Iterator[Part]:
     """Yield what stands between two marks, anywhere in the text."""
-    for match in _form("code").finditer(text):
+    for match in form("code").finditer(text):
         yield *match.span(), STRUCK
-    for match in _form("single_quoted").finditer(text):
+    for match in form("single_quoted").finditer(text):
         yield *match.span(), DOUBTED if "\n" in match[0] else STRUCK
     for begins, ends, between in _enclosing():
         opens = list(begins.finditer(text))
         closes = list(ends.finditer(text)) if ends else opens[1::2]
         yield from _enclosed(opens if ends else opens[::2], closes, len(text), between)
-    if entity := _form("entity").search(text):
+    if entity := form("entity").search(text):
         yield entity.start(), len(text), DOUBTED
 
 
@@ -152,7 +137,7 @@ def _announced(text: str, start: int, line: str) -> Iterator[Part]:
 def _odd(head: str) -> bool:
     """Return whether a line begins with a bullet, a number or a symbol, unlike typed sentences."""
     first = head[0]
-    return bool(_form("bullet").match(head + " ")) or not (
+    return bool(form("bullet").match(head + " ")) or not (
         first.isalnum() or first in '¡!¿("`@/.…' or ord(first) > 0x1F000
     )
 

@@ -8,8 +8,9 @@ become a proposal.
 import re
 from collections.abc import Sequence
 
-from store.learning.grammar import WINDOW, either, pattern, sign, words
+from store.learning.grammar import WINDOW, pattern, sign, words
 from store.learning.rules.clauses import begins
+from store.learning.rules.forms import form
 from store.learning.rules.sentences import Sentence, fold
 from store.text.similarity.word_forms import shared_start
 
@@ -89,8 +90,8 @@ def against(one: ComparedText, fact: ComparedText) -> bool:
     instead."""
     if one.negated != fact.negated or bool(sign("ended").search(one.text)) != bool(sign("ended").search(fact.text)):
         return True
-    instead = rf"{either('in_place_of')}\s+(\S+)"
-    if set(re.findall(instead, one.text)) & set(fact.text.split()) and not re.search(instead, fact.text):
+    instead = set(form("instead").findall(one.text)) & set(fact.text.split())
+    if instead and not form("instead").search(fact.text):
         return True
     mine, theirs = _numbers(one.words), _numbers(fact.words)
     return bool(mine and theirs and mine != theirs)

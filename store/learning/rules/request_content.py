@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.rules import clauses
-from store.learning.rules import small_talk as passing
+from store.learning.rules import clauses, statements
 from store.learning.rules.clauses import TRIM, Marker
 from store.learning.rules.sentences import MOST, WORDS, Sentence
 from store.learning.rules.statements import FIGURE, NAME
@@ -74,7 +73,7 @@ def stated(sentence: Sentence, start: int = 0, end: int | None = None) -> bool:
     """Return whether a part of a sentence may be a statement: with a verb, a name or a figure, and nothing to be done
     now."""
     rest, text = sentence.folded[start:end].strip(TRIM), sentence.text[start:end].strip(TRIM)
-    if passing.asks(rest) or small_talk(text):
+    if statements.asks(rest) or small_talk(text):
         return False
     return clauses.verb(rest) or bool(FIGURE.search(rest) or NAME.search(text))
 
@@ -95,7 +94,7 @@ def _full(sentence: Sentence, start: int, end: int) -> bool:
 
 def _tells(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence is a statement by itself, or a general order."""
-    return _full(sentence, start, end) and not passing.refused(sentence.folded[start:end].strip(TRIM))
+    return _full(sentence, start, end) and not statements.refused(sentence.folded[start:end].strip(TRIM))
 
 
 def _usable(turn: Sequence[Sentence], number: int, taken: set[int], marker: Marker) -> bool:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.rules import clauses, imperatives
-from store.learning.rules import small_talk as passing
+from store.learning.rules import clauses, imperatives, statements
 from store.learning.rules.clauses import TRIM, Clause, Marker
 from store.learning.rules.request_content import REQUESTS, STATED, content, split_list, stated
 from store.learning.rules.sentences import Sentence
@@ -122,7 +121,7 @@ def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     if kind == "announces":
         return _announced(sentence, marker, parts)
     if kind == "hints":
-        return bool(clauses.behind_colon(folded, parts, marker.clause)) or not passing.asks(folded)
+        return bool(clauses.behind_colon(folded, parts, marker.clause)) or not statements.asks(folded)
     return kind == "lasts" or _states(sentence, marker, parts)
 
 
@@ -162,11 +161,11 @@ def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     if pattern("unsure").search(folded) or (imperatives.goes_wrong(rest) and not FIGURE.search(rest)):
         return False
     if itself:
-        return _firm(text) or not passing.refused(rest)
+        return _firm(text) or not statements.refused(rest)
     if kind == "corrects" or colon:
         return stated(sentence, start)
     to_be = bool(pattern("to_be").search(folded))
-    if passing.refused(rest) and not to_be:
+    if statements.refused(rest) and not to_be:
         return False
     own = states(rest, text) or bool(pattern("confirmed").match(rest))
     return _firm(text) or (own and to_be) if kind == "denies" else own

@@ -1,24 +1,51 @@
-"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure.
-Matched by its form, on text without capitals and accents (`sentences.fold`)."""
+"""Whether a clause states something lasting: a habit, of the person and theirs, of a thing with a name or a figure; or
+nothing: a request, an exclamation, praise, a remark about now. Matched by its form, on text without capitals and
+accents (`folding.fold`)."""
 
 import re
-from functools import cache
 
 from store.learning.grammar import pattern, sign, words
-from store.learning.rules import small_talk
+from store.learning.rules.forms import form
+from store.learning.rules.imperatives import commands
 from store.text.folding import fold
 
-SAID = 3  # least words of a clause for the pattern `telling` to count
-
 NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
-LASTING = ("habit", "decided_past", "likes", "wishes")
 FIGURE = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
+SAID = 3  # least words of a clause for the form `telling` to count
+LASTING = ("habit", "decided_past", "likes", "wishes")
+OF_ONESELF = ("theirs", "lasting_verb", "third_person")
+
+
+def asks(folded: str) -> bool:
+    """Return whether a sentence begins with a request to do something now."""
+    return requests(folded) and not sign("every_time").search(folded)
+
+
+def requests(folded: str) -> bool:
+    """Return whether a sentence begins with an order or a request, for now or in general."""
+    return bool(form("request").match(folded)) or commands(folded)
+
+
+def refused(folded: str) -> bool:
+    """Return whether a clause states nothing lasting: it asks, exclaims, praises, points at something, or is only about
+    now."""
+    every_time = sign("every_time").search(folded)
+    if not every_time and (requests(folded) or sign("asked_for").search(folded) or form("to_you").match(folded)):
+        return True
+    if any(form(name).match(folded) for name in ("short_answers", "let_go", "exclaims")):
+        return True
+    return bool(form("of_now").search(folded) or sign("for_now").search(sign("lasting_time").sub("", folded)))
+
+
+def hostile(folded: str) -> bool:
+    """Return whether a text tells the keeper of the memory what to keep, or that everything is allowed."""
+    return bool(form("orders_memory").search(folded))
 
 
 def states(folded: str, written: str) -> bool:
     """Return whether a clause states something lasting: a habit, of the person and theirs, a thing with a name or a
     figure."""
-    if small_talk.refused(folded):
+    if refused(folded):
         return False
     if any(one.search(folded) for one in (*map(sign, LASTING), pattern("from_now"), FIGURE)):
         return True
@@ -26,21 +53,14 @@ def states(folded: str, written: str) -> bool:
         return True
     if sign("once_past").search(written):
         return False
-    if any(_lasts(one["does"] or one["is"]) for one in sign("of_oneself").finditer(folded)) or sign("theirs").search(
-        folded
-    ):
-        return True
     first = sign("first_person").match(folded)
-    if sign("lasting_verb").search(folded) or (first and first[1] not in words("no_verb")):
-        return True
-    if sign("third_person").search(folded) or sign("of_things").match(folded):
-        return True
-    return len(folded.split()) >= SAID and bool(_telling().search(folded))
-
-
-@cache
-def _telling() -> re.Pattern[str]:
-    return re.compile(rf"\b{pattern('telling').pattern}")
+    return bool(
+        any(sign(name).search(folded) for name in OF_ONESELF)
+        or any(_lasts(one["does"] or one["is"]) for one in sign("of_oneself").finditer(folded))
+        or (first and first[1] not in words("no_verb"))
+        or sign("of_things").match(folded)
+        or (len(folded.split()) >= SAID and form("telling").search(folded))
+    )
 
 
 def _lasts(verb: str) -> bool:

@@ -8,8 +8,7 @@ import re
 from collections.abc import Sequence
 
 from store.learning.grammar import pattern, sign, triggers
-from store.learning.rules import clauses, imperatives
-from store.learning.rules import small_talk as passing
+from store.learning.rules import clauses, imperatives, statements
 from store.learning.rules.sentences import WORDS, Sentence
 from store.learning.rules.statements import states
 
@@ -32,7 +31,7 @@ def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
         asks = not heard and (sentence.text.endswith("?") or bool(pattern("questions").match(rest)))
         if _others(sentence, rest):
             return []
-        if asks or passing.requests(rest) or pattern("orders_now").match(rest):
+        if asks or statements.requests(rest) or pattern("orders_now").match(rest):
             if not points and not (asks and len(sentence.folded.split()) <= SHORT):
                 return []
             marked = marked or points
@@ -63,7 +62,7 @@ def _told(sentence: Sentence, rest: str) -> list[bool]:
     told = []
     for part in clauses.clauses(sentence.folded):
         clause = sentence.folded[clauses.starts(sentence.folded, part.start, part.end)[-1] : part.end]
-        if passing.asks(clause) and not pattern("points").search(clause) and not pattern("hints").search(clause):
+        if statements.asks(clause) and not pattern("points").search(clause) and not pattern("hints").search(clause):
             return []
         if clause.strip(" .!"):
             told.append(_states(clause.strip(), part.of(sentence.text).strip()))
