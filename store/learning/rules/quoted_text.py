@@ -80,7 +80,7 @@ class QuotedSpans:
                 yield start, end, STRUCK
                 quoted = head[:1] == ">"
                 continue
-            if quoted or _odd(head):
+            if quoted or form("odd").match(head):
                 yield start, end, DOUBTED
             parts = list(_announced(text, start, line))
             announced = (end, length, PASSED) in parts and not line[line.rfind(":") + 1 :].strip()
@@ -116,30 +116,17 @@ def _announced(text: str, start: int, line: str) -> Iterator[Part]:
         return
     before = line[: colon.start()]
     lead = _SENTENCE.split(fold(before))[-1].strip(" *_-¡!")[-HEAD:]
-    empty = not line[colon.end() :].strip()
-    others = bool(sign("announces_other").search(lead))
     if pattern("own").search(lead):
         return
-    if heads(lead) and not others:
-        if empty:
-            yield after, length, DOUBTED
-    elif others:
+    if sign("announces_other").search(lead):
         yield after, end, STRUCK
         yield end, length, PASSED
-    elif empty:
+    elif not line[colon.end() :].strip():
         yield after, length, DOUBTED
-    else:
+    elif not heads(lead):
         yield after, end, STRUCK
         if before.strip()[:1].isupper() and len(before.split()) <= 3:  # "Name: what they said"
             yield end, length, DOUBTED
-
-
-def _odd(head: str) -> bool:
-    """Return whether a line begins with a bullet, a number or a symbol, unlike typed sentences."""
-    first = head[0]
-    return bool(form("bullet").match(head + " ")) or not (
-        first.isalnum() or first in '¡!¿("`@/.…' or ord(first) > 0x1F000
-    )
 
 
 def _enclosed(

@@ -69,18 +69,16 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
             continue
         flat = " ".join(text[start:end].split())
         quote = turn[places[start] : places[end - 1] + 1]
-        passed = level == PASSED or len(flat) > MOST
-        doubt = ""
-        if hidden and _HIDDEN.search(quote):
-            doubt = "something in it was hidden"
-        elif long:
-            doubt = "it stands in a long text"
-        elif level == PASSED:
-            doubt = "it may be somebody else's words"
-        elif len(flat) > MOST:
-            doubt = "it is long for one thing to remember"
-        elif level == DOUBTED:
-            doubt = "it may have been pasted"
+        whole = len(flat) <= MOST
+        doubts = (
+            (hidden and _HIDDEN.search(quote), "something in it was hidden"),
+            (long, "it stands in a long text"),
+            (level == PASSED, "it may be somebody else's words"),
+            (not whole, "it is long for one thing to remember"),
+            (level == DOUBTED, "it may have been pasted"),
+        )
+        doubt = next((why for doubted, why in doubts if doubted), "")
+        passed = level == PASSED or not whole
         bullet = bool(_LISTED.search(text, max(0, start - BULLET), start))
         yield Sentence(
             flat, fold(flat), quote, doubt, passed, start >= marks.later, bullet, _own(marks, text, start, end)
