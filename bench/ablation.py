@@ -48,7 +48,6 @@ LEARNING: dict[str, tuple[str, Any]] = {
     ),
     "conditions": ("store.learning.rules.requests._condition", lambda folded, marker: len(folded)),
     "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, parts, clause: 0),
-    "past of the person": ("store.learning.rules.requests._past", lambda sentence, marker: False),
     "reported speech": ("store.learning.rules.clauses.reported", lambda folded, end: False),
     "forms of verbs": ("store.learning.rules.imperatives._forms", lambda name: [(re.compile(".*"), True)]),
     "what goes wrong": ("store.learning.rules.imperatives.goes_wrong", lambda folded: False),

@@ -44,29 +44,25 @@ def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[in
 
 def _beside(
     turn: Sequence[Sentence], number: int, marker: Marker, taken: set[int], colon: int, end: int
-) -> Iterator[tuple[int, int, int]]:
-    """Yield what a marker points at: the rest of its sentence, the next sentences, or the one before."""
+) -> list[tuple[int, int, int]]:
+    """Return what a marker points at: the rest of its sentence, the next sentences, or the one before."""
     sentence, kind = turn[number], marker.kind
     part = clauses.clauses(sentence.folded)[marker.clause]
     back = bool(pattern("back").search(sentence.folded[marker.start : marker.end]))
     after = colon or (part.end + 1 if part.mark else end), end
     before = 0, part.start if kind in ("lasts", "hints") else marker.start
     full = _tells if kind == "hints" and not colon else _full
+    behind = [(number, *after)] if full(sentence, *after) else []
+    ahead = [(number, *before)] if full(sentence, *before) else []
     following = list(_following(turn, number + 1, taken, marker))
-    if full(sentence, *after) and not back:
-        yield number, *after
-    elif full(sentence, *before):
-        yield number, *before
-    elif following and not back and kind != "lasts":
-        yield from following
-    elif number and _usable(turn, number - 1, taken, marker):
-        yield number - 1, 0, len(turn[number - 1].text)
-    elif full(sentence, *after):
-        yield number, *after
-    elif following:
-        yield from following
-    elif kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken:
-        yield number, 0, len(sentence.text)  # keep the request itself: what it refers to is not in the turn
+    usable = number and _usable(turn, number - 1, taken, marker)
+    previous = [(number - 1, 0, len(turn[number - 1].text))] if usable else []
+    # the request itself is kept where what it refers to is not in the turn
+    alone = kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken
+    itself = [(number, 0, len(sentence.text))] if alone else []
+    backwards = [ahead, previous, behind, following, itself]
+    forwards = [behind, ahead, *([] if kind == "lasts" else [following]), *backwards]
+    return next(filter(None, backwards if back else forwards), [])
 
 
 def stated(sentence: Sentence, start: int = 0, end: int | None = None) -> bool:
@@ -118,18 +114,13 @@ def _following(
             yield place, 0, len(turn[place].text)
 
 
-def split_list(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterator[Span]:
-    """Yield (start, end) of each thing that a part of a sentence says."""
+def split_list(sentence: Sentence, start: int, end: int, marker: Marker) -> list[Span]:
+    """Return (start, end) of each thing that a part of a sentence says."""
     folded = sentence.folded
     start, end = _trimmed(folded, start, end)
-    spans = [(start, end)]
-    if len(folded) <= MOST and marker.kind not in STATED:
-        inner = start
-        if marker.start <= start < marker.end:
-            inner, _ = _trimmed(folded, marker.end, end)
-        spans = _several(folded, inner, end)
-        spans = spans if len(spans) > 1 else [(start, end)]
-    yield from (_trimmed(folded, *span) for span in spans[:ITEMS])
+    inner = _trimmed(folded, marker.end, end)[0] if marker.start <= start < marker.end else start
+    listed = _several(folded, inner, end) if len(folded) <= MOST and marker.kind not in STATED else []
+    return [_trimmed(folded, *span) for span in (listed if len(listed) > 1 else [(start, end)])[:ITEMS]]
 
 
 def _several(folded: str, start: int, end: int) -> list[Span]:

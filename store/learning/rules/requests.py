@@ -60,9 +60,9 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
             if under < start:  # kept whole with its condition, as a proposal
                 yield Request(where, under, end, marker.kind, False)
                 continue
-            sure = marker.kind == "asked" or (
-                marker.kind == "pointing" and (where, start) != (number, _behind(marker, sentence))
-            )
+            part = clauses.clauses(sentence.folded)[marker.clause]
+            loose = (where, start) == (number, part.end + 1) and part.mark not in clauses.COLONS
+            sure = marker.kind == "asked" or (marker.kind == "pointing" and not loose)
             for begin, last in split_list(turn[where], start, end, marker):
                 folded = turn[where].folded
                 if pattern("conditions").match(folded, begin, last) and "," not in folded[begin:last]:
@@ -78,12 +78,6 @@ def _condition(folded: str, marker: Marker) -> int:
             if pattern("conditions").match(folded, place, marker.start):
                 return place
     return len(folded)
-
-
-def _behind(marker: Marker, sentence: Sentence) -> int:
-    """Return where the text after the marker's clause begins if no colon announces it; -1 if one does."""
-    part = clauses.clauses(sentence.folded)[marker.clause]
-    return -1 if part.mark in clauses.COLONS else part.end + 1
 
 
 def _marker(sentence: Sentence) -> Marker | None:
@@ -114,20 +108,17 @@ def _found(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
 def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     """Return whether a sentence can be what its marker says."""
     folded, kind = sentence.folded, marker.kind
-    if kind in ASKS:
-        return bool(clauses.verb(folded[marker.end :])) if kind == "to_do" else not _past(sentence, marker)
+    if kind == "to_do":
+        return clauses.verb(folded[marker.end :])
+    if kind in ASKS:  # "tomé nota", "anoté" is no request
+        return not sign("own_past").match(sentence.text.lower(), marker.start)
     if kind == "lasting":
         return _rule(sentence, marker, parts)
     if kind == "announces":
-        return _announced(sentence, marker, parts)
+        return stated(sentence, marker.end) or stated(sentence, 0, marker.start)
     if kind == "hints":
         return bool(clauses.behind_colon(folded, parts, marker.clause)) or not statements.asks(folded)
     return kind == "lasts" or _states(sentence, marker, parts)
-
-
-def _past(sentence: Sentence, marker: Marker) -> bool:
-    """Return whether what looks like a request is the person's own past action: "tomé nota", "anoté"."""
-    return bool(sign("own_past").match(sentence.text.lower(), marker.start))
 
 
 def _rule(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -135,16 +126,9 @@ def _rule(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     folded = sentence.folded
     if sign("depends").match(folded, marker.start, marker.end):  # what to do in that case must follow
         main = [part.of(folded).strip() for part in parts[marker.clause + 1 :]]
-        return any(clauses.ordered(clause) or _bare(clause) for clause in main)
+        tells = ("subject", "asking", "finite")  # how no imperative begins
+        return any(clauses.ordered(one) or not any(pattern(name).match(one) for name in tells) for one in main)
     return not imperatives.goes_wrong(folded[marker.end :].strip(TRIM))
-
-
-def _announced(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
-    """Return whether there is something to know beside the words that announce it."""
-    folded, part = sentence.folded, parts[marker.clause]
-    if part.mark:
-        return bool(folded[part.end :].strip(TRIM))
-    return stated(sentence, marker.end) or stated(sentence, 0, marker.start)
 
 
 def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -174,8 +158,3 @@ def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
 def _firm(text: str) -> bool:
     """Return whether a text contains a name, a figure or something in quotation marks."""
     return bool(FIGURE.search(text) or NAME.search(text) or '"' in text)
-
-
-def _bare(rest: str) -> bool:
-    """Return whether words may begin with an imperative: not with a subject, a question or a finite verb."""
-    return not any(pattern(name).match(rest) for name in ("subject", "asking", "finite"))
