@@ -27,7 +27,7 @@ from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
 from store.learning.rule_pass import QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, against, compared, share
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, compared, share
 from store.learning.rules.requests import REVISES
 from store.llm import model_selection
 from store.llm.structured_output import ModelSession
@@ -182,7 +182,7 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
             continue
         if any(found.quote == one.found.quote for one in decided):
             continue  # already proposed as a decision
-        if verdict != CONFIRM and not any(_same(found.text, text) for _, text in known):
+        if verdict != CONFIRM and not _told(found.text, [text for _, text in known]):
             planned.append(LearningAction("add", found, None, found.why))
     return planned
 
@@ -252,27 +252,18 @@ def _decided(planned: Sequence[LearningAction]) -> str:
 
 
 def _told(text: str, others: Sequence[str]) -> bool:
-    """Return whether another text says the same, in other words too."""
-    from rapidfuzz.fuzz import token_set_ratio
+    """Return whether one of the other texts says the same of the same subject, maybe in another order."""
+    from rapidfuzz.fuzz import token_sort_ratio
     from rapidfuzz.process import extract as nearest
 
-    near = nearest(text, others, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
-    return any(_same(text, other) or _reworded(text, other) for other, *_ in near)
+    near = nearest(text, others, scorer=token_sort_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+    return any(_same(text, other, score / 100) for other, score, _ in near)
 
 
-def _same(one: str, other: str) -> bool:
-    """Return whether two texts have the same meaning and the same subject, and are similar by letters."""
-    from rapidfuzz.fuzz import ratio
-
+def _same(one: str, other: str, likeness: float) -> bool:
+    """Return whether two texts that are so similar by letters (0 to 1) have the same meaning and the same subject."""
     first, second = map(contradiction.taken_apart, (one, other))
-    likeness = ratio(normal(one), normal(other)) / 100
-    return contradiction.compare(first, second, likeness) in (contradiction.SAME, contradiction.ALIKE)
-
-
-def _reworded(one: str, other: str) -> bool:
-    """Return whether two texts have the same words in other forms or places, with all names in the same order."""
-    words, others = ComparedText(one), ComparedText(other)
-    alike = share(words, others) == share(others, words) == 1 and not against(words, others)
+    alike = contradiction.compare(first, second, likeness) in (contradiction.SAME, contradiction.ALIKE)
     return alike and _names(one, other) == _names(other, one)
 
 

@@ -8,6 +8,7 @@ cached.
 
 import os
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -42,14 +43,14 @@ class Trigger(NamedTuple):
 @cache
 def pattern(name: str) -> re.Pattern[str]:
     """Return the pattern of that name in [patterns]; it ends at the end of a word. Raise KeyError."""
-    return _compiled(one for language in LANGUAGES for one in _filled(language, _read(language)["patterns"][name]))
+    every = [one for language, table in _tables("patterns") for one in _filled(language, table[name])]
+    return re.compile(f"{_any(every)}(?!(?<=\\w)\\w)")
 
 
 def either(name: str) -> str:
     """Return the alternatives of that name in [signs], of both languages, to be inserted into a pattern. Raise
     KeyError."""
-    every = [one for language in LANGUAGES for one in _read(language)["signs"][name]]
-    return f"(?:{'|'.join(every)})"
+    return _any(one for _, table in _tables("signs") for one in table[name])
 
 
 @cache
@@ -60,14 +61,13 @@ def sign(name: str) -> re.Pattern[str]:
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return the words of that name in [words]. Raise KeyError."""
-    return frozenset(word for language in LANGUAGES for word in _read(language)["words"].get(name, "").split())
+    """Return the words of that name in [words]."""
+    return frozenset(word for _, table in _tables("words") for word in table.get(name, "").split())
 
 
-@cache
 def verbs(name: str) -> list[tuple[str, str]]:
-    """Return the (form, verdict) pairs of that name in [verbs], of all languages that have it."""
-    return [(form, says) for language in LANGUAGES for form, says in _read(language).get("verbs", {}).get(name, ())]
+    """Return the (form, verdict) pairs of that name in [verbs]."""
+    return [(form, says) for _, table in _tables("verbs") for form, says in table.get(name, ())]
 
 
 @cache
@@ -76,36 +76,33 @@ def triggers(name: str) -> tuple[Trigger, ...]:
     return tuple(
         Trigger(
             one["domain"],
-            _begins(_filled(language, one["phrases"])),
-            _begins(_filled(language, one["unless"])) if "unless" in one else None,
+            re.compile(_any(_filled(language, one["phrases"]))),
+            re.compile(_any(_filled(language, one["unless"]))) if "unless" in one else None,
             one.get("sure", ""),
         )
-        for language in LANGUAGES
-        for one in _read(language)[name]
+        for language, listed in _tables(name)
+        for one in listed
     )
 
 
-def _read(language: str) -> dict[str, Any]:
-    return whole_file(FOLDER, language)
+def _tables(name: str) -> list[tuple[str, Any]]:
+    """Return (language, the table of that name) of each language."""
+    return [(language, whole_file(FOLDER, language)[name]) for language in LANGUAGES]
 
 
-def _compiled(phrases: Any) -> re.Pattern[str]:
-    return re.compile(f"(?:{'|'.join(phrases)})(?!(?<=\\w)\\w)")
+def _any(phrases: Iterable[str]) -> str:
+    return f"(?:{'|'.join(phrases)})"
 
 
-def _begins(phrases: list[str]) -> re.Pattern[str]:
-    return re.compile(f"(?:{'|'.join(phrases)})")
-
-
-def _filled(language: str, phrases: list[str]) -> list[str]:
+def _filled(language: str, phrases: Sequence[str]) -> list[str]:
     """Return phrases with their parts inserted, and with variants for typos."""
     return [_SLIPS.sub(lambda word: slips(word[1]), _with_parts(language, phrase)) for phrase in phrases]
 
 
 @cache
 def _part(language: str, name: str) -> str:
-    part = _read(language)["parts"][name]
-    return f"(?:{_with_parts(language, part if isinstance(part, str) else '|'.join(part))})"
+    part = whole_file(FOLDER, language)["parts"][name]
+    return _with_parts(language, _any([part] if isinstance(part, str) else part))
 
 
 def _with_parts(language: str, phrase: str) -> str:

@@ -8,7 +8,7 @@ become a proposal.
 import re
 from collections.abc import Sequence
 
-from store.learning.grammar import WINDOW, pattern, sign, words
+from store.learning.grammar import pattern, sign, words
 from store.learning.rules.clauses import begins
 from store.learning.rules.forms import form
 from store.learning.rules.sentences import Sentence, fold
@@ -39,11 +39,8 @@ class ComparedText:
 
 
 def compared(sentence: Sentence) -> ComparedText:
-    """Return what a sentence says, without filler words and without a request to remember it."""
-    folded = sentence.folded
-    start = begins(folded)
-    asked = pattern("asked").match(folded, start, start + WINDOW)
-    return ComparedText(folded[asked.end() if asked else start :])
+    """Return what a sentence says, without filler words."""
+    return ComparedText(sentence.folded[begins(sentence.folded) :])
 
 
 def judge(one: ComparedText, fact: ComparedText) -> str:
