@@ -12,7 +12,6 @@ from store.learning.rules import clauses, imperatives, statements
 from store.learning.rules.sentences import WORDS, Sentence
 from store.learning.rules.statements import states
 
-SHORT = 3  # most words of a question for acknowledgement, "got it?"
 REST = 9  # most words of a possible marker
 NOT_LASTING = ("once", "unsure", "hedged", "unhinted", "passing")
 _QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
@@ -32,9 +31,9 @@ def unmarked(turn: Sequence[Sentence]) -> list[tuple[int, int]]:
         if _others(sentence, rest):
             return []
         if asks or statements.requests(rest) or pattern("orders_now").match(rest):
-            if not points and not (asks and len(sentence.folded.split()) <= SHORT):
+            if not points:
                 return []
-            marked = marked or points
+            marked = True
         elif told := _told(sentence, rest):
             found.append((number, start))
             marked = marked or not all(told)
