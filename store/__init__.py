@@ -146,11 +146,10 @@ FOR_THE_APPLICATION = {
         "store.conversations.extraction_queue": "EXTRACTION_ATTEMPTS=ATTEMPTS extraction_queue=",
         "store.ingest.discard": "kept_lines=kept",
         "store.ingest.parsed_line": "LONGEST_LINE=LONGEST",
-        "store.learning.context_ranking": "rank_before_context=before_a_context",
         "store.learning.model_due": "model_due=",
         "store.learning.model_pass": "ModelPassResult model_pass=",
         "store.learning.rule_pass": "RulePassResult rule_pass=",
-        "store.learning.summarizers": "summarizers=",
+        "store.learning.summarizers": "rank_before_context=before_a_context summarizers=",
     },
     "what waits for a person": {
         "store.inbox.decision_conflicts": "find_decision_matches=find_matches",

@@ -385,14 +385,14 @@ from store.learning import (
     rule_pass,
     summarizers,
 )
-from store.learning.context_ranking import (
-    before_a_context as rank_before_context,
-)
 from store.learning.model_pass import (
     ModelPassResult,
 )
 from store.learning.rule_pass import (
     RulePassResult,
+)
+from store.learning.summarizers import (
+    before_a_context as rank_before_context,
 )
 from store.librarian.answer import (
     Answer as LibrarianAnswer,

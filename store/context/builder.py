@@ -84,7 +84,7 @@ class Contexts:
         """Return the context for a question in a session (the newest, unless named). Without a question it is the last
         thing that the person said in the session, or for which an agent was sent a context.
 
-        `rank` reorders the facts related to the question (`store.learning.context_ranking`).
+        `rank` reorders the facts related to the question (`store.learning.summarizers`).
 
         `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Takes some 30
         ms, and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` records

@@ -88,7 +88,8 @@ def is_own(turn: Turn) -> bool:
 
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
-        if old := _taken_back(database, found):
+        takes_back = pattern("reverses").match(fold(found.text))
+        if takes_back and (old := decision_conflicts.named(database, found.text)):
             draft = DecisionDraft(found.text, (old.chosen,))
             yield LearningAction("add", found, None, f"it takes back {old.citation}", False, draft, old)
             continue
@@ -104,11 +105,6 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
             yield LearningAction("correct", found, alike[0], f"it is much like {cite('fact', alike[0])}")
         else:
             yield LearningAction("add", found, None, found.why, found.explicit)
-
-
-def _taken_back(database: Database, found: ExtractedFact) -> Decision | None:
-    """Return the decision that the person takes back with these words."""
-    return decision_conflicts.named(database, found.text) if pattern("reverses").match(fold(found.text)) else None
 
 
 def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:

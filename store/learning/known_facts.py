@@ -24,16 +24,11 @@ def near(database: Database, text: str) -> list[KnownFact]:
 
 
 def best_verdict(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, int | None]:
-    """Return (verdict, fact id) of a sentence on the known facts: the first that it confirms, else the first it
-    concerns."""
-    best: tuple[str, int | None] = (NONE, None)
-    for number, text in known:
-        verdict = reconfirm_rules.judge(words, ComparedText(text))
-        if verdict == CONFIRM:
-            return verdict, number
-        if verdict != NONE and (best[0] == NONE or (best[0], verdict) == (PROPOSE, SUPERSEDE)):
-            best = verdict, number
-    return best
+    """Return (verdict, fact id) of a sentence on the known facts: the first that it confirms, else the first
+    that it speaks against, else the first it concerns."""
+    verdicts = [(reconfirm_rules.judge(words, ComparedText(text)), number) for number, text in known]
+    ordered = (found for wanted in (CONFIRM, SUPERSEDE, PROPOSE) for found in verdicts if found[0] == wanted)
+    return next(ordered, (NONE, None))
 
 
 def still_holds(text: str, known: Sequence[KnownFact]) -> int | None:

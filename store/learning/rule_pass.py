@@ -44,18 +44,17 @@ def run(
     memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False
 ) -> RulePassResult:
     """Read waiting turns until none is due, `seconds` have passed, or `cancelled` returns True. Raise StorageError."""
-    database = memory.database
-    if database.read_only or not memory.config["enabled"] or not extraction_queue.due(database, memory.now):
-        return RulePassResult(left=_left(memory))
-    lease = Lease(database, LEASE)
-    if not lease.take():
-        return RulePassResult(left=_left(memory), busy=True)
-    until = None if seconds is None else time.monotonic() + seconds
+    database, until = memory.database, None if seconds is None else time.monotonic() + seconds
 
     def ends() -> bool:
         return cancelled() or (until is not None and time.monotonic() >= until)
 
+    lease = Lease(database, LEASE)
     reading = _Reading(memory, lease)
+    if database.read_only or not memory.config["enabled"] or not extraction_queue.due(database, memory.now):
+        return reading.result()
+    if not lease.take():
+        return reading.result(busy=True)
     try:
         while not ends() and reading.some(ends):
             pass
@@ -169,13 +168,10 @@ class _Reading(QueueReader):
         return self._last[1]
 
     def result(self, busy: bool = False) -> RulePassResult:
-        return RulePassResult(self._read, self._learned, self._failed, _left(self._memory), busy)
+        left = extraction_queue.counts(self._memory.database)[0]
+        return RulePassResult(self._read, self._learned, self._failed, left, busy)
 
 
 def is_unchanged(write: Transaction, turn: Turn) -> bool:
     """Return whether a turn's text is still what was read; it may have been purged or redacted since."""
     return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
-
-
-def _left(memory: Memory) -> int:
-    return extraction_queue.counts(memory.database)[0]

@@ -1,4 +1,5 @@
-"""Summaries by a model (of turns, of several facts, a conversation's name), or by rule where there is no model.
+"""Summaries by a model (of turns, of several facts, a conversation's name) and the order of the facts in a context; by
+rule, or by the search, where there is no model.
 
 Summaries of turns are made once, in the background, so the model is asked first. For the others a person waits: the
 model is asked only with `agent.mode = smart`, and for a limited time.
@@ -7,7 +8,7 @@ model is asked only with `agent.mode = smart`, and for a limited time.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,7 @@ from store.memory import Memory
 
 if TYPE_CHECKING:
     from store.base.models import Turn
+    from store.context.selection import Rank
     from store.conversations.summaries import Summarise
 
 MOST = 8  # summaries of one run by the model; the rule makes the rest
@@ -84,6 +86,19 @@ def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
             return consolidate.answer(model, texts).sentence
 
         yield summarize_facts
+
+
+@contextmanager
+def before_a_context(memory: Memory) -> "Iterator[Rank | None]":
+    """Yield the `rank` argument for `memory.context`: a function that asks the model; None where the search alone
+    ranks."""
+    with before_an_answer(memory) as model:
+        if model is None:
+            yield None
+            return
+        from store.learning.tasks import rank_facts
+
+        yield partial(rank_facts.answer, model)
 
 
 def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:

@@ -111,11 +111,6 @@ def whole(kind: str, folded: str, part: Clause) -> bool:
     )
 
 
-def empty(folded: str, part: Clause) -> bool:
-    """Return whether a clause has only filler words."""
-    return not folded[starts(folded, part.start, part.end)[-1] : part.end].strip(" .!")
-
-
 def reported(folded: str, end: int) -> bool:
     """Return whether the text before `end` attributes what follows to somebody else, or supposes it."""
     return bool(leading("supposes", folded) or leading("reports", folded[max(0, end - WINDOW) : end]))

@@ -14,6 +14,9 @@ from store.text.folding import fold
 SURE, PERHAPS, NO = True, None, False
 INFINITIVE = r"\w{2,}[aei]r(?:se|me|te|nos|l[aeo]s?)?"
 CLITIC = r"(?:me|te|nos|se|l[aeo]s?){1,2}"
+ENDINGS = {"ar": ("a", "e", "en"), "er": ("e", "a", "an"), "ir": ("i", "e", "a", "an")}
+HARD = {"c": "qu", "g": "gu", "z": "c"}  # how the last letter of a stem is written before an e
+_SOFT = re.compile("[cgz]$")
 _PART = re.compile(r"<(\w+)>")
 
 
@@ -21,14 +24,9 @@ _PART = re.compile(r"<(\w+)>")
 def _imperatives() -> frozenset[str]:
     """Return imperatives of vos, tú, usted and ustedes, folded, of verbs used with an assistant."""
     made = set(words("given"))
-    for stem in words("ar"):
-        made |= {stem + end for end in ("a", "e", "en")}
-        made.add(re.sub("(?:c|g|z)$", lambda last: {"c": "qu", "g": "gu", "z": "c"}[last[0]], stem) + "e")
-    for stem in words("er"):
-        made |= {stem + end for end in ("e", "a", "an")}
-    for stem in words("ir"):
-        made |= {stem + end for end in ("i", "e", "a", "an")}
-    return frozenset(made)
+    for kind, ends in ENDINGS.items():
+        made |= {stem + end for stem in words(kind) for end in ends}
+    return frozenset(made | {_SOFT.sub(lambda last: HARD[last[0]], stem) + "e" for stem in words("ar")})
 
 
 @cache

@@ -39,17 +39,11 @@ class QuotedSpans:
     def __init__(self, text: str) -> None:
         self.own = bytearray([OWN]) * len(text)
         self.later = len(text)
-        ending: dict[int, int] = {}  # level → where text of it that reaches the end begins
-        for start, end, level in (*_spans(text), *self._lines(text)):
-            if end == len(text):
-                ending[level] = min(start, ending.get(level, end))
-            else:
-                self._lower(start, end, level)
-        for level, start in ending.items():
-            self._lower(start, len(text), level)
-
-    def _lower(self, start: int, end: int, level: int) -> None:
-        self.own[start:end] = self.own[start:end].translate(_LOWERED[level])
+        parts = [*_spans(text), *self._lines(text)]
+        ending = [part for part in parts if part[1] == len(text)]
+        first = {level: (start, end, level) for start, end, level in sorted(ending, reverse=True)}
+        for start, end, level in (*(part for part in parts if part[1] < len(text)), *first.values()):
+            self.own[start:end] = self.own[start:end].translate(_LOWERED[level])
 
     def _lines(self, text: str) -> Iterator[Part]:
         """Yield lines by their form, and what they announce."""

@@ -47,15 +47,16 @@ def judge(one: ComparedText, fact: ComparedText) -> str:
     """Return what a text does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or `none`."""
     if not fact.words or not one.words:
         return NONE
-    if same(one, fact):
-        return CONFIRM
+    if len(one.every) == len(fact.every) and all(map(_alike, one.every, fact.every)):
+        return CONFIRM  # word by word, apart from articles, a plural, and exchanged letters
     common = share(one, fact)
-    if common < TOUCHED or common * len(fact.words) < 2 or _supposed(one, fact):
+    supposed = sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text)
+    if common < TOUCHED or common * len(fact.words) < 2 or supposed:
         return NONE
     if against(one, fact):
         return SUPERSEDE
     if len(one.words) == len(fact.words):
-        differing = sum(not _alike(*pair) for pair in zip(one.words, fact.words, strict=True))
+        differing = sum(not alike for alike in map(_alike, one.words, fact.words))
         if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
             return SUPERSEDE
     return PROPOSE if common >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
@@ -73,13 +74,6 @@ def goes_on(text: str, fact: ComparedText) -> bool:
     if against(rest, fact) or sign("hypothetical").search(rest.text):
         return False
     return bool(telling) and all(any(_alike(word, other) for other in fact.words) for word in telling)
-
-
-def same(one: ComparedText, fact: ComparedText) -> bool:
-    """Return whether two texts say the same, word by word, apart from articles, a plural, and exchanged letters."""
-    if len(one.every) != len(fact.every):
-        return False
-    return all(_alike(*pair) for pair in zip(one.every, fact.every, strict=True))
 
 
 def against(one: ComparedText, fact: ComparedText) -> bool:
@@ -106,11 +100,6 @@ def same_word(one: str, other: str) -> bool:
         return True
     common = shared_start(one, other)
     return common >= LONGEST_KIN and common >= 0.6 * min(len(one), len(other)) and not _numbers([one, other])
-
-
-def _supposed(one: ComparedText, fact: ComparedText) -> bool:
-    """Return whether a text only supposes what a fact states."""
-    return bool(sign("hypothetical").match(one.text) and not sign("hypothetical").match(fact.text))
 
 
 def _alike(one: str, other: str) -> bool:

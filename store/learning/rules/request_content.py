@@ -83,9 +83,9 @@ def _behind_words(folded: str, marker: Marker) -> int:
 def _full(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence has content to keep."""
     rest = sentence.folded[start:end].strip(TRIM)
-    return len(rest.split()) >= WORDS and not all(
-        clauses.empty(rest, part) or clauses.whole("lasts", rest, part) for part in clauses.clauses(rest)
-    )
+    parts = [part for part in clauses.clauses(rest) if not clauses.whole("lasts", rest, part)]
+    told = any(rest[clauses.starts(rest, part.start, part.end)[-1] : part.end].strip(" .!") for part in parts)
+    return told and len(rest.split()) >= WORDS
 
 
 def _tells(sentence: Sentence, start: int, end: int) -> bool:

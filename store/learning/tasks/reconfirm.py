@@ -54,16 +54,15 @@ def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> 
     question = labelled("message", " ".join(harmless(message).split()))
     listed = numbered([text for _, text in facts])
     form = model.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
+    named = [one for one in form.answers if 0 < one.fact <= len(facts) and one.says in ("again", "against")]
     found: dict[int, str] = {}
-    for one in form.answers:
-        if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
-            number, text = facts[one.fact - 1]
-            verdict = _held(one.says, fold(message), ComparedText(text))
-            if verdict != NONE:
-                found.setdefault(number, verdict)
-    named = sum(one.says in ("again", "against") for one in form.answers)
-    if len(found) < named:
-        model.drop(TASK, f"{named - len(found)} of {named} do not rest on what was said.")
+    for one in named:
+        number, text = facts[one.fact - 1]
+        verdict = _held(one.says, fold(message), ComparedText(text))
+        if verdict != NONE:
+            found.setdefault(number, verdict)
+    if len(found) < len(named):
+        model.drop(TASK, f"{len(named) - len(found)} of {len(named)} do not rest on what was said.")
     return Verdicts(found, model.name)
 
 

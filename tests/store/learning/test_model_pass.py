@@ -20,7 +20,6 @@ from store.database.lease import Lease
 from store.doors.trust import unconfirmed
 from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
-from store.learning.context_ranking import before_a_context
 from store.learning.model_pass import ModelPassResult
 from store.llm import circuit_breaker, usage_stats
 from store.llm.clients import chat_client
@@ -633,7 +632,7 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
     searched = memory.context("¿Qué sabemos de Jenkins?")
     memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
     mind.raw, server.fault = json.dumps({"order": [3, 4, 0]}), fault
-    with before_a_context(memory) as rank:
+    with summarizers.before_a_context(memory) as rank:
         built = memory.context("¿Qué sabemos de Jenkins?", rank=rank)
     assert bool(server.asked) is asks
     before, after = [[one.fact.id for one in each.considered] for each in (searched, built)]
