@@ -8,8 +8,6 @@ from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.rules import clauses, statements
 from store.learning.rules.clauses import TRIM, Marker
 from store.learning.rules.sentences import MOST, WORDS, Sentence
-from store.learning.rules.statements import FIGURE, NAME
-from store.text.small_talk import small_talk
 
 LONG = 3  # least words of a clause by itself
 ITEMS = 12  # most items of one list
@@ -58,7 +56,7 @@ def _beside(
     usable = number and _usable(turn, number - 1, taken, marker)
     previous = [(number - 1, 0, len(turn[number - 1].text))] if usable else []
     # the request itself is kept where what it refers to is not in the turn
-    alone = kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken
+    alone = kind == "pointing" and number - 1 not in taken
     itself = [(number, 0, len(sentence.text))] if alone else []
     backwards = [ahead, previous, behind, following, itself]
     forwards = [behind, ahead, *([] if kind == "lasts" else [following]), *backwards]
@@ -66,12 +64,9 @@ def _beside(
 
 
 def stated(sentence: Sentence, start: int = 0, end: int | None = None) -> bool:
-    """Return whether a part of a sentence may be a statement: with a verb, a name or a figure, and nothing to be done
-    now."""
-    rest, text = sentence.folded[start:end].strip(TRIM), sentence.text[start:end].strip(TRIM)
-    if statements.asks(rest) or small_talk(text):
-        return False
-    return clauses.verb(rest) or bool(FIGURE.search(rest) or NAME.search(text))
+    """Return whether a part of a sentence may be a statement: with a verb, and nothing to be done now."""
+    rest = sentence.folded[start:end].strip(TRIM)
+    return clauses.verb(rest) and not statements.asks(rest)
 
 
 def _behind_words(folded: str, marker: Marker) -> int:

@@ -113,22 +113,12 @@ def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     if kind in ASKS:  # "tomé nota", "anoté" is no request
         return not sign("own_past").match(sentence.text.lower(), marker.start)
     if kind == "lasting":
-        return _rule(sentence, marker, parts)
+        return not imperatives.goes_wrong(folded[marker.end :].strip(TRIM))
     if kind == "announces":
         return stated(sentence, marker.end) or stated(sentence, 0, marker.start)
     if kind == "hints":
         return bool(clauses.behind_colon(folded, parts, marker.clause)) or not statements.asks(folded)
     return kind == "lasts" or _states(sentence, marker, parts)
-
-
-def _rule(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
-    """Return whether a sentence sets a rule."""
-    folded = sentence.folded
-    if sign("depends").match(folded, marker.start, marker.end):  # what to do in that case must follow
-        main = [part.of(folded).strip() for part in parts[marker.clause + 1 :]]
-        tells = ("subject", "asking", "finite")  # how no imperative begins
-        return any(clauses.ordered(one) or not any(pattern(name).match(one) for name in tells) for one in main)
-    return not imperatives.goes_wrong(folded[marker.end :].strip(TRIM))
 
 
 def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
@@ -148,11 +138,8 @@ def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
         return _firm(text) or not statements.refused(rest)
     if kind == "corrects" or colon:
         return stated(sentence, start)
-    to_be = bool(pattern("to_be").search(folded))
-    if statements.refused(rest) and not to_be:
-        return False
     own = states(rest, text) or bool(pattern("confirmed").match(rest))
-    return _firm(text) or (own and to_be) if kind == "denies" else own
+    return _firm(text) or (own and bool(pattern("to_be").search(folded))) if kind == "denies" else own
 
 
 def _firm(text: str) -> bool:
