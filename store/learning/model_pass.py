@@ -18,7 +18,7 @@ from store.conversations.extraction_queue import QueueEntry
 from store.conversations.rule_summary import decides
 from store.database.database import Database
 from store.database.erasure.tombstones import normal
-from store.database.lease import Lease, LeaseLost
+from store.database.lease import LeaseLost
 from store.database.values import Verbatim
 from store.learning import known_facts
 from store.learning.actions import LearningAction, apply_actions, as_found, disagrees, is_own, repeats
@@ -37,7 +37,6 @@ from store.text.tokens import WORD
 
 if TYPE_CHECKING:
     from store.base.models import Turn
-    from store.llm.clients.chat_client import ChatClient
 
 LEASE = "model"
 MOST = 30  # most proposals of one run
@@ -75,33 +74,24 @@ def run(
 ) -> ModelPassResult:
     """Let the model read waiting turns, until none is due, `entries` were read, or `cancelled` returns True. Does
     nothing without a model, or where another process runs it. Raise StorageError."""
-    lease = Lease(memory.database, LEASE)
-    reading = _Reading(memory, lease, cancelled)
-    if not due(memory) or not lease.take():
-        return reading.result()
-    try:
-        chat = model_selection.found(memory.config, cancelled=reading.ends)
-        if chat is None:
-            return reading.result()
-        with closing(chat):
-            return reading.all(chat, entries)
-    except LeaseLost:
-        return reading.result()
-    finally:
-        lease.release()
+    reading = _Reading(memory, cancelled, entries)
+    if due(memory):
+        reading.holding(reading.all)
+    return reading.result()
 
 
 class _Reading(QueueReader):
-    """One run."""
+    """One run: at most `most` entries."""
 
-    def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool]) -> None:
-        super().__init__(memory, lease)
+    def __init__(self, memory: Memory, cancelled: Callable[[], bool], most: int | None) -> None:
+        super().__init__(memory, LEASE)
         self._cancelled = cancelled
-        self._lost = False
+        self._most = most
+        self._lost = self._broken_off = False
         self._asked = list[int]()
-        self._name = ""
+        self._name = self._trouble = ""
 
-    def ends(self) -> bool:
+    def _ends(self) -> bool:
         """Return whether to stop, and renew the lease; called twenty times a second while the model runs."""
         try:
             self._renew()
@@ -109,31 +99,42 @@ class _Reading(QueueReader):
             self._lost = True
         return self._lost or self._cancelled()
 
-    def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
-        """Read entries one by one, at most `most`."""
+    def all(self) -> None:
+        """Read entries one by one."""
         memory = self._memory
-        self._name = chat.name
-        model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
-        while not self.ends() and due(memory) and len(self._asked) < MOST and self._read + self._failed != most:
-            with self._writing() as write:
-                entry = next(iter(extraction_queue.take(write, 1, model=True)), None)
-            if entry is None:
-                break
-            try:
-                self._one(model, entry)
-            except LeaseLost:
-                raise
-            except ModelFailed as failed:
-                if failed.kind == "stopped":
-                    self._give_back(entry, 0)
-                    return self.result(broken_off=True)
-                if failed.kind in (*PASSING, *LATER):
-                    self._give_back(entry, extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0)
-                    return self.result(str(failed))
-                self._fail(entry, failed)
-            except Exception as error:  # a turn that fails must not block the others
-                self._fail(entry, error)
-        return self.result()
+        chat = model_selection.found(memory.config, cancelled=self._ends)
+        if chat is None:
+            return
+        with closing(chat):
+            self._name = chat.name
+            model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
+            while not self._ends() and due(memory) and len(self._asked) < MOST and self._tried(model):
+                pass
+
+    def _tried(self, model: ModelSession) -> bool:
+        """Read one entry; return whether to go on."""
+        if self._read + self._failed == self._most:
+            return False
+        with self._writing() as write:
+            entry = next(iter(extraction_queue.take(write, 1, model=True)), None)
+        if entry is None:
+            return False
+        try:
+            self._one(model, entry)
+        except LeaseLost:
+            raise
+        except ModelFailed as failed:
+            if failed.kind in ("stopped", *PASSING, *LATER):
+                self._broken_off = failed.kind == "stopped"
+                self._trouble = "" if self._broken_off else str(failed)
+                later_ms = extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0
+                with self._memory.database.write("agent", "extraction") as write:
+                    extraction_queue.untouched(write, [entry], later_ms)
+                return False
+            self._fail(entry, failed)
+        except Exception as error:  # a turn that fails must not block the others
+            self._fail(entry, error)
+        return True
 
     def _one(self, model: ModelSession, entry: QueueEntry) -> None:
         """Read one entry and write the result in the transaction that removes it."""
@@ -156,13 +157,10 @@ class _Reading(QueueReader):
             elif extraction_queue.done(write, [entry]):
                 self._read += 1
 
-    def _give_back(self, entry: QueueEntry, later_ms: int) -> None:
-        with self._memory.database.write("agent", "extraction") as write:
-            extraction_queue.untouched(write, [entry], later_ms)
-
-    def result(self, trouble: str = "", broken_off: bool = False) -> ModelPassResult:
+    def result(self) -> ModelPassResult:
         left = extraction_queue.counts(self._memory.database, model=True)[0]
-        return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
+        asked = tuple(self._asked)
+        return ModelPassResult(self._read, asked, self._failed, left, self._name, self._trouble, self._broken_off)
 
 
 def added(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:

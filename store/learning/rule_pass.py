@@ -44,36 +44,34 @@ def run(
     memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False
 ) -> RulePassResult:
     """Read waiting turns until none is due, `seconds` have passed, or `cancelled` returns True. Raise StorageError."""
-    database, until = memory.database, None if seconds is None else time.monotonic() + seconds
-
-    def ends() -> bool:
-        return cancelled() or (until is not None and time.monotonic() >= until)
-
-    lease = Lease(database, LEASE)
-    reading = _Reading(memory, lease)
-    if database.read_only or not memory.config["enabled"] or not extraction_queue.due(database, memory.now):
-        return reading.result()
-    if not lease.take():
-        return reading.result(busy=True)
-    try:
-        while not ends() and reading.some(ends):
-            pass
-    except LeaseLost:
-        return reading.result(busy=True)
-    finally:
-        lease.release()
-    return reading.result()
+    until = None if seconds is None else time.monotonic() + seconds
+    reading = _Reading(memory, lambda: cancelled() or (until is not None and time.monotonic() >= until))
+    database = memory.database
+    due = not database.read_only and memory.config["enabled"] and extraction_queue.due(database, memory.now)
+    return reading.result(busy=bool(due) and not reading.holding(reading.all))
 
 
 class QueueReader:
     """Reads queue entries while holding a lease, and counts them."""
 
-    def __init__(self, memory: Memory, lease: Lease) -> None:
+    def __init__(self, memory: Memory, lease: str) -> None:
         self._memory = memory
-        self._lease = lease
+        self._lease = Lease(memory.database, lease)
         self._dismissed = DismissedTexts(memory.database)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
+
+    def holding(self, work: Callable[[], None]) -> bool:
+        """Do this work with the lease; return whether it was had to the end."""
+        if not self._lease.take():
+            return False
+        try:
+            work()
+        except LeaseLost:
+            return False
+        finally:
+            self._lease.release()
+        return True
 
     @contextmanager
     def _writing(self, actor: str = "agent") -> Iterator[Transaction]:
@@ -103,21 +101,27 @@ class QueueReader:
 class _Reading(QueueReader):
     """One run."""
 
-    def __init__(self, memory: Memory, lease: Lease) -> None:
-        super().__init__(memory, lease)
+    def __init__(self, memory: Memory, ends: Callable[[], bool]) -> None:
+        super().__init__(memory, LEASE)
+        self._ends = ends
         self._learned = LearningResult()
         self._last = (0, False)
         off = memory.config["agent.mode"] == "off"
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
 
-    def some(self, ends: Callable[[], bool]) -> bool:
+    def all(self) -> None:
+        """Read until nothing is due."""
+        while not self._ends() and self._some():
+            pass
+
+    def _some(self) -> bool:
         """Take and read the next entries; return whether to go on."""
         with self._writing() as write:
             entries = extraction_queue.take(write, BATCH)
         turns = {turn.id: turn for turn in self._memory.turns.many([entry.turn for entry in entries])}
         empty, untouched, nothing = list[tuple[QueueEntry, bool]](), list[QueueEntry](), LearningResult()
         for entry in entries:
-            if ends():
+            if self._ends():
                 untouched.append(entry)
                 continue
             self._renew()
