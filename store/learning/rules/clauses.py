@@ -4,6 +4,7 @@ Matched on folded text, within `WINDOW` letters of the beginning of each clause.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -81,15 +82,17 @@ def leading(kind: str, folded: str) -> re.Match[str] | None:
     return next(filter(None, (pattern(kind).match(folded, place) for place in places)), None)
 
 
-def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> Marker | None:
-    """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one."""
+def first(kind: str, folded: str, parts: Sequence[Clause], inside: bool = False, whole: bool = False) -> Marker | None:
+    """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one;
+    `whole`: that is all of its clause."""
     for number, part in enumerate(parts):
         places = starts(folded, part.start, part.end)
         if inside:
             for conjunction in list(sign("joins_requests").finditer(folded, part.start, part.end))[:LEADS]:
                 places += starts(folded, conjunction.end(), part.end)
         for place in places:
-            if match := pattern(kind).match(folded, place, place + WINDOW):
+            match = pattern(kind).match(folded, place, place + WINDOW)
+            if match and not (whole and folded[match.end() : part.end].strip(" .!")):
                 return Marker(kind, number, place, match.end())
     return None
 
@@ -101,14 +104,6 @@ def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
         if match := pattern(kind).search(folded[place : min(part.end, place + WINDOW)]):
             return Marker(kind, number, place + match.start(), place + match.end())
     return None
-
-
-def whole(kind: str, folded: str, part: Clause) -> bool:
-    """Return whether a clause is nothing but a marker of a kind."""
-    return any(
-        (match := pattern(kind).match(folded, place, part.end)) and not folded[match.end() : part.end].strip(" .!")
-        for place in starts(folded, part.start, part.end)
-    )
 
 
 def reported(folded: str, end: int) -> bool:
@@ -127,7 +122,7 @@ def heads(folded: str) -> bool:
     return (
         within("announces", text, parts) is not None
         or any(first(kind, text, parts, inside=True) for kind in HEADS)
-        or any(whole(kind, text, part) for kind in ("denies", "confirms", "lasts") for part in parts)
+        or any(first(kind, text, parts, whole=True) for kind in ("denies", "confirms", "lasts"))
     )
 
 

@@ -78,7 +78,7 @@ def _behind_words(folded: str, marker: Marker) -> int:
 def _full(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence has content to keep."""
     rest = sentence.folded[start:end].strip(TRIM)
-    parts = [part for part in clauses.clauses(rest) if not clauses.whole("lasts", rest, part)]
+    parts = [part for part in clauses.clauses(rest) if not clauses.first("lasts", rest, [part], whole=True)]
     told = any(rest[clauses.starts(rest, part.start, part.end)[-1] : part.end].strip(" .!") for part in parts)
     return told and len(rest.split()) >= WORDS
 

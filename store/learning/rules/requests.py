@@ -97,12 +97,9 @@ def _marker(sentence: Sentence) -> Marker | None:
 
 def _found(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
     """Return the first marker of a kind where that kind may stand."""
-    if kind == "lasts":
-        found = (number for number, part in enumerate(parts) if clauses.whole(kind, folded, part))
-        return next((Marker(kind, number, parts[number].start, parts[number].end) for number in found), None)
     if kind in ("announces", "hints"):
         return clauses.within(kind, folded, parts)
-    return clauses.first(kind, folded, parts, inside=kind in ASKS)
+    return clauses.first(kind, folded, parts, inside=kind in ASKS, whole=kind == "lasts")
 
 
 def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
