@@ -5,11 +5,10 @@ Matched on folded text, within `WINDOW` letters of the beginning of each clause.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.rules import statements
+from store.learning.rules.forms import form
 from store.text.language import language
 
 LEADS = 6  # most filler words before a marker, and most words that join two requests
@@ -58,15 +57,10 @@ def clauses(folded: str) -> list[Clause]:
     return found
 
 
-@cache
-def _lead() -> re.Pattern[str]:
-    return re.compile(rf"[\s¡!¿.,;*_\"'-]*{pattern('leads').pattern}(?![\w'])[\s,.:;!¡-]*")
-
-
 def starts(folded: str, start: int, end: int) -> list[int]:
     """Return where the content of a clause may begin: after none, one, … of its filler words."""
     found = [_SPACE.match(folded, start, end).end()]  # type: ignore[union-attr]
-    while len(found) <= LEADS and (lead := _lead().match(folded, found[-1], end)) and lead.end() > found[-1]:
+    while len(found) <= LEADS and (lead := form("lead").match(folded, found[-1], end)) and lead.end() > found[-1]:
         found.append(lead.end())
     return found
 
@@ -114,16 +108,7 @@ def reported(folded: str, end: int) -> bool:
 def heads(folded: str) -> bool:
     """Return whether a text before a colon announces the person's own words, to be remembered."""
     text = folded[-WINDOW:] + ":"
-    parts = clauses(text)
-    if reported(text, len(text)):
-        return False
-    if pattern("heralds").search(text) and not pattern("unheralded").search(text):
-        return True
-    return (
-        within("announces", text, parts) is not None
-        or any(first(kind, text, parts, inside=True) for kind in HEADS)
-        or any(first(kind, text, parts, whole=True) for kind in ("denies", "confirms", "lasts"))
-    )
+    return any(first(kind, text, clauses(text), inside=True) for kind in HEADS)
 
 
 def behind_colon(folded: str, parts: list[Clause], clause: int) -> int:
@@ -143,8 +128,3 @@ def verb(rest: str, strict: bool = False) -> bool:
     tongue = language(rest)
     tongues = [tongue] if tongue else [] if strict else ["es", "en"]
     return any(pattern(f"finite_{one}").search(rest) for one in tongues)
-
-
-def ordered(rest: str) -> bool:
-    """Return whether words order or forbid something."""
-    return statements.requests(rest) or bool(pattern("orders").match(rest))

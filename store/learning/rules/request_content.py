@@ -78,9 +78,9 @@ def _behind_words(folded: str, marker: Marker) -> int:
 def _full(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence has content to keep."""
     rest = sentence.folded[start:end].strip(TRIM)
-    parts = [part for part in clauses.clauses(rest) if not clauses.first("lasts", rest, [part], whole=True)]
-    told = any(rest[clauses.starts(rest, part.start, part.end)[-1] : part.end].strip(" .!") for part in parts)
-    return told and len(rest.split()) >= WORDS
+    parts = clauses.clauses(rest)
+    only = all(clauses.first("lasts", rest, [part], whole=True) for part in parts)
+    return len(rest.split()) >= WORDS and not only
 
 
 def _tells(sentence: Sentence, start: int, end: int) -> bool:
@@ -161,7 +161,7 @@ def _stands(folded: str) -> bool:
     rest = folded.strip(TRIM)
     if len(rest.split()) < WORDS:
         return False
-    return bool(clauses.verb(rest) or pattern("subject").match(rest) or clauses.ordered(rest))
+    return bool(clauses.verb(rest) or pattern("subject").match(rest))
 
 
 def _trimmed(folded: str, start: int, end: int) -> Span:

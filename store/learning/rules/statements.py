@@ -56,13 +56,8 @@ def states(folded: str, written: str) -> bool:
     first = sign("first_person").match(folded)
     return bool(
         any(sign(name).search(folded) for name in OF_ONESELF)
-        or any(_lasts(one["does"] or one["is"]) for one in sign("of_oneself").finditer(folded))
+        or any((one["does"] or one["is"]) not in words("of_now") for one in sign("of_oneself").finditer(folded))
         or (first and first[1] not in words("no_verb"))
         or sign("of_things").match(folded)
         or (len(folded.split()) >= SAID and form("telling").search(folded))
     )
-
-
-def _lasts(verb: str) -> bool:
-    """Return whether what a person says of themselves with this verb may last."""
-    return verb not in words("of_now") and not sign("english_past").fullmatch(verb)
