@@ -89,7 +89,7 @@ def done(write: Transaction, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
         for entry in entries
         if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
     ]
-    _counted(write, READ, sum(not entry.task.startswith(MODEL) for entry in taken))
+    count(write, READ, sum(not entry.task.startswith(MODEL) for entry in taken))
     return taken
 
 
@@ -106,7 +106,7 @@ def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int =
 def failed(write: Transaction, entry: QueueEntry, error: str) -> None:
     """Record why an entry failed; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
-    _counted(write, FAILED, int(not entry.task.startswith(MODEL)))
+    count(write, FAILED, int(not entry.task.startswith(MODEL)))
 
 
 def again(database: Database) -> int:
@@ -149,7 +149,8 @@ def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
     )
 
 
-def _counted(write: Transaction, name: str, more: int) -> None:
+def count(write: Transaction, name: str, more: int) -> None:
+    """Add to a count in meta."""
     if more:
         write.execute(
             "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",

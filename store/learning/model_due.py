@@ -12,14 +12,11 @@ MOST = 60  # most proposals by a model that may wait in the inbox, as nobody wou
 def due(memory: Memory) -> bool:
     """Return whether a model has something to read, and may be asked."""
     database, config = memory.database, memory.config
-    if database.read_only or not config["enabled"] or not extraction_queue.due(database, memory.now, model=True):
+    if database.read_only or not config["enabled"] or model_selection.why_disabled(config) is not None:
         return False
-    if (
-        model_selection.why_disabled(config) is not None
-        or circuit_breaker.of(endpoint.of(config)).why_open() is not None
-    ):
+    if not extraction_queue.due(database, memory.now, model=True) or room(database) <= 0:
         return False
-    return room(database) > 0
+    return circuit_breaker.of(endpoint.of(config)).why_open() is None
 
 
 def room(database: Database) -> int:

@@ -5,8 +5,8 @@ simple, and a turn counts once.
 """
 
 from store.base.models import Turn
+from store.conversations import extraction_queue
 from store.database.database import Database, Transaction
-from store.database.values import Verbatim
 from store.learning.grammar import sign
 from store.text.folding import fold
 
@@ -25,11 +25,8 @@ def asks(turn: Turn) -> bool:
 
 def count(write: Transaction, kept: bool) -> None:
     """Count one more turn that asks, in the transaction that removes it from the queue."""
-    for name, more in ((ASKED, 1), (KEPT, int(kept))):
-        write.execute(
-            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
-            (Verbatim(name), more),
-        )
+    extraction_queue.count(write, ASKED, 1)
+    extraction_queue.count(write, KEPT, int(kept))
 
 
 def counted(database: Database) -> tuple[int, int]:

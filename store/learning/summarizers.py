@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import cache, partial
 from itertools import count
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from store.base.clock import days_before
 from store.conversations import session_snapshot
@@ -47,11 +47,12 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
             return ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
 
         def summarise(turns: "Sequence[Turn]") -> Summarised:
-            if turns[-1].at < since or model() is None or next(made) >= MOST:
+            session = None if turns[-1].at < since else model()
+            if session is None or next(made) >= MOST:
                 return by_rule(turns)
             from store.learning.tasks import summarize
 
-            return summarize.answer(cast("ModelSession", model()), turns)
+            return summarize.answer(session, turns)
 
         yield summarise
 

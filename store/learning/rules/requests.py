@@ -5,6 +5,7 @@ it, in the sentence before or after. Several things in one sentence become sever
 something whatever its form; what only has the form of a rule, a correction or a confirmation must be a statement.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ WHY = {
     "confirmed": "it says that something is still so",
     "hints": "it may ask to be remembered",
 }
+_QUOTE = re.compile(r"(?<!\d)\"")
 ASKS = (*REQUESTS, "politely", "to_do")
 REVISES = frozenset(WHY[kind] for kind in STATED)
 
@@ -65,10 +67,19 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
             sure = marker.kind == "asked" or (marker.kind == "pointing" and not loose)
             for begin, last in split_list(turn[where], start, end, marker):
                 folded = turn[where].folded
+                if marker.kind not in REQUESTS and _goes_on(turn[where].text[begin:], last - begin):
+                    continue
                 if pattern("conditions").match(folded, begin, last) and "," not in folded[begin:last]:
                     last = len(folded.rstrip(".!… "))  # a condition alone says nothing
                 if marker.kind in (*REQUESTS, "lasting") or not pattern("asking").match(folded, begin):
                     yield Request(where, begin, last, marker.kind, sure and begin < max(turn[where].own, 1))
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Return whether a text goes on in the next sentence, which may turn it round: it ends with a colon, or a quotation
+    mark in it up to `end` is not closed; `19"` is a length."""
+    unclosed = any(text.count(opens, 0, end) > text.count(closes, 0, end) for opens, closes in ("“”", "«»"))
+    return text.endswith(":") or unclosed or len(_QUOTE.findall(text, 0, end)) % 2 == 1
 
 
 def _condition(folded: str, marker: Marker) -> int:

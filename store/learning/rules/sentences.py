@@ -54,9 +54,8 @@ class Sentence:
 
 def sentences(turn: str) -> list[Sentence]:
     """Return what the person said in a turn, sentence by sentence, without what they certainly only passed on."""
-    if len(turn) <= 2 * READ:
-        return list(_sentences(turn, len(turn) > LONG))
-    return [*_sentences(turn[:READ], True), *_sentences(turn[-READ:], True)]
+    ends = [turn] if len(turn) <= 2 * READ else [turn[:READ], turn[-READ:]]
+    return [sentence for end in ends for sentence in _sentences(end, len(turn) > LONG)]
 
 
 def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
