@@ -1,9 +1,9 @@
 """Grammar of the learning rules: patterns of requests to remember, lasting rules, corrections, confirmations.
 
-The data are in `es.toml` and `en.toml` beside this file; their first lines explain the tables. A sentence may be in
-either language, so each pattern here combines both. Patterns match one line of text without capitals and accents
-(`folding.fold`), in time proportional to its length (`tests/store/test_linear_time.py`). Loaded at first use and
-cached.
+The data are in `es.toml`, `en.toml` and `forms.toml` beside this file; their first lines explain the tables. A sentence
+may be in either language, so each pattern here combines both. Patterns match one line of text without capitals and
+accents (`folding.fold`), in time proportional to its length (`tests/store/test_linear_time.py`). Loaded at first use
+and cached.
 """
 
 import os
@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from store.text.vocabulary import languages, whole_file
 
 FOLDER = os.path.dirname(__file__)
-LANGUAGES = languages(FOLDER)
+FORMS = "forms"  # the file of what is put together of the words of all languages
+LANGUAGES = tuple(language for language in languages(FOLDER) if language != FORMS)
 WINDOW = 240  # letters within which a marker must end
 TYPOS = 7  # least letters of a marker's word in which one typo is accepted
 
@@ -57,6 +58,23 @@ def either(name: str) -> str:
 def sign(name: str) -> re.Pattern[str]:
     """Return the pattern of that name in [signs], without a word boundary at its end. Raise KeyError."""
     return re.compile(either(name))
+
+
+def form_table(name: str) -> Any:
+    """Return what `forms.toml` says under a name. Raise KeyError."""
+    return whole_file(FOLDER, FORMS)[name]
+
+
+@cache
+def form(name: str) -> re.Pattern[str]:
+    """Return the pattern of that name in `forms.toml`; of a list, of any of it. Raise KeyError."""
+    told = form_table(name)
+    return composed(told if isinstance(told, str) else "|".join(told))
+
+
+def composed(text: str) -> re.Pattern[str]:
+    """Return a pattern in which `{name}` stands for the words of that name in [signs]."""
+    return re.compile(_PART.sub(lambda part: either(part[1]), text))
 
 
 @cache

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from store.learning.grammar import WINDOW, pattern, sign
-from store.learning.rules.forms import form
+from store.learning.grammar import WINDOW, form, pattern, sign
 from store.text.language import language
 
 LEADS = 6  # most filler words before a marker, and most words that join two requests

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from store.learning.grammar import pattern, sign
+from store.learning.grammar import composed, form, form_table, pattern, sign
 from store.learning.rules.clauses import heads
-from store.learning.rules.forms import compiled, form, table
 from store.text.folding import fold
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # level of a character, as above; OWN: the person's
@@ -25,7 +24,9 @@ _SENTENCE = re.compile(r"[.!?…]\s")
 def _enclosing() -> list[tuple[re.Pattern[str], re.Pattern[str] | None, int]]:
     """Return (beginning, end, highest level of text between two such parts) of what encloses other text; the end is
     None where it is the same."""
-    return [(compiled(begins), compiled(ends) if ends else None, level) for begins, ends, level in table("enclosed")]
+    return [
+        (composed(begins), composed(ends) if ends else None, level) for begins, ends, level in form_table("enclosed")
+    ]
 
 
 Part = tuple[int, int, int]  # start, end, highest level

@@ -8,9 +8,8 @@ become a proposal.
 import re
 from collections.abc import Sequence
 
-from store.learning.grammar import pattern, sign, words
+from store.learning.grammar import form, pattern, sign, words
 from store.learning.rules.clauses import begins
-from store.learning.rules.forms import form
 from store.learning.rules.sentences import Sentence, fold
 from store.text.similarity.word_forms import shared_start
 

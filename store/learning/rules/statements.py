@@ -4,8 +4,7 @@ accents (`folding.fold`)."""
 
 import re
 
-from store.learning.grammar import pattern, sign, words
-from store.learning.rules.forms import form
+from store.learning.grammar import form, pattern, sign, words
 from store.learning.rules.imperatives import commands
 from store.text.folding import fold
 

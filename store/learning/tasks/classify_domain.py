@@ -5,7 +5,6 @@ from typing import Annotated
 
 from store.base import token_count
 from store.base.vocabulary import DOMAINS
-from store.learning.rules.sentences import fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession
 from store.text.fence import harmless
@@ -19,17 +18,16 @@ BELIEVED = ("personal", "decisions")
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The domain of a text, up to three words of it as evidence, and what decided it; by rule always `general`."""
+    """The domain of a text, and what decided it; by rule always `general`."""
 
     name: str = "general"
-    words: tuple[str, ...] = ()
     by: str = "rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     domain: Annotated[str, ModelChoice(CHOICES)]
-    keywords: list[str] = field(default_factory=list)
+    keywords: list[str] = field(default_factory=list)  # so that the model names its reasons
 
 
 def ask(model: ModelSession, text: str) -> Domain:
@@ -40,11 +38,9 @@ def ask(model: ModelSession, text: str) -> Domain:
     """
     shown = token_count.cut(" ".join(harmless(text).split()), LONGEST)
     form = model.ask(TASK, Form, [*prompt(TASK, shown), ("user", shown)], PREDICT)
-    folded = fold(shown)
-    words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
     if form.domain not in BELIEVED:
         model.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")
-    return Domain(form.domain if form.domain in BELIEVED else "general", tuple(dict.fromkeys(words)), model.name)
+    return Domain(form.domain if form.domain in BELIEVED else "general", model.name)
 
 
 def answer(model: ModelSession, text: str) -> Domain:

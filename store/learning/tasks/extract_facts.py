@@ -4,14 +4,12 @@ The model names sentences by number; the sentence itself is proposed. Only sente
 shown, so quoted, pasted or forwarded text never reaches the model.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from store.base.vocabulary import DOMAINS
 from store.learning.candidate_filter import lasting
 from store.learning.rules.extract_rules import ExtractedFact, Extraction
-from store.learning.rules.sentences import Sentence
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered
@@ -37,7 +35,7 @@ class Form:
 def ask(model: ModelSession, role: str, text: str) -> Extraction:
     """Return the sentences that a model names. Raise ModelFailed."""
     shown = lasting(role, text)
-    found: dict[str, str] = {}  # the quote → its domain
+    domains: dict[int, str] = {}  # place in `shown` → domain
     for start in range(0, len(shown), EACH):
         some = shown[start : start + EACH]
         question = numbered([sentence.text for sentence in some])
@@ -45,17 +43,13 @@ def ask(model: ModelSession, role: str, text: str) -> Extraction:
         for one in model.ask(TASK, Form, messages, PREDICT).facts:
             if 0 < one.sentence <= len(some):
                 domain = one.domain if one.domain in OWN_DOMAINS else "general"
-                found.setdefault(some[one.sentence - 1].quote, domain)
-    return Extraction(tuple(_facts(model, shown, found)), model.name)
-
-
-def _facts(model: ModelSession, shown: Sequence[Sentence], found: dict[str, str]) -> Iterator[ExtractedFact]:
-    left = CLASSIFIED
-    for sentence in shown:
-        domain = found.pop(sentence.quote, "")
-        if domain == "general" and left:
-            left -= 1
-            domain = classify_domain.answer(model, sentence.text).name
-        if domain:
-            why = f"it states something lasting, as {model.name} reads it"
-            yield ExtractedFact(sentence.text.rstrip(".!;,… "), domain, "medium", sentence.quote, False, False, why)
+                domains.setdefault(start + one.sentence - 1, domain)
+    unsure = [place for place, domain in sorted(domains.items()) if domain == "general"]
+    for place in unsure[:CLASSIFIED]:
+        domains[place] = classify_domain.answer(model, shown[place].text).name
+    why = f"it states something lasting, as {model.name} reads it"
+    facts = []
+    for place, domain in sorted(domains.items()):
+        text, quote = shown[place].text.rstrip(".!;,… "), shown[place].quote
+        facts.append(ExtractedFact(text, domain, "medium", quote, False, False, why))
+    return Extraction(tuple(facts), model.name)

@@ -354,13 +354,13 @@ def test_what_a_denial_or_a_number_says_is_believed_before_the_model() -> None:
 # the rest -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_domain_is_one_of_ours_and_its_words_are_the_texts() -> None:
+def test_a_domain_is_one_of_ours() -> None:
     way, _ = asking({"domain": "decisions", "keywords": ["Deploy", "kubernetes"]}, {"domain": "health"})
     found = classify_domain.ask(way, "¿Qué decidimos sobre el deploy?")
-    assert (found.name, found.words, found.by) == ("decisions", ("deploy",), "qwen2.5:test")
+    assert (found.name, found.by) == ("decisions", "qwen2.5:test")
     assert classify_domain.ask(way, "Me duele la cabeza").name == "general"
     way, _ = asking(failing())
-    assert classify_domain.answer(way, "¿Por qué elegimos RabbitMQ?") == classify_domain.Domain("general", (), "rules")
+    assert classify_domain.answer(way, "¿Por qué elegimos RabbitMQ?") == classify_domain.Domain("general", "rules")
 
 
 def test_what_no_reading_put_anywhere_is_asked_about_on_its_own() -> None:
