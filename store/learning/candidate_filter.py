@@ -7,7 +7,7 @@ person, their project, how they work. Its answers are checked by the same filter
 
 from dataclasses import replace
 
-from store.learning.grammar import pattern, sign
+from store.learning.grammar import form, pattern, sign
 from store.learning.rules import clauses, statements
 from store.learning.rules.clauses import Clause
 from store.learning.rules.requests import requests
@@ -25,7 +25,7 @@ def candidates(role: str, text: str) -> list[Sentence]:
     if role != "user":
         return []
     turn = sentences(text)
-    asked = {at for at, start, end, *_ in requests(turn) if not statements.hostile(turn[at].folded[start:end])}
+    asked = {at for at, start, end, *_ in requests(turn) if not hostile(turn[at].text[start:end])}
     friendly = not hostile(text)
     return [
         sentence
@@ -40,7 +40,7 @@ def lasting(role: str, text: str) -> list[Sentence]:
     found = []
     for sentence in candidates(role, text):
         folded, written = sentence.folded, sentence.text
-        if statements.hostile(folded) or _undecided(folded):
+        if hostile(written) or _undecided(folded):
             continue
         parts = _clauses(sentence)
         if any(states(part.of(folded), part.of(written)) for part in parts):
@@ -62,9 +62,9 @@ def _undecided(folded: str) -> bool:
 
 
 def hostile(text: str) -> bool:
-    """Return whether a turn tells the keeper of the memory what to keep, or that everything is allowed."""
+    """Return whether a text tells the keeper of the memory what to keep, or that everything is allowed."""
     seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # the rest is not used
-    return statements.hostile(fold(seen))
+    return bool(form("orders_memory").search(fold(seen)))
 
 
 def _own(sentence: Sentence) -> bool:

@@ -24,15 +24,13 @@ class DismissedTexts:
         newest = self._database.value("SELECT max(seq) FROM history") or 0
         if newest == self._step:
             return
-        taken_out = self._database.rows(
+        rows = self._database.rows(
             f"SELECT h.at, r.before ->> 'fact' FROM {every_row(self._database)} r JOIN history h ON h.seq = r.seq"
-            " WHERE r.seq > ? AND r.tbl = 'facts' AND r.op = 'DELETE'",
+            " WHERE r.seq > ? AND r.tbl = 'facts' AND r.op = 'DELETE' UNION ALL SELECT decided_at, text"
+            " FROM proposals WHERE state = 'rejected' AND kind NOT IN ('confirm', 'forget')",
             (self._step,),
         )
-        rejected = self._database.rows(
-            "SELECT decided_at, text FROM proposals WHERE state = 'rejected' AND kind NOT IN ('confirm', 'forget')"
-        )
-        for at, text in (*taken_out, *rejected):
+        for at, text in rows:
             if text:
                 self._at[normal(text)] = max(at, self._at.get(normal(text), ""))
         self._step = newest

@@ -25,7 +25,7 @@ from store.learning.actions import LearningAction, apply_actions, as_found, disa
 from store.learning.candidate_filter import candidates
 from store.learning.known_facts import ALIKE
 from store.learning.model_due import due, room
-from store.learning.rule_pass import QueueReader, is_unchanged
+from store.learning.rule_pass import PassResult, QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, compared, share
 from store.learning.rules.requests import REVISES
@@ -55,15 +55,12 @@ PASSING = ("absent", "missing", "busy")  # failures that are not the turn's faul
 LATER = ("refused", "unloaded")  # failures after which other turns are tried first
 
 
-@dataclass(frozen=True, slots=True)
-class ModelPassResult:
-    """Result of a run: entries `read`, ids of the proposals it `asked`, entries that `failed`, turns `left`; the
-    model's name (`by`); the `trouble` that ended it, empty if none; `broken_off`: cancelled during a question."""
+@dataclass(slots=True)
+class ModelPassResult(PassResult):
+    """Result of a run of a model: ids of the proposals it `asked`; the model's name (`by`); the `trouble` that ended
+    it, empty if none; `broken_off`: cancelled during a question."""
 
-    read: int = 0
     asked: tuple[int, ...] = ()
-    failed: int = 0
-    left: int = 0
     by: str = ""
     trouble: str = ""
     broken_off: bool = False
@@ -77,7 +74,8 @@ def run(
     reading = _Reading(memory, cancelled, entries)
     if due(memory):
         reading.holding(reading.all)
-    return reading.result()
+    reading.done.left = extraction_queue.counts(memory.database, model=True)[0]
+    return reading.done
 
 
 class _Reading(QueueReader):
@@ -85,11 +83,10 @@ class _Reading(QueueReader):
 
     def __init__(self, memory: Memory, cancelled: Callable[[], bool], most: int | None) -> None:
         super().__init__(memory, LEASE)
+        self.done: ModelPassResult = ModelPassResult()
         self._cancelled = cancelled
         self._most = most
-        self._lost = self._broken_off = False
-        self._asked = list[int]()
-        self._name = self._trouble = ""
+        self._lost = False
 
     def _ends(self) -> bool:
         """Return whether to stop, and renew the lease; called twenty times a second while the model runs."""
@@ -106,14 +103,14 @@ class _Reading(QueueReader):
         if chat is None:
             return
         with closing(chat):
-            self._name = chat.name
+            self.done.by = chat.name
             model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
-            while not self._ends() and due(memory) and len(self._asked) < MOST and self._tried(model):
+            while not self._ends() and due(memory) and len(self.done.asked) < MOST and self._tried(model):
                 pass
 
     def _tried(self, model: ModelSession) -> bool:
         """Read one entry; return whether to go on."""
-        if self._read + self._failed == self._most:
+        if self.done.read + self.done.failed == self._most:
             return False
         with self._writing() as write:
             entry = next(iter(extraction_queue.take(write, 1, model=True)), None)
@@ -125,8 +122,8 @@ class _Reading(QueueReader):
             raise
         except ModelFailed as failed:
             if failed.kind in ("stopped", *PASSING, *LATER):
-                self._broken_off = failed.kind == "stopped"
-                self._trouble = "" if self._broken_off else str(failed)
+                self.done.broken_off = failed.kind == "stopped"
+                self.done.trouble = "" if self.done.broken_off else str(failed)
                 later_ms = extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0
                 with self._memory.database.write("agent", "extraction") as write:
                     extraction_queue.untouched(write, [entry], later_ms)
@@ -147,20 +144,15 @@ class _Reading(QueueReader):
         with self._writing(f"{MODEL}{model.name}"[:80]) as write:
             if turn is None or not is_unchanged(write, turn):
                 planned = []  # it was purged or changed while the model ran
-            while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
+            while turn and planned and (left := min(MOST - len(self.done.asked), room(memory.database))) > 0:
                 decided = Verbatim(_decided(planned[:left]))  # what rules proposed of the sentence is replaced
                 write.execute(f"DELETE FROM proposals WHERE {TOLD}", (turn.citation, decided))
-                self._asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
+                self.done.asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
                 extraction_queue.untouched(write, [entry])  # the rest waits for room in the inbox
             elif extraction_queue.done(write, [entry]):
-                self._read += 1
-
-    def result(self) -> ModelPassResult:
-        left = extraction_queue.counts(self._memory.database, model=True)[0]
-        asked = tuple(self._asked)
-        return ModelPassResult(self._read, asked, self._failed, left, self._name, self._trouble, self._broken_off)
+                self.done.read += 1
 
 
 def added(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:

@@ -28,15 +28,20 @@ RENEW_SECONDS = 1.0
 RECENT_DAYS = 14  # age up to which a turn is given to a model
 
 
-@dataclass(frozen=True, slots=True)
-class RulePassResult:
-    """Result of a run: entries `read`, what was `learned`, entries that `failed` (retried later or given up), turns
-    `left`. `busy`: another process runs it."""
+@dataclass(slots=True)
+class PassResult:
+    """Result of a run: entries `read`, entries that `failed` (retried later or given up), turns `left`."""
 
     read: int = 0
-    learned: LearningResult = field(default_factory=LearningResult)
     failed: int = 0
     left: int = 0
+
+
+@dataclass(slots=True)
+class RulePassResult(PassResult):
+    """Result of a run of the rules: what was `learned`; `busy`: another process runs it."""
+
+    learned: LearningResult = field(default_factory=LearningResult)
     busy: bool = False
 
 
@@ -48,17 +53,20 @@ def run(
     reading = _Reading(memory, lambda: cancelled() or (until is not None and time.monotonic() >= until))
     database = memory.database
     due = not database.read_only and memory.config["enabled"] and extraction_queue.due(database, memory.now)
-    return reading.result(busy=bool(due) and not reading.holding(reading.all))
+    reading.done.busy = bool(due) and not reading.holding(reading.all)
+    reading.done.left = extraction_queue.counts(database)[0]
+    return reading.done
 
 
 class QueueReader:
-    """Reads queue entries while holding a lease, and counts them."""
+    """Reads queue entries while holding a lease, and counts them in its result."""
+
+    done: PassResult
 
     def __init__(self, memory: Memory, lease: str) -> None:
         self._memory = memory
         self._lease = Lease(memory.database, lease)
         self._dismissed = DismissedTexts(memory.database)
-        self._read = self._failed = 0
         self._renewed = time.monotonic()
 
     def holding(self, work: Callable[[], None]) -> bool:
@@ -92,7 +100,7 @@ class QueueReader:
 
     def _fail(self, entry: QueueEntry, error: Exception) -> None:
         """Mark an entry as failed, with the kind of the error; not its message, which may contain text of the turn."""
-        self._failed += 1
+        self.done.failed += 1
         name = error.code if isinstance(error, MemorandaError) else type(error).__name__
         with self._writing() as write:
             extraction_queue.failed(write, entry, error.kind if isinstance(error, ModelFailed) else name)
@@ -103,8 +111,8 @@ class _Reading(QueueReader):
 
     def __init__(self, memory: Memory, ends: Callable[[], bool]) -> None:
         super().__init__(memory, LEASE)
+        self.done: RulePassResult = RulePassResult()
         self._ends = ends
-        self._learned = LearningResult()
         self._last = (0, False)
         off = memory.config["agent.mode"] == "off"
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
@@ -155,8 +163,8 @@ class _Reading(QueueReader):
         self, write: Transaction, entry: QueueEntry, turn: Turn | None, learned: LearningResult, for_model: bool
     ) -> None:
         """Count an entry that was read, and queue it for a model. Of a turn's two entries one counts its request."""
-        self._read += 1
-        self._learned += learned
+        self.done.read += 1
+        self.done.learned += learned
         if entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn):
             request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
         if for_model:
@@ -170,10 +178,6 @@ class _Reading(QueueReader):
         if self._last[0] != turn.id:
             self._last = (turn.id, is_own(turn) and bool(candidates(turn.role, turn.text)))
         return self._last[1]
-
-    def result(self, busy: bool = False) -> RulePassResult:
-        left = extraction_queue.counts(self._memory.database)[0]
-        return RulePassResult(self._read, self._learned, self._failed, left, busy)
 
 
 def is_unchanged(write: Transaction, turn: Turn) -> bool:

@@ -105,7 +105,7 @@ def triggers(name: str) -> tuple[Trigger, ...]:
 
 def _tables(name: str) -> list[tuple[str, Any]]:
     """Return (language, the table of that name) of each language."""
-    return [(language, whole_file(FOLDER, language)[name]) for language in LANGUAGES]
+    return [(language, whole_file(FOLDER, language).get(name, {})) for language in LANGUAGES]
 
 
 def _any(phrases: Iterable[str]) -> str:

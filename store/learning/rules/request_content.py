@@ -55,7 +55,10 @@ def _beside(
     following = list(_following(turn, number + 1, taken, marker))
     usable = number and _usable(turn, number - 1, taken, marker)
     previous = [(number - 1, 0, len(turn[number - 1].text))] if usable else []
-    backwards = [ahead, previous, behind, following]
+    # the request itself is kept where what it refers to is not in the turn
+    alone = kind == "pointing" and number - 1 not in taken
+    itself = [(number, 0, len(sentence.text))] if alone else []
+    backwards = [ahead, previous, behind, following, itself]
     forwards = [behind, ahead, *([] if kind == "lasts" else [following]), *backwards]
     return next(filter(None, backwards if back else forwards), [])
 

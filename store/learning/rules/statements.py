@@ -36,11 +36,6 @@ def refused(folded: str) -> bool:
     return bool(form("of_now").search(folded) or sign("for_now").search(sign("lasting_time").sub("", folded)))
 
 
-def hostile(folded: str) -> bool:
-    """Return whether a text tells the keeper of the memory what to keep, or that everything is allowed."""
-    return bool(form("orders_memory").search(folded))
-
-
 def states(folded: str, written: str) -> bool:
     """Return whether a clause states something lasting: a habit, of the person and theirs, a thing with a name or a
     figure."""
