@@ -47,7 +47,7 @@ LEARNING: dict[str, tuple[str, Any]] = {
         lambda turn, number, taken, marker: ((number, 0, len(one.text)) for one in turn[number : number + 1]),
     ),
     "conditions": ("store.learning.rules.requests._condition", lambda folded, marker: len(folded)),
-    "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, parts, clause: 0),
+    "text behind a colon": ("store.learning.rules.clauses.behind_colon", lambda folded, marker: 0),
     "reported speech": ("store.learning.rules.clauses.reported", lambda folded, end: False),
     "forms of verbs": ("store.learning.rules.imperatives._forms", lambda name: [(re.compile(".*"), True)]),
     "what goes wrong": ("store.learning.rules.imperatives.goes_wrong", lambda folded: False),

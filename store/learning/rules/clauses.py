@@ -35,10 +35,10 @@ class Clause(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A marker: its kind, which is the name of its pattern; the number of its clause; start and end."""
+    """A marker: its kind, which is the name of its pattern; its clause; start and end."""
 
     kind: str
-    clause: int
+    clause: Clause
     start: int
     end: int
 
@@ -78,7 +78,7 @@ def leading(kind: str, folded: str) -> re.Match[str] | None:
 def first(kind: str, folded: str, parts: Sequence[Clause], inside: bool = False, whole: bool = False) -> Marker | None:
     """Return the first marker of a kind at the beginning of a clause; `inside`: also after an "and" within one;
     `whole`: that is all of its clause."""
-    for number, part in enumerate(parts):
+    for part in parts:
         places = starts(folded, part.start, part.end)
         if inside:
             for conjunction in list(sign("joins_requests").finditer(folded, part.start, part.end))[:LEADS]:
@@ -86,16 +86,16 @@ def first(kind: str, folded: str, parts: Sequence[Clause], inside: bool = False,
         for place in places:
             match = pattern(kind).match(folded, place, place + WINDOW)
             if match and not (whole and folded[match.end() : part.end].strip(" .!")):
-                return Marker(kind, number, place, match.end())
+                return Marker(kind, part, place, match.end())
     return None
 
 
 def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
     """Return the first marker of a kind anywhere in a clause."""
-    for number, part in enumerate(parts):
+    for part in parts:
         place = starts(folded, part.start, part.end)[0]
         if match := pattern(kind).search(folded[place : min(part.end, place + WINDOW)]):
-            return Marker(kind, number, place + match.start(), place + match.end())
+            return Marker(kind, part, place + match.start(), place + match.end())
     return None
 
 
@@ -110,11 +110,11 @@ def heads(folded: str) -> bool:
     return any(first(kind, text, clauses(text), inside=True) for kind in HEADS)
 
 
-def behind_colon(folded: str, parts: list[Clause], clause: int) -> int:
-    """Return where the text after the colon begins that ends this clause or a later one; 0 if there is none, or if
-    somebody else speaks after it."""
-    for part in parts[clause:]:
-        if part.mark and part.mark in COLONS and folded[part.end + 1 :].strip(TRIM):
+def behind_colon(folded: str, marker: Marker) -> int:
+    """Return where the text after the colon begins that ends the marker's clause or a later one; 0 if there is none, or
+    if somebody else speaks after it."""
+    for part in clauses(folded):
+        if part >= marker.clause and part.mark and part.mark in COLONS and folded[part.end + 1 :].strip(TRIM):
             return 0 if reported(folded, part.end) else part.end + 1
     return 0
 

@@ -23,11 +23,10 @@ Span = tuple[int, int]
 def content(turn: Sequence[Sentence], number: int, marker: Marker, taken: set[int]) -> Iterator[tuple[int, int, int]]:
     """Yield (sentence number, start, end) of what a marker refers to."""
     folded, kind = turn[number].folded, marker.kind
-    parts = clauses.clauses(folded)
-    part = parts[marker.clause]
+    part = marker.clause
     end = len(folded)
     itself = pattern("orders").match(folded, marker.start, marker.end)  # "no uses X nunca más" is the whole rule
-    colon = clauses.behind_colon(folded, parts, marker.clause)
+    colon = clauses.behind_colon(folded, marker)
     if kind in ("corrected", "confirmed"):
         yield number, colon if colon > marker.end else marker.start, end
     elif kind in (*OPENS, "corrects", "denies", "confirms") and folded[marker.end : end].strip(TRIM):
@@ -45,7 +44,7 @@ def _beside(
 ) -> list[tuple[int, int, int]]:
     """Return what a marker points at: the rest of its sentence, the next sentences, or the one before."""
     sentence, kind = turn[number], marker.kind
-    part = clauses.clauses(sentence.folded)[marker.clause]
+    part = marker.clause
     back = bool(pattern("back").search(sentence.folded[marker.start : marker.end]))
     after = colon or (part.end + 1 if part.mark else end), end
     before = 0, part.start if kind in ("lasts", "hints") else marker.start
@@ -78,8 +77,7 @@ def _behind_words(folded: str, marker: Marker) -> int:
 def _full(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a part of a sentence has content to keep."""
     rest = sentence.folded[start:end].strip(TRIM)
-    parts = clauses.clauses(rest)
-    only = all(clauses.first("lasts", rest, [part], whole=True) for part in parts)
+    only = all(clauses.first("lasts", rest, [part], whole=True) for part in clauses.clauses(rest))
     return len(rest.split()) >= WORDS and not only
 
 

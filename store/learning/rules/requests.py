@@ -62,7 +62,7 @@ def requests(turn: Sequence[Sentence]) -> Iterator[Request]:
             if under < start:  # kept whole with its condition, as a proposal
                 yield Request(where, under, end, marker.kind, False)
                 continue
-            part = clauses.clauses(sentence.folded)[marker.clause]
+            part = marker.clause
             loose = (where, start) == (number, part.end + 1) and part.mark not in clauses.COLONS
             sure = marker.kind == "asked" or (marker.kind == "pointing" and not loose)
             for begin, last in split_list(turn[where], start, end, marker):
@@ -84,7 +84,7 @@ def _goes_on(text: str, end: int) -> bool:
 
 def _condition(folded: str, marker: Marker) -> int:
     """Return where the condition of a request begins, before its marker; the length of the text where there is none."""
-    for part in clauses.clauses(folded)[: marker.clause + 1]:
+    for part in clauses.clauses(folded):
         for place in clauses.starts(folded, part.start, part.end):
             if pattern("conditions").match(folded, place, marker.start):
                 return place
@@ -101,7 +101,7 @@ def _marker(sentence: Sentence) -> Marker | None:
         return None
     for kind in ASKS if sentence.doubt else WHY:
         marker = _found(kind, folded, parts)
-        if marker and not clauses.reported(folded, marker.start) and _counts(sentence, marker, parts):
+        if marker and not clauses.reported(folded, marker.start) and _counts(sentence, marker):
             return marker
     return None
 
@@ -113,7 +113,7 @@ def _found(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
     return clauses.first(kind, folded, parts, inside=kind in ASKS, whole=kind == "lasts")
 
 
-def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
+def _counts(sentence: Sentence, marker: Marker) -> bool:
     """Return whether a sentence can be what its marker says."""
     folded, kind = sentence.folded, marker.kind
     if kind == "to_do":
@@ -125,18 +125,18 @@ def _counts(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
     if kind == "announces":
         return stated(sentence, marker.end) or stated(sentence, 0, marker.start)
     if kind == "hints":
-        return bool(clauses.behind_colon(folded, parts, marker.clause)) or not statements.asks(folded)
-    return kind == "lasts" or _states(sentence, marker, parts)
+        return bool(clauses.behind_colon(folded, marker)) or not statements.asks(folded)
+    return kind == "lasts" or _states(sentence, marker)
 
 
-def _states(sentence: Sentence, marker: Marker, parts: list[Clause]) -> bool:
+def _states(sentence: Sentence, marker: Marker) -> bool:
     """Return whether a correction or confirmation is a statement that can be kept."""
     folded, kind = sentence.folded, marker.kind
     itself = kind in ("corrected", "confirmed")
-    colon = clauses.behind_colon(folded, parts, marker.clause)
+    colon = clauses.behind_colon(folded, marker)
     start = colon or (marker.start if itself else marker.end)
     rest, text = sign("now_first").sub("", folded[start:].strip(TRIM)), sentence.text[start:].strip(TRIM)
-    if folded[marker.end : parts[marker.clause].end].strip() and not itself and kind != "denies":
+    if folded[marker.end : marker.clause.end].strip() and not itself and kind != "denies":
         return False  # "yes", "update" as the first word of another sentence
     if not rest:
         return kind == "corrects"
