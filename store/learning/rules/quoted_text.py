@@ -78,7 +78,8 @@ class QuotedSpans:
             if quoted or form("odd").match(head):
                 yield start, end, DOUBTED
             parts = list(_announced(text, start, line))
-            announced = (end, length, PASSED) in parts and not line[line.rfind(":") + 1 :].strip()
+            # somebody else speaks behind its colon, where nothing follows on the line
+            announced = len(parts) == 2 and parts[1][2] == PASSED and not text[parts[0][0] : end].strip()
             self.later = min([self.later, *(part[1] for part in parts if part[2] == STRUCK)])
             yield from parts
 

@@ -9,7 +9,6 @@ from store.learning.rules import clauses, statements
 from store.learning.rules.clauses import TRIM, Marker
 from store.learning.rules.sentences import MOST, WORDS, Sentence
 
-LONG = 3  # least words of a clause by itself
 ITEMS = 12  # most items of one list
 STATED = ("corrects", "denies", "corrected", "confirms", "confirmed")
 REQUESTS = ("asked", "pointing", "storing")
