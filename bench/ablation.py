@@ -56,20 +56,14 @@ LEARNING: dict[str, tuple[str, Any]] = {
     "quotes and pastes": ("store.learning.rules.sentences.STRUCK", -1),
 }
 LIBRARIAN: dict[str, tuple[str, Any]] = {
-    "questions of the data": ("store.librarian.question.DataFilter.narrows", property(lambda filter: False)),
-    "kinds that are named": ("store.librarian.question._nouns", lambda terms: ()),
-    "authors": ("store.librarian.question._author", lambda rest, database, kinds: None),
-    "releases": ("store.librarian.question._last_release", lambda database, repository: ""),
-    "what was done": ("store.librarian.librarian.Librarian._done", lambda self, about, aspect, matches: None),
-    "the newest and the oldest": ("store.librarian.librarian.Librarian._dated", lambda self, asked: None),
-    "who made most commits": (
-        "store.librarian.librarian.Librarian._ranked",
-        lambda self, asked, wanted: self._none(asked),
-    ),
-    "why not": ("store.librarian.librarian.Librarian._against", lambda self, asked, about, matches: None),
-    "names": ("store.librarian.librarian.names", lambda question: []),
-    "names that no record has": ("store.librarian.librarian.unheard", lambda search, asked, matches: []),
-    "words that only choose": ("store.librarian.librarian.subject", lambda question, acts=frozenset(): question),
+    "questions of the data": ("store.librarian.librarian.Librarian._listed", lambda self, asked: None),
+    "kinds that are named": ("store.librarian.question.ParsedQuestion.within", ""),
+    "authors": ("store.librarian.question._author", lambda found, database, named: ""),
+    "releases": ("store.librarian.question._last_release", lambda database, known: ""),
+    "the newest and the oldest": ("store.librarian.question._take_first", lambda found, name, aspect: False),
+    "names": ("store.librarian.librarian.Librarian._few", lambda self, names: []),
+    "words that no record has": ("store.librarian.librarian.absent", lambda search, asked, matches: ([], False)),
+    "words that only choose": ("store.librarian.librarian.subject", lambda question: question),
     "times": ("store.librarian.question.period", lambda plain, now: ("", "", frozenset())),
 }
 

@@ -205,30 +205,16 @@ class Repository:
             while len(record := list(itertools.islice(fields, 5))) == 5 and not cancelled():
                 yield _commit(record, measured)
 
-    def tags(self, cancelled: Cancelled = never) -> dict[str, tuple[str, str]]:
-        """Return the name of each tag of a commit → (that commit's sha, its `committed_at`)."""
-        of = "%({0}objectname) %({0}committerdate:unix)"
-        form = f"%(if)%(*objectname)%(then){of.format('*')}%(else){of.format('')}%(end) %(refname:lstrip=2)"
+    def tags(self, cancelled: Cancelled = never) -> dict[str, str]:
+        """Return the name of each tag of a commit → that commit's `committed_at`."""
+        at = "%(if)%(*objectname)%(then)%(*committerdate:unix)%(else)%(committerdate:unix)%(end)"
+        form = f"{at} %(refname:lstrip=2)"
         with run(self.root, "for-each-ref", f"--format={form}", "refs/tags") as child:
             rows = b"".join(child.chunks(cancelled)).split(b"\n")
             if not cancelled():
                 child.check()
-        named = [row.split(b" ", 2) for row in rows if row]
-        return {_text(name): (sha.decode("ascii"), _timestamp(at)) for sha, at, name in named if at}
-
-    def touching(self, name: str = "", cancelled: Cancelled = never) -> list[str]:
-        """Return the shas of the commits that changed a file or a folder of this name, or of this path's end, in any
-        case, a hidden one also without its dot; without a name, of the merges."""
-        paths = [f":(icase,glob)**/{dot}{name}{under}" for dot in ("", ".") for under in ("", "/**")]
-        which = ["--", *paths] if name else ["--merges"]
-        with run(self.root, "rev-list", "HEAD", "--branches", *which) as child:
-            return child.words(cancelled)
-
-    def written(self, cancelled: Cancelled = never) -> dict[str, str]:
-        """Return the sha of each commit → when its author wrote it, which is before a rebase or a merge of others."""
-        with run(self.root, "log", "HEAD", "--branches", "--no-patch", "--format=%H %at") as child:
-            words = child.words(cancelled)
-        return {sha: _timestamp(at.encode()) for sha, at in zip(words[::2], words[1::2], strict=True)}
+        named = [row.split(b" ", 1) for row in rows if row]
+        return {_text(name): _timestamp(at) for at, name in named if at}
 
     def diff(self, sha: str, max_bytes: int = 400_000, columns: int = 100) -> Diff:
         """Return the changes of one commit (an abbreviated sha is accepted), at most `max_bytes` of them; the lines of

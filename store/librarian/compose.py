@@ -146,25 +146,9 @@ def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: 
     return [_joined(f"{start}: {{}}.", join, listed)]
 
 
-def ranked(asked: ParsedQuestion, by: Sequence[tuple[str, int, str]]) -> list[CitedSentence]:
-    """Return a sentence with the first FEW of these (author, number of commits, citation of one), and the rest as a
-    number; each author is quoted from that commit."""
-    language, total = asked.language, sum(count for _, count, _ in by)
-    shares, quotes = [], []
-    for author, count, citation in by[:FEW]:
-        who = " ".join(plain(author).split())
-        mark = f" {vocabulary.sentence(language, 'hostile')}" if instructs(author) else ""
-        shares.append(f"{vocabulary.sentence(language, 'share', who=who, count=count, total=total)}{mark} [{citation}]")
-        quotes.append(Quote(citation, "author", 0, len(author), author))
-    shares += [vocabulary.sentence(language, "others", len(by) - FEW)] if len(by) > FEW else []
-    form = asked.data.authors if asked.data else "number"
-    text = vocabulary.sentence(language, form, number=len(by), authors="; ".join(shares))
-    return [CitedSentence(f"{text}.", tuple(quote.citation for quote in quotes), tuple(quotes))]
-
-
 def none_counted(asked: ParsedQuestion, query: str) -> CitedSentence:
     """Return the sentence that no record passes the filter by which they are counted."""
-    noun = _noun(asked, asked.data.kinds if asked.data else (), 0)
+    noun = _noun(asked, asked.filters.get("kind", "").split(","), 0)
     return CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=query), ())
 
 

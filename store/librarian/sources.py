@@ -80,16 +80,6 @@ def sources(database: Database, records: Iterable[Record]) -> list[Source]:
     return list(found.values())
 
 
-def authors(database: Database, since: str, before: str) -> list[tuple[str, int, str]]:
-    """Return (author, number of commits, citation of the newest of them) in a time, most commits first."""
-    rows = database.rows(
-        "SELECT author, count(*), sha, max(committed_at) FROM commits"
-        " WHERE committed_at >= ?1 AND (?2 = '' OR committed_at < ?2) GROUP BY author ORDER BY 2 DESC, 4 DESC, 1",
-        (since, before),
-    )
-    return [(author, count, cite("commit", sha)) for author, count, sha, _ in rows]
-
-
 def explanation(message: str) -> str:
     """Return what a commit's message says below its subject, without the lines at its end that only refer to issues
     and people; empty where that is nothing."""

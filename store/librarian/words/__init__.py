@@ -25,7 +25,7 @@ def phrases(name: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def named(name: str) -> dict[tuple[str, ...], str]:
-    """Return phrase → what it names, from the tables `kinds` and `states` of all languages, the longest first."""
+    """Return phrase → what it names, from a table such as `nouns` of all languages, the longest first."""
     found: dict[tuple[str, ...], str] = {}
     for language in LANGUAGES:
         for target, phrases_of in table(language)[name].items():
@@ -35,9 +35,9 @@ def named(name: str) -> dict[tuple[str, ...], str]:
 
 
 @cache
-def asking() -> frozenset[str]:
-    """Return the question words and other words without content, in all languages."""
-    return frozenset(word for language in LANGUAGES for word in table(language)["asking"].split())
+def listed(name: str) -> frozenset[str]:
+    """Return the words of that name in all languages: `asking`, without content; `acts`."""
+    return frozenset(word for language in LANGUAGES for word in table(language)[name].split())
 
 
 def sentence(language: str, name: str, *plain: object, **parts: object) -> str:

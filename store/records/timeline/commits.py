@@ -246,11 +246,11 @@ def known(database: Database, shas: Iterable[str]) -> set[str]:
     return {sha for (sha,) in found}
 
 
-def released(database: Database) -> dict[str, tuple[str, str]]:
-    """Return each version that the first line of a commit says is released → (its sha, `committed_at`)."""
-    rows = database.rows("SELECT substr(message, 1, 80), sha, committed_at FROM commits ORDER BY committed_at")
-    heads = ((_RELEASES.fullmatch(message.partition("\n")[0].strip().lower()), sha, at) for message, sha, at in rows)
-    return {match[1]: (sha, at) for match, sha, at in heads if match}
+def released(database: Database) -> dict[str, str]:
+    """Return each version that the first line of a commit says is released → its `committed_at`."""
+    rows = database.rows("SELECT substr(message, 1, 80), committed_at FROM commits ORDER BY committed_at")
+    heads = ((_RELEASES.fullmatch(message.partition("\n")[0].strip().lower()), at) for message, at in rows)
+    return {match[1]: at for match, at in heads if match}
 
 
 def reachable(database: Database) -> set[str]:

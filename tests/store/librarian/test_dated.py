@@ -76,13 +76,11 @@ def test_what_a_person_stated_comes_before_dates(history: Memory) -> None:
 def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
     history.turns.add("talk", [("user", "the release waits for Grey", "")])
     assert Librarian(history).ask("when was the last release?").citations[0] == "C#8888888"
-    history.turns.add("talk", [("user", "the audit of the deps begins", "")])
-    assert Librarian(history).ask("when was the last audit?").citations[0] == "T#2"
 
 
 @pytest.mark.parametrize("question", ["why was the last release delayed?", "which tests ran after the last release?"])
 def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) -> None:
-    assert read(question, history.database, history.now).dated is None
+    assert not read(question, history.database, history.now).lists
 
 
 def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
@@ -94,7 +92,6 @@ def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:
     ("question", "first"),
     [
         ("which releases were there in May 2026?", "C#8888888"),
-        ("how many releases were there in January 2026?", "C#4444444"),
         ("what did we change in the blueprints in April 2026?", "C#7777777"),
         ("¿qué se hizo con la release en mayo de 2026?", "C#8888888"),
     ],
@@ -104,6 +101,11 @@ def test_a_time_in_a_question_is_where_its_other_words_are_looked_for(
 ) -> None:
     answer = Librarian(history).ask(question)
     assert answer.citations[0] == first and answer.exact
+
+
+def test_a_number_that_is_not_counted_is_not_answered_by_a_record(history: Memory) -> None:
+    answer = Librarian(history).ask("how many releases were there in January 2026?")
+    assert answer.citations[0] == "C#4444444" and not answer.exact
 
 
 def test_a_time_that_a_record_names_itself_comes_first(history: Memory) -> None:

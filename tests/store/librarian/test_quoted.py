@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 
 from store.base.models import Chunk
-from store.librarian.librarian import Librarian
 from store.librarian.quoting import distinct, quotable
 from store.librarian.sources import sources
 from store.memory import Memory
@@ -39,13 +38,6 @@ def test_what_is_quoted_is_of_what_is_looked_at(
     sources = [SimpleNamespace(citation=f"F#{number}", record=None) for number in (1, 2, 3)]
     found, are = quotable(sources, Found(*hits))  # type: ignore[arg-type]
     assert ([one.citation for one in found], are) == (quoted, exact)
-
-
-def test_a_verb_that_no_record_says_is_left_out_for_the_commit_that_brought_a_thing_alone(memory: Memory) -> None:
-    """What is there was not dropped by being there."""
-    memory.facts.remember("the cache is in Redis again")
-    answer = Librarian(memory).ask("why was Redis dropped?")
-    assert answer.parts[0].text.startswith("No record says just that")
 
 
 def test_lines_that_two_chunks_share_are_quoted_once(memory: Memory) -> None:

@@ -88,8 +88,6 @@ def heads(answer: Answer, memory: Memory) -> list[str]:
     [
         ("how many commits about docs in 2025", 2, "kind:commit is:any since:2025-01-01 before:2026-01-01 docs"),
         ("how many commits by dependabot in 2025", 1, "by:dependabot"),
-        ("how many commits not by Tom Christie in 2025", 4, 'by:"-Tom Christie"'),
-        ("cuántos commits de 2025 que no son de Tom Christie", 4, 'by:"-Tom Christie"'),
         ("how many commits by Manca", 2, "by:Manca"),
         ("how many commits in the first half of 2025", 5, "since:2025-01-01 before:2025-07-01"),
         ("cuántos commits hizo Tom Christie en el primer trimestre de 2025", 2, "since:2025-01-01 before:2025-04-01"),
@@ -99,7 +97,6 @@ def heads(answer: Answer, memory: Memory) -> list[str]:
         ("how many commits since v1.0.0", 4, "since:2026-01-28"),
         ("cuántos commits desde la versión 1", 4, "since:2026-01-28"),
         ("how many commits between 0.9 and v1", 6, "since:2025-02-03"),
-        ("how many merge commits", 1, "kind:commit"),
         ("how many reverts", 1, "is:reverted"),
         ("¿cuántas reversiones hubo en 2026?", 1, "is:reverted"),
         ("total commits in 2025", 7, "kind:commit"),
@@ -117,15 +114,6 @@ def test_a_number_is_of_what_all_filters_let_pass(project: Memory, question: str
         ("commits by Florimond Manca about docs in 2025", ["Tweak advanced timeouts docs"]),
         ("what did Kar Petrosyan change in 2025", ["Keep clients in sync"]),
         ("qué cambió Kar Petrosyan en 2025", ["Keep clients in sync"]),
-        ("commits that touched httpx/_transports", ["Show the scheme of a proxy", "Add a pool of connections"]),
-        ("commits that touched _transports since 1.0.0", ["Show the scheme of a proxy"]),
-        ("qué commits tocaron docs/ en 2025", ["Fix docs of proxies", "Tweak advanced timeouts docs"]),
-        ("when was v1.0.0 released", ["Merge pull request #12 from encode/release"]),
-        ("¿cuándo salió la 0.9?", ["Version 0.9.0"]),
-        ("what is the latest version", ["Merge pull request #12 from encode/release"]),
-        ("¿cuál es la última versión?", ["Merge pull request #12 from encode/release"]),
-        ("when was the project started", ["Initial commit"]),
-        ("¿cuándo empezó el proyecto?", ["Initial commit"]),
     ],
 )
 def test_the_records_are_those_that_all_filters_let_pass(project: Memory, question: str, first: list[str]) -> None:
@@ -139,6 +127,8 @@ def test_the_records_are_those_that_all_filters_let_pass(project: Memory, questi
         "commits by Florimond Manca about sockets in 2025",
         "how many commits about sockets in 2025",
         "how many commits not about docs in 2025",
+        "how many commits not by Tom Christie in 2025",
+        "cuántos commits de 2025 que no son de Tom Christie",
         "commits that touched src/nowhere",
         "which commits are in 1.0.0",
         "how many authors committed docs in 2025",
@@ -154,31 +144,18 @@ def test_the_words_that_were_searched_stand_behind_the_filters(project: Memory) 
     assert answer.filter.endswith('by:"Florimond Manca" sockets')
 
 
-def test_what_the_filter_has_no_word_for_is_said_beside_it(project: Memory) -> None:
-    assert "touch docs, as git says" in Librarian(project).ask("commits that touched docs in 2025").note
-    assert "merges, as git says" in Librarian(project).ask("how many merges").note
-    assert "tag" in Librarian(project).ask("when was 0.9.0 released").note
-
-
-def test_commits_written_in_a_time_are_found_where_none_was_committed(project: Memory) -> None:
-    """`git log` shows when the author wrote, and a rebase commits it later."""
-    answer = Librarian(project).ask("what did dana do in april 2026")
-    assert heads(answer, project) == ["_rg: fix some specs"] and "Written then" in answer.note
-    assert not Librarian(project).ask("what did dana do in may 2026").note
-
-
 def test_a_version_without_tags_is_that_of_the_commit_that_releases_it(
     project: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repository_terms, "repository", lambda location: None)
-    assert heads(Librarian(project).ask("when was 0.9.0 released"), project) == ["Version 0.9.0"]
-    assert not Librarian(project).ask("when was 9.0.0 released").filter
-    assert not stated(Librarian(project).ask("commits that touched docs/timeouts.md"))
+    for version, since in (("0.9.0", "2025-02-03"), ("9.0.0", "")):
+        answer = Librarian(project).ask(f"how many commits since {version}")
+        assert (f"since:{since}" in answer.filter) is bool(since), version
 
 
 def test_git_is_not_waited_for_beyond_a_time(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repository_terms, "PATIENCE", -1.0)
-    assert not stated(Librarian(project).ask("commits that touched docs/timeouts.md"))
+    assert "since:" not in Librarian(project).ask("how many commits since v1.0.0").filter
     assert stated(Librarian(project).ask("how many commits in 2025"))
 
 
