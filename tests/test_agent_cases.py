@@ -20,7 +20,7 @@ CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
 
 def answer(*sentences: str, nothing: bool = False) -> Answer:
     told = tuple(CitedSentence(sentence, ()) for sentence in sentences)
-    return Answer(ParsedQuestion("q", "en", "what", ()), told, (), (), "", 0.1, nothing=nothing)
+    return Answer(ParsedQuestion("q", "en", "what", ()), told, (), seconds=0.1, nothing=nothing)
 
 
 def of(kind: str) -> list[dict]:

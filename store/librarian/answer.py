@@ -40,18 +40,17 @@ class CitedSentence(NamedTuple):
 
 @record(frozen=True, slots=True)
 class Answer:
-    """An answer. `parts` are its sentences, `citations` all that they make, `sources` the records considered, in order,
-    `odds` a model's log odds for each. `by` is the model that ordered them, empty where rules did, and `note` says why
-    they did. `filter` is the search-bar filter of a question about the data. `nothing`: no record answers; `near` then
-    names the nearest. `exact`: False where rules quote records that are only the nearest. `asked` is the parsed
-    question, `topic` the one that a following question may refer to, `ground` the citations that it may refer to."""
+    """An answer. `parts` are its sentences, `sources` the records considered, in order, `odds` a model's log odds for
+    each. `by` is the model that ordered them, empty where rules did, and `note` says why they did. `filter` is the
+    search-bar filter of a question about the data. `nothing`: no record answers; `near` then names the nearest.
+    `exact`: False where rules quote records that are only the nearest. `asked` is the parsed question, `topic` the one
+    that a following question may refer to, `ground` the citations that it may refer to."""
 
     asked: ParsedQuestion
     parts: tuple[CitedSentence, ...]
-    citations: tuple[str, ...]
     sources: tuple[str, ...]
-    by: str
-    seconds: float
+    by: str = ""
+    seconds: float = 0.0
     odds: tuple[tuple[str, float], ...] = ()
     filter: str = ""
     topic: ParsedQuestion | None = None
@@ -61,6 +60,11 @@ class Answer:
     cancelled: bool = False
     near: CitedSentence | None = None
     exact: bool = True
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """All citations that the sentences make, each once."""
+        return tuple(dict.fromkeys(citation for part in self.parts for citation in part.citations))
 
     @property
     def question(self) -> str:

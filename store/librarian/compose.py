@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from store.base.models import (
-    Checkpoint,
     Chunk,
     Commit,
     Decision,
@@ -13,7 +12,6 @@ from store.base.models import (
     Fact,
     GlobalFact,
     Iteration,
-    Proposal,
     Record,
     Summary,
     Task,
@@ -186,19 +184,20 @@ def _joined(form: str, between: str, listed: Sequence[CitedSentence]) -> CitedSe
 
 
 def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
-    writer, record = _Writer(source, asked, now), source.record
-    field = _title(record)
-    text = record.head if isinstance(record, Commit) else str(getattr(record, field))
-    line = writer.quote(field, text, OPTION)
-    by = writer.note(writer.by(getattr(record, "origin", "")))
+    writer = _Writer(source, asked, now)
+    line = writer.quote(*_titled(source.record), OPTION)
+    by = writer.note(writer.by(getattr(source.record, "origin", "")))
     mark = f" {writer.say('hostile')}" if source.hostile else ""
     return CitedSentence(f"{line}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
 
 
-def _title(record: Record) -> str:
-    """Return the field by which a record is called; an automatic checkpoint has a topic and no name."""
+def _titled(record: Record) -> tuple[str, str]:
+    """Return (the field by which a record is called, its text; of a commit the first line); an automatic checkpoint has
+    a topic and no name."""
     field = _TITLES.get(kind_of(record), "text")
-    return "summary" if field == "name" and not getattr(record, field) else field
+    if field == "name" and not getattr(record, field):
+        field = "summary"
+    return field, record.head if isinstance(record, Commit) else str(getattr(record, field))
 
 
 def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
@@ -217,11 +216,10 @@ def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
             if link.kind in ("replaced by", "reverted by") or (
                 not brief and (writer.asked.aspect in (WHY, WHEN, WHO) or link.kind == "implements")
             ):
-                start, end = span(link.title, (), OPTION)
-                line = writer.say(link.kind, writer.marked(link.title, start, end))
-                yield writer.end(
-                    f"{line}{writer.note(writer.by(link.origin))}", link.citation, hostile=instructs(link.title)
-                )
+                title = _titled(link.record)[1]
+                by = writer.by(link.record.origin) if isinstance(link.record, Decision) else ""
+                line = writer.say(link.kind, writer.marked(title, *span(title, (), OPTION)))
+                yield writer.end(f"{line}{writer.note(by)}", link.record.citation, hostile=instructs(title))
 
 
 def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedSentence]:
@@ -248,50 +246,37 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
 
 def _sentence(writer: _Writer, record: Record) -> str:
     """Return the sentence of a record other than a decision, without its citation."""
-    quote, date, name, say = writer.quote, writer.date, writer.name, writer.say
-    note = writer.note(writer.by(getattr(record, "origin", "")))
+    name, say = writer.name, writer.say
+    parts: dict[str, object] = {
+        "date": writer.date(moment(record)),
+        "note": writer.note(writer.by(getattr(record, "origin", ""))),
+    }
     match record:
-        case Fact():
-            return f"{quote('fact', record.fact)}{_beside(writer, record)}"
-        case GlobalFact(own=fact):
-            return f"{quote('fact', record.fact)}{_beside(writer, fact)}"
+        case Fact() | GlobalFact():
+            parts["note"] = _beside(writer, record.own if isinstance(record, GlobalFact) else record)
         case Commit():
-            what = quote("message", record.head)
-            return say("committed", date=date(record.committed_at), who=name(record.author), what=what)
+            parts["who"] = name(record.author)
         case Event():
             payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
             noted = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
             noted = " ".join(plain(noted).split())
             quoted = writer.marked(noted, *span(noted, writer.asked.about, QUOTED)) if noted else ""
             what = f"{name(record.event_type.replace('_', ' '))}, {name(record.phase)}"
-            return say(
-                "event", date=date(record.created_at), what=what, note=writer.note(quoted, writer.by(record.origin))
-            )
+            return say("event", what=what, **parts | {"note": writer.note(quoted, writer.by(record.origin))})
         case Iteration():
             ended = record.completed_at
-            end = say(record.status if ended else "active", date=date(ended) if ended else "")
-            what, command = quote("description", record.description), name(record.command)
-            return say(
-                "iteration", id=record.id, command=command, what=what, date=date(record.started_at), end=end, note=note
-            )
+            end = say(record.status if ended else "active", date=writer.date(ended) if ended else "")
+            parts |= {"id": record.id, "command": name(record.command), "end": end}
         case Task():
-            what, stand = quote("text", record.text), say(record.status)
-            return say("task", what=what, state=stand, date=date(record.updated_at), note=note)
+            parts["state"] = say(record.status)
         case Turn():
-            return say(
-                "turn", date=date(record.at), who=name(record.speaker or record.role), what=quote("text", record.text)
-            )
-        case Summary():
-            start = say("summary", what=quote("topic", record.topic))
-            return say("outcome", start=start, outcome=quote("outcome", record.outcome)) if record.outcome else start
-        case Checkpoint():
-            field = _title(record)
-            return say("checkpoint", date=date(record.created_at), what=quote(field, getattr(record, field)))
-        case Proposal():
-            return say("proposal", what=quote("text", record.text), note=note)
+            parts["who"] = name(record.speaker or record.role)
         case Chunk():
-            return say("document", path=name(record.path), what=quote("text", record.text))
-    raise TypeError(kind_of(record))
+            parts["path"] = name(record.path)
+    sentence = say(writer.source.kind, what=writer.quote(*_titled(record)), **parts)
+    if isinstance(record, Summary) and record.outcome:
+        return say("outcome", start=sentence, outcome=writer.quote("outcome", record.outcome))
+    return sentence
 
 
 def _beside(writer: _Writer, fact: Fact) -> str:

@@ -6,8 +6,8 @@ the order is the search's.
 """
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
@@ -75,27 +75,23 @@ class Librarian:
         last: Answer | None = None,
         why: str = "",
         first: Callable[[tuple[CitedSentence, ...]], None] = lambda parts: None,
-        each: Callable[[str], None] = lambda sentence: None,
         cancelled: Callable[[], bool] = lambda: False,
         waiting: Callable[[int, int], None] = lambda done, total: None,
     ) -> Answer:
-        """Answer a question. `first` receives the first search results before any model reads them, `each` each
-        sentence of the answer, `waiting` (records judged, records in total). `last` is the previous answer, to which
-        this question may refer. Without a `chat` rules answer, and `why` is shown as the reason. Raise StorageError; a
-        model's failure is handled."""
+        """Answer a question. `first` receives the first search results before any model reads them, `waiting` (records
+        judged, records in total). `last` is the previous answer, to which this question may refer. Without a `chat`
+        rules answer, and `why` is shown as the reason. Raise StorageError; a model's failure is handled."""
         begin = time.monotonic()
         memory = self._memory
         git = repository_terms.repository(memory.location)
         asked = read(question, memory.database, memory.now, last.topic if last else None, git)
         answer = self._listed(asked) if asked.lists else None
-        if answer is None and asked.cited:
-            answer = self._direct(asked, [str(one) for one in asked.cited])
-        elif answer is None and asked.follows and not asked.about:
-            answer = self._direct(asked, last.ground if last else ())
+        if answer is None and (asked.cited or (asked.follows and not asked.about)):
+            matches = self._cited(map(str, asked.cited) if asked.cited or not last else last.ground)
+            parts = compose(asked, matches, memory.now)
+            answer = _answer(asked, parts, matches) if matches else self._none(asked)
         elif answer is None:
             answer = self._found(asked, chat, last, why, first, cancelled, waiting)
-        for sentence in answer.parts:
-            each(sentence.text)
         leans = bool(last) and (asked.follows or answer.nothing)
         return changed(
             answer,
@@ -128,8 +124,9 @@ class Librarian:
             matches = (titled or matches)[:1]
             number = len(matches)
         if not matches:
-            none = self._none(asked, query)
-            return changed(none, parts=(none_counted(asked, query),), nothing=False) if asked.counts else none
+            if asked.counts:
+                return _answer(asked, [none_counted(asked, query)], (), filter=query)
+            return self._none(asked, filter=query)
         if asked.counts:
             parts = counted(asked, matches, number, self._memory.now)
         else:
@@ -150,23 +147,12 @@ class Librarian:
             records, number = [*records, *_exact(found)], found.exact
         return records
 
-    def _direct(self, asked: ParsedQuestion, citations: Sequence[str]) -> Answer:
-        """Return the cited records."""
-        matches = self._cited(citations)
-        return _answer(asked, compose(asked, matches, self._memory.now), matches) if matches else self._none(asked)
-
     def _none(
-        self,
-        asked: ParsedQuestion,
-        query: str = "",
-        near: Sequence[Source] = (),
-        by: str = "",
-        without: Sequence[str] = (),
+        self, asked: ParsedQuestion, near: Sequence[Source] = (), without: Sequence[str] = (), **more: Any
     ) -> Answer:
-        close = nearest(asked, near, self._memory.now)
-        none = said(asked, "without", without) if without else said(asked, "nothing")
-        return Answer(asked, (none,), (), tuple(one.citation for one in near), by, 0.0, filter=query,
-                      nothing=True, near=close)  # fmt: skip
+        """Return that no record answers, or has the words `without`; `near` are the nearest."""
+        none = said(asked, "without" if without else "nothing", without)
+        return _answer(asked, [none], near, nothing=True, near=nearest(asked, near, self._memory.now), **more)
 
     # other questions
 
@@ -201,7 +187,7 @@ class Librarian:
         readable = self._readable(matches) if chat is not None and not unheard else []
         if chat is None or not readable:
             if not exact and (unheard or found.verdict == NOTHING):
-                return changed(self._none(asked, near=matches[:NEAREST], without=missing if unheard else ()), note=why)
+                return self._none(asked, matches[:NEAREST], missing if unheard else (), note=why)
             if not exact and parts:
                 head = said(asked, "near_without" if missing else "near_only", missing).text
                 parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
@@ -229,7 +215,7 @@ class Librarian:
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
-            return changed(self._none(asked, near=order[:NEAREST], by=chat.name), odds=odds)
+            return self._none(asked, order[:NEAREST], by=chat.name, odds=odds)
         answer = _answer(asked, compose(asked, order[:SHOWN], memory.now), order, by=chat.name, odds=odds, note=note)
         if not note and not asked.follows and not cancelled():
             shown = [one.citation for one in order[:SHOWN]]
@@ -314,7 +300,7 @@ class Librarian:
         parts = [one for one in compose(asked, [source], self._memory.now) if not one.hostile]
         return " ".join(one.text.replace(f" [{one.citations[0]}]", "") for one in parts)
 
-    def _cited(self, citations: Sequence[str]) -> list[Source]:
+    def _cited(self, citations: Iterable[str]) -> list[Source]:
         found = lookup.there(self._memory.database, map(parse, citations))
         return sources(self._memory.database, found)
 
@@ -334,17 +320,5 @@ def _exact(found: "Found") -> list[Record]:
     return [hit.record for hit in found.hits if hit.level == EXACT]
 
 
-def _answer(
-    asked: ParsedQuestion,
-    parts: Sequence[CitedSentence],
-    matches: Sequence[Source],
-    *,
-    by: str = "",
-    odds: tuple[tuple[str, float], ...] = (),
-    filter: str = "",
-    note: str = "",
-    exact: bool = True,
-) -> Answer:
-    citations = tuple(dict.fromkeys(citation for one in parts for citation in one.citations))
-    looked = tuple(source.citation for source in matches)
-    return Answer(asked, tuple(parts), citations, looked, by, 0.0, odds, filter, note=note, exact=exact)
+def _answer(asked: ParsedQuestion, parts: Sequence[CitedSentence], matches: Sequence[Source], **more: Any) -> Answer:
+    return Answer(asked, tuple(parts), tuple(source.citation for source in matches), **more)

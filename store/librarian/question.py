@@ -29,7 +29,6 @@ from store.text.times.dates import period
 LONGEST = 1_000  # characters of a question
 FEW = 3  # most content words of a question that refers to the previous one
 HAPPENED = "decision,commit,iteration,event,fact,task"  # kinds meant by "what happened"
-DECISION, CHRONOLOGY, STATISTICS = "decision", "chronology", "statistics"
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 NEWEST, OLDEST = "newest", "oldest"
 TIMES = ("since", "before")
@@ -78,9 +77,9 @@ class ParsedQuestion:
     @property
     def kind(self) -> str:
         """One of three kinds of question, for scripts."""
-        if self.lists:
-            return STATISTICS if self.counts else CHRONOLOGY
-        return CHRONOLOGY if self.aspect == WHEN else DECISION
+        if self.lists and self.counts:
+            return "statistics"
+        return "chronology" if self.lists or self.aspect == WHEN else "decision"
 
 
 def read(

@@ -1,25 +1,22 @@
 """Sources of an answer: records with their links."""
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from store.base.citations import cite
+from store.base.citations import cite, parse
 from store.base.models import (
-    Chunk,
     Commit,
     Decision,
-    Fact,
     GlobalFact,
-    Iteration,
     Record,
-    Task,
-    Turn,
     head_of,
 )
 from store.base.record import record
-from store.base.vocabulary import PERSON
 from store.database.database import Database
+from store.records.decisions import Decisions
+from store.records.timeline.commits import Commits
+from store.search import lookup
 from store.search.lookup import kind_of
 from store.text.prompt_injection import instructs
 
@@ -31,6 +28,10 @@ _REFERS = re.compile(
     r"|(?:close|fix|resolve|ref|see|issue)[\w ]{0,12}:?\s.{0,60}#\d)",
     re.IGNORECASE,
 )  # a line of a commit's message that says nothing itself
+# kind → field with the time of what a record states, where that is not when it was recorded
+_MOMENTS = {"decision": "decided_at", "commit": "committed_at", "iteration": "started_at", "task": "updated_at"}
+_MOMENTS |= {"turn": "at", "document": "at"}
+_PASSIVE = {"implements": "implemented by", "reverts": "reverted by", "relates": "related to"}
 LINKS = 6  # most commits of a decision, or decisions of a commit, that are named
 
 
@@ -42,15 +43,11 @@ class Retriever(Protocol):
         ...
 
 
-@record(frozen=True, slots=True)
-class Link:
-    """One end of a link between a commit and a decision: the citation at the other end, its title, and for a decision
-    its origin."""
+class LinkedRecord(NamedTuple):
+    """The other end of a link of a commit or a decision, and how it is linked: a name of a sentence."""
 
     kind: str
-    citation: str
-    title: str
-    origin: str = PERSON
+    record: Commit | Decision
 
 
 @record(frozen=True, slots=True)
@@ -61,7 +58,7 @@ class Source:
 
     citation: str
     record: Record
-    links: tuple[Link, ...] = ()
+    links: tuple[LinkedRecord, ...] = ()
     hostile: bool = False
     span: tuple[str, int, int] | None = None
     start: int = 0
@@ -91,22 +88,8 @@ def explanation(message: str) -> str:
 
 def moment(record: Record) -> str:
     """Return the timestamp at which what a record states was true."""
-    match record:
-        case Fact():
-            return record.created_at
-        case GlobalFact(own=fact):
-            return fact.created_at
-        case Decision():
-            return record.decided_at
-        case Commit():
-            return record.committed_at
-        case Iteration():
-            return record.started_at
-        case Turn() | Chunk():
-            return record.at
-        case Task():
-            return record.updated_at
-    return record.created_at
+    whole = record.own if isinstance(record, GlobalFact) else record
+    return str(getattr(whole, _MOMENTS.get(kind_of(record), "created_at")))
 
 
 def _source(database: Database, record: Record) -> Source:
@@ -115,33 +98,16 @@ def _source(database: Database, record: Record) -> Source:
     return Source(record.citation, record, tuple(_links(database, record)), instructs("\n".join(texts)))
 
 
-def _links(database: Database, record: Record) -> Iterable[Link]:
-    """Return what a decision or a commit is linked to; of a decision also what it replaced and what replaced it."""
+def _links(database: Database, record: Record) -> Iterator[LinkedRecord]:
+    """Yield what a decision or a commit is linked to; of a decision also what it replaced and what replaced it."""
+    ends: list[tuple[str, str]] = []
     if isinstance(record, Commit):
-        rows = database.rows(
-            "SELECT l.link_type, d.id, d.title, d.origin"
-            " FROM commit_links AS l JOIN decisions AS d ON d.id = l.decision_id"
-            " WHERE l.commit_id = ? AND d.status <> 'forgotten' ORDER BY d.id LIMIT ?",
-            (record.id, LINKS),
-        )
-        return [Link(kind, cite("decision", number), title, origin) for kind, number, title, origin in rows]
-    if not isinstance(record, Decision):
-        return []
-    from store.records.timeline.commits import Commits
-
-    kinds = dict(
-        database.rows(
-            "SELECT l.commit_id, l.link_type FROM commit_links AS l JOIN commits AS c ON c.id = l.commit_id"
-            " WHERE l.decision_id = ? ORDER BY c.committed_at LIMIT ?",
-            (record.id, LINKS),
-        )
-    )
-    past = {"implements": "implemented by", "reverts": "reverted by", "relates": "related to"}
-    found = [Link(past[kinds[one.id]], one.citation, one.subject) for one in Commits(database).many(list(kinds))]
-    for kind, where, number in (
-        ("replaced", "id = ?", record.supersedes),
-        ("replaced by", "supersedes = ? AND status <> 'forgotten'", record.id),
-    ):
-        rows = database.rows(f"SELECT id, title, origin FROM decisions WHERE {where} LIMIT 1", (number,))
-        found += [Link(kind, cite("decision", other), title, origin) for other, title, origin in rows]
-    return found
+        ends = [(one.link_type, one.decision) for one in Commits(database).links_of_commit(record.id)[:LINKS]]
+    elif isinstance(record, Decision):
+        ends = [(_PASSIVE[one.link_type], one.commit) for one in Commits(database).links_of_decision(record.id)[:LINKS]]
+        others = ("replaced", record.supersedes), ("replaced by", Decisions(database).successor(record.id))
+        ends += [(kind, cite("decision", number)) for kind, number in others if number]
+    for kind, citation in ends:
+        for other in lookup.there(database, [parse(citation)]):
+            if isinstance(other, Commit) or (isinstance(other, Decision) and other.status != "forgotten"):
+                yield LinkedRecord(kind, other)

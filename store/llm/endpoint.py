@@ -72,7 +72,11 @@ def split(address: str) -> "SplitResult":
             return parts
     except ValueError:
         pass
-    raise none(address) from None
+    raise ModelFailed(
+        "absent",
+        f"{short(address)} is not the address of a server.",
+        "memoranda config agent.host http://127.0.0.1:11434",
+    ) from None
 
 
 def short(address: str) -> str:
@@ -87,12 +91,3 @@ def host(address: str) -> str:
         return split(address).hostname or ""
     except ModelFailed:
         return ""
-
-
-def none(address: str) -> ModelFailed:
-    """Return the error for an invalid address."""
-    return ModelFailed(
-        "absent",
-        f"{short(address)} is not the address of a server.",
-        "memoranda config agent.host http://127.0.0.1:11434",
-    )

@@ -63,15 +63,10 @@ def found(
     breaker = circuit_breaker.of(where)
     if why_disabled(config) is not None or breaker.why_open() is not None:
         return None
-    from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
 
-    call = Call(cancelled, seconds)
     try:
-        name, steps = choose(config, server_info.models(where, call))
-        if not name:
-            raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-        return client(where, call, loading, name)
+        return _selected(config, Call(cancelled, seconds), loading)
     except ModelFailed as failed:
         breaker.record_failure(failed)
         return None
@@ -80,14 +75,19 @@ def found(
 def named_chat(config: "Config", name: str = "") -> "ChatClient":
     """Return the model of this name, or the selected one, even if the breaker is open; the caller closes it. Raise
     ModelFailed: the server has none, or does not answer."""
-    from store.llm import server_info
     from store.llm.clients.deadline_transport import Call
 
-    where, call = endpoint.of(config), Call(never)
+    return _selected(config, Call(never), _quietly, name)
+
+
+def _selected(config: "Config", call: "Call", loading: Callable[[], None] | None, name: str = "") -> "ChatClient":
+    from store.llm import server_info
+
+    where = endpoint.of(config)
     chosen, steps = choose(config, server_info.models(where, call))
     if not (name or chosen):
         raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
-    return client(where, call, _quietly, name or chosen)
+    return client(where, call, loading, name or chosen)
 
 
 def client(where: str, call: "Call", loading: Callable[[], None] | None, name: str, warm: bool = True) -> "ChatClient":
@@ -133,16 +133,10 @@ def why_disabled(config: "Config") -> SelectionStep | None:
 def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[SelectionStep]]:
     """Return (the first model of ORDER that the server has, empty if there is none; a step for each of ORDER)."""
     taken, steps = "", list[SelectionStep]()
-    for who, name, reason, after in _tried(config, installed):
-        steps.append(SelectionStep(who, bool(name), reason, after) if not taken else _not_needed(who))
+    for name, step in _tried(config, installed):
+        steps.append(SelectionStep(step.who, False, "Not needed.") if taken else step)
         taken = taken or name
-    if taken:
-        return taken, [*steps, _not_needed("rules")]
-    has_none = f"{_server(config)} has no model{' that can answer' if installed else ''}"
-    return "", [
-        *steps,
-        SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull(config, USUAL)),
-    ]
+    return taken, steps
 
 
 def _server(config: "Config", begins: bool = True) -> str:
@@ -161,36 +155,33 @@ def untried(config: "Config", rules: SelectionStep, otherwise: str) -> list[Sele
     return [*(SelectionStep(who, False, reasons.get(who, otherwise)) for who in ORDER[:-1]), rules]
 
 
-def _not_needed(who: str) -> SelectionStep:
-    return SelectionStep(who, False, "Not needed.")
-
-
-def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple[str, str, str, str]]:
-    """Yield (one of ORDER but the last; the model that it names and the server has, else an empty text; why; what to
-    do)."""
+def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple[str, SelectionStep]]:
+    """Yield (the model that the server has, empty for none; the step) for each of ORDER."""
     from store.llm.server_info import cloud
 
-    server = _server(config)
+    server, here = _server(config), _server(config, False)
     for who, wanted in named(config).items():
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
         if not wanted:
-            yield who, "", "Not set.", ""
+            yield "", SelectionStep(who, False, "Not set.")
         elif cloud(wanted) or (one is not None and one.remote):
-            yield who, "", f"{wanted} runs on other machines, and no text is sent there.", ""
-        elif one is not None:
-            yield who, one.name, f"{one.name}, named by {who}.", ""
+            yield "", SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there.")
+        elif one is None:
+            yield "", SelectionStep(who, False, f"{server} has no model {wanted}.", _pull(config, wanted))
         else:
-            yield who, "", f"{server} has no model {wanted}.", _pull(config, wanted)
+            yield one.name, SelectionStep(who, True, f"{one.name}, named by {who}.")
     able = [one.name for one in installed if one.can_chat]
     ours = [name for name in able if name.startswith(FAMILY)]
-    name = USUAL if USUAL in ours else next(iter(ours), "")
-    if name:
-        yield FAMILY, name, f"{name}, the first {FAMILY} that {_server(config, False)} has.", ""
+    if name := USUAL if USUAL in ours else next(iter(ours), ""):
+        yield name, SelectionStep(FAMILY, True, f"{name}, the first {FAMILY} that {here} has.")
     else:
-        yield FAMILY, "", f"{server} has no {FAMILY}.", _pull(config, USUAL)
-    name = next(iter(able), "")
-    first = f"{name}, the first model that {_server(config, False)} has."
-    yield "any", name, first if name else f"{server} has no model that can answer.", ""
+        yield "", SelectionStep(FAMILY, False, f"{server} has no {FAMILY}.", _pull(config, USUAL))
+    if name := next(iter(able), ""):
+        yield name, SelectionStep("any", True, f"{name}, the first model that {here} has.")
+    else:
+        yield "", SelectionStep("any", False, f"{server} has no model that can answer.")
+    has_none = f"{server} has no model{' that can answer' if installed else ''}"
+    yield "", SelectionStep("rules", True, f"{has_none}; answers come from the records.", _pull(config, USUAL))
 
 
 def named(config: "Config") -> dict[str, str]:

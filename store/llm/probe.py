@@ -48,6 +48,7 @@ def probe(
     circuit_breaker.of(where).reset()  # a person asked for the probe
     chat = model_selection.client(where, Call(cancelled), lambda: None, name or found.model, warm=False)
     with closing(chat):
-        text = " ".join(plain(chat.sample(QUESTION, PREDICT, LOADING)).split())
+        said = chat.answer([("user", QUESTION)], schema=None, predict=PREDICT, seconds=LOADING, early=True)
+    text = " ".join(plain(said).split())
     rate = chat.tokens / chat.writing if chat.tokens and chat.writing else None
     return ProbeResult(chat.name, text, monotonic() - started, chat.loading, chat.tokens, rate)

@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any
 
+from store.base.cancelling import never
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
 from store.llm.chat import figure
@@ -63,21 +64,21 @@ class ServerInfo:
 def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     """Read the state of the server at `address`; each of its three requests may take so many seconds. Never raises: a
     failure is in the result."""
-    call = Call(lambda: False)
-    if addresses.openai(address):
-        try:
-            return ServerInfo(address, "", tuple(replace(one, loaded=True) for one in models(address, call, seconds)))
-        except ModelFailed as error:
-            return ServerInfo(address, trouble=error)
+    call = Call(never)
     try:
-        version = _get(address, "/api/version", seconds, call).get("version")
+        version: object = ""
+        if addresses.openai(address):
+            found = models(address, call, seconds)
+            loaded = {model.name for model in found}
+        else:
+            version = _get(address, "/api/version", seconds, call).get("version")
+            found = models(address, call, seconds)
+            running = _get(address, "/api/ps", seconds, call).get("models")
+            loaded = {_name(entry) for entry in (running if isinstance(running, list) else [])}
         if not isinstance(version, str):
             raise server_errors.failed("unexpected", address)
-        found = models(address, call, seconds)
-        running = _get(address, "/api/ps", seconds, call).get("models")
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)
-    loaded = {_name(entry) for entry in (running if isinstance(running, list) else [])}
     return ServerInfo(address, version[:FEW], tuple(replace(model, loaded=model.name in loaded) for model in found))
 
 
@@ -116,10 +117,6 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     connection = kind(parts.hostname or "", parts.port, timeout=seconds)
 
     def talk() -> bytes:
-        try:
-            connection.connect()
-        except UnicodeError:
-            raise addresses.none(address) from None
         connection.request("GET", parts.path + path, headers=_headers(address))
         answer = connection.getresponse()
         body = answer.read(LARGEST)

@@ -102,9 +102,8 @@ def test_only_what_was_shown_is_answered_about(asking: ModelSession) -> None:
 def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: Memory) -> None:
     memory.decisions.decide("Where drawings are kept", "on the studio's server", rationale="it costs nothing more")
     memory.facts.remember("Drawings are handed over on Thursdays")
-    said: list[str] = []
-    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat, each=said.append)
-    assert said == list(answer.sentences) and answer.by
+    answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat)
+    assert answer.sentences and answer.by
     for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
         assert quote.is_in(lookup.lookup(memory.database, parse(quote.citation)))
     assert Librarian(memory).ask("Who pays for the drawings?", chat).by == chat.name

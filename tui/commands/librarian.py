@@ -25,23 +25,20 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
     cites = memory.config["citations"]
 
-    def tell(sentence: str) -> None:
-        session.wait("")
-        if session.tell is not None:
-            session.tell(without(sentence) if cites == "off" else sentence)
-
     try:
         answer = Librarian(memory).ask(
             " ".join(given.question),
             chat,
             why=why,
-            each=tell,
             waiting=lambda done, total: session.wait(reading(name, done, total)),
         )
     finally:
         session.wait("")
         if chat is not None:
             chat.close()
+    if session.tell is not None:
+        for sentence in answer.sentences:
+            session.tell(without(sentence) if cites == "off" else sentence)
     lines = [*([] if session.tell else answer.sentences), "", *told(answer)]
     if cites == "off":
         lines = [without(line) for line in lines]

@@ -15,7 +15,7 @@ from store.llm import circuit_breaker
 from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, WORD_ONLY, Message
 from store.llm.clients import server_errors
-from store.llm.clients.deadline_transport import Call
+from store.llm.clients.deadline_transport import Call, Connection
 
 BACKOFF = (0.2, 0.6)  # seconds before each retry
 AGAIN = ("busy", "cut", "broken")  # kinds of failure that are retried, as they may be temporary
@@ -40,21 +40,28 @@ class ChatClient(ABC):
         # of the last answer: number of tokens, seconds of writing, seconds of loading the model
         self.tokens, self.writing, self.loading = 0, 0.0, 0.0
         addresses.split(address)
+        try:
+            self._connection = Connection()
+            self._client = self._connect(self._connection.options)
+        except ImportError:
+            raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
+        except Exception as error:
+            raise self._failure(error) from None
 
     def answer(
-        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: dict[str, Any] | None,
+        predict: int,
+        seconds: float,
+        early: bool = False,
     ) -> str:
-        """Return the whole answer, in JSON of this schema if one is given. Raise ModelFailed."""
-        found = self._ask(messages, schema, predict, seconds)
+        """Return the whole answer, or with `early` its beginning, in JSON of this schema if one is given. Raise
+        ModelFailed."""
+        found = self._ask(messages, schema, predict, seconds, early=early)
         if not found.strip():
             raise self._failed("silent")
-        return found
-
-    def sample(self, question: str, predict: int, seconds: float) -> str:
-        """Return the beginning of an answer, and set `tokens`, `writing` and `loading`. Raise ModelFailed."""
-        found = self._ask([("user", question)], None, predict, seconds, early=True)
-        if not found.strip():
-            raise ModelFailed("broken", f"{self.name} said nothing.", "Choose another model.")
         return found
 
     def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
@@ -86,28 +93,16 @@ class ChatClient(ABC):
             raise self._failed("long", asked=self.name)
         self._warm()
         self._call.begin(seconds)
-        for pause in (*BACKOFF, 0.0):
-            self._first, self._ended, self.tokens, self.writing = {}, "", 0, 0.0
-            began = time.monotonic()
-            answer = ""
+        for pause in (0.0, *BACKOFF):
+            began, failure = time.monotonic(), None
             try:
-                with closing(self._pieces(messages, schema, predict, first)) as pieces:
-                    for piece in pieces:
-                        answer += piece
-                        self.tokens += 1
-                        if len(answer) > predict * LONGEST + 200:
-                            raise self._failed("endless")
-                if not self._ended:
-                    raise self._failed("early")
-                break
+                self._call.wait(pause)
+                answer = self._attempt(messages, schema, predict, first)
             except Exception as error:
                 failure = self._failure(error)
-            if failure.kind in AGAIN and pause:
-                try:
-                    self._call.wait(pause)
-                    continue
-                except Exception as error:
-                    failure = self._failure(error)
+            if failure is None or failure.kind not in AGAIN:
+                break
+        if failure is not None:
             server.record_failure(failure)
             raise failure
         server.record_answer()
@@ -116,13 +111,29 @@ class ChatClient(ABC):
             raise self._failed("unfinished")
         return answer
 
-    @abstractmethod
+    def _attempt(self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool) -> str:
+        """Return the answer of one attempt. Raise ModelFailed, or what the client raises."""
+        self._first, self._ended, self.tokens, self.writing, answer = {}, "", 0, 0.0, ""
+        with closing(self._pieces(messages, schema, predict, first)) as pieces:
+            for piece in pieces:
+                answer += piece
+                self.tokens += 1
+                if len(answer) > predict * LONGEST + 200:
+                    raise self._failed("endless")
+        if not self._ended:
+            raise self._failed("early")
+        return answer
+
     def close(self) -> None:
         """Close the connection to the server."""
+        self._client.close()
 
     @abstractmethod
-    def _warm(self) -> None:
-        """Prepare the server for a question. Raise ModelFailed."""
+    def _connect(self, options: dict[str, Any]) -> Any:
+        """Return the client of the protocol, with these options of an httpx client."""
+
+    def _warm(self) -> None:  # noqa: B027
+        """Prepare the server for a question; one that loads its model when it starts needs none. Raise ModelFailed."""
 
     @abstractmethod
     def _pieces(

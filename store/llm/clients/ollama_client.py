@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
-from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, Message, figure
 from store.llm.clients import server_errors
 from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
@@ -36,22 +35,11 @@ class OllamaChat(ChatClient):
         super().__init__(address, call, name)
         self._loading = loading
         self._warm_until = 0.0 if warm else math.inf
-        try:
-            import httpx
-            import ollama
 
-            from store.llm.clients.deadline_transport import Connection
-        except ImportError:
-            raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
-        self._connection = Connection()
-        try:
-            self._client = ollama.Client(self._address, **self._connection.options)
-        except (ValueError, httpx.InvalidURL):
-            raise addresses.none(address) from None
+    def _connect(self, options: dict[str, Any]) -> Any:
+        import ollama
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._client._client.close()
+        return ollama.Client(self._address, **options)
 
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool

@@ -7,11 +7,9 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, cast
 
-from store.llm import endpoint as addresses
 from store.llm.chat import Message
 from store.llm.clients import server_errors
 from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
-from store.llm.clients.deadline_transport import Call
 
 KEYS = ("MEMORANDA_API_KEY", "OPENAI_API_KEY")
 
@@ -24,24 +22,10 @@ def key() -> str:
 class OpenAIChat(ChatClient):
     """One model of such a server."""
 
-    def __init__(self, address: str, call: Call, name: str) -> None:
-        super().__init__(address, call, name)
+    def _connect(self, options: dict[str, Any]) -> Any:
         import httpx
 
-        from store.llm.clients.deadline_transport import Connection
-
-        headers = {"Authorization": f"Bearer {key()}"} if key() else {}
-        self._connection = Connection()
-        try:
-            self._client = httpx.Client(headers=headers, **self._connection.options)
-        except (ValueError, httpx.InvalidURL):
-            raise addresses.none(address) from None
-
-    def _warm(self) -> None:
-        """Do nothing: such a server loads its model when it starts."""
-
-    def close(self) -> None:
-        self._client.close()
+        return httpx.Client(headers={"Authorization": f"Bearer {key()}"} if key() else {}, **options)
 
     def _pieces(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool

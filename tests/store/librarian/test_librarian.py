@@ -253,11 +253,10 @@ def test_a_question_goes_on_from_the_one_before(told: Memory) -> None:
     assert ask(told, "¿y cuándo?").nothing, "without anything before it there is nothing to lean on"
 
 
-def test_the_first_three_are_handed_on_and_each_sentence_once(told: Memory) -> None:
+def test_the_first_three_are_handed_on(told: Memory) -> None:
     first: list[object] = []
-    said: list[str] = []
-    answer = Librarian(told).ask("why SQLite?", first=first.extend, each=said.append)
-    assert first and said == list(answer.sentences)
+    answer = Librarian(told).ask("why SQLite?", first=first.extend)
+    assert first and first == list(answer.parts)
 
 
 def test_why_rules_answered_is_told(told: Memory) -> None:

@@ -344,7 +344,7 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
     other.close()
 
 
-@pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999"])
+@pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999", "http://a..b"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
     config = configured(agent_host=address)
     assert model_selection.found(config) is None and "memoranda config agent.host" in model_status(config).taken.next
