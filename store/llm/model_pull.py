@@ -68,13 +68,11 @@ class ModelPuller(OllamaChat):
         raise ModelFailed("cut", f"The server stopped before {name} was complete.", RESUMES)
 
     def _resumable(self, failed: ModelFailed, silence: float) -> ModelFailed:
-        if failed.next == RESUMES:
+        where = short(self._address)
+        told = {"slow": f"{where} reported nothing for {silence:g} s.", "cut": f"The connection to {where} broke."}
+        if failed.kind not in told or failed.next == RESUMES:
             return failed
-        if failed.kind == "slow":
-            return ModelFailed("slow", f"{short(self._address)} reported nothing for {silence:g} s.", RESUMES)
-        if failed.kind == "cut":
-            return ModelFailed("cut", f"The connection to {short(self._address)} broke.", RESUMES)
-        return failed
+        return ModelFailed(failed.kind, told[failed.kind], RESUMES)
 
     def _refusal(self, status: int, text: str) -> ModelFailed:
         """Return the error for a refused pull, in our own words where the cause is known."""

@@ -8,6 +8,7 @@ from time import monotonic
 from store.base.errors import ModelFailed
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, model_selection
+from store.llm.clients.chat_client import Request
 from store.llm.clients.deadline_transport import Call
 from store.llm.model_selection import USUAL
 from store.llm.status import ModelStatus
@@ -48,7 +49,7 @@ def probe(
     circuit_breaker.of(where).reset()  # a person asked for the probe
     chat = model_selection.client(where, Call(cancelled), lambda: None, name or found.model, warm=False)
     with closing(chat):
-        said = chat.answer([("user", QUESTION)], schema=None, predict=PREDICT, seconds=LOADING, early=True)
+        said = chat.ask(Request([("user", QUESTION)], PREDICT, early=True), LOADING)
     text = " ".join(plain(said).split())
     rate = chat.tokens / chat.writing if chat.tokens and chat.writing else None
     return ProbeResult(chat.name, text, monotonic() - started, chat.loading, chat.tokens, rate)

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -25,6 +25,17 @@ LONGEST = 12  # most characters of a token
 FIRST = 20  # most likely first words of an answer that a server is asked for
 LEAST = 1e-6  # likelihood assumed for a word that is not among them
 _DIGIT = re.compile(r"\d")
+
+
+class Request(NamedTuple):
+    """A question, for an answer of at most `predict` tokens, in JSON of the `schema` if one is given. `first`: the
+    likelihoods of its first word are wanted; `early`: it may be incomplete."""
+
+    messages: Sequence[Message]
+    predict: int
+    schema: dict[str, Any] | None = None
+    first: bool = False
+    early: bool = False
 
 
 class ChatClient(ABC):
@@ -49,47 +60,28 @@ class ChatClient(ABC):
             raise self._failure(error) from None
 
     def answer(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: dict[str, Any] | None,
-        predict: int,
-        seconds: float,
-        early: bool = False,
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
-        """Return the whole answer, or with `early` its beginning, in JSON of this schema if one is given. Raise
-        ModelFailed."""
-        found = self._ask(messages, schema, predict, seconds, early=early)
-        if not found.strip():
-            raise self._failed("silent")
-        return found
+        """Return the whole answer, in JSON of this schema if one is given. Raise ModelFailed."""
+        return self.ask(Request(messages, predict, schema), seconds)
 
     def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
         """Return the log odds that the answer begins with a word of `yes` against one of `no`; 0 where it begins with
         neither. For a server that returns no likelihoods, use the word that it answers (WORD_ONLY). Raise
         ModelFailed."""
-        word = self._ask(messages, None, 1, seconds, first=True, early=True)
+        word = self.ask(Request(messages, 1, first=True, early=True), seconds)
         likely = self._first or {folded(word): 1.0}
         odds = [sum(likely.get(folded(one), 0.0) for one in words) for words in (yes, no)]
         if not self._first:
             return WORD_ONLY * (odds[0] - odds[1])
         return math.log(max(odds[0], LEAST) / max(odds[1], LEAST))
 
-    def _ask(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None,
-        predict: int,
-        seconds: float,
-        first: bool = False,
-        early: bool = False,
-    ) -> str:
-        """Return the answer within the seconds; retry failures in AGAIN. `first`: also get the likelihoods of its first
-        word; `early`: it may be incomplete."""
+    def ask(self, request: Request, seconds: float) -> str:
+        """Return the answer within the seconds; retry failures in AGAIN. Raise ModelFailed."""
         server = circuit_breaker.of(self._address)
         if tripped := server.why_open():
             raise tripped
-        if _tokens(messages) + predict > CONTEXT:
+        if _tokens(request.messages) + request.predict > CONTEXT:
             raise self._failed("long", asked=self.name)
         self._warm()
         self._call.begin(seconds)
@@ -97,7 +89,7 @@ class ChatClient(ABC):
             began, failure = time.monotonic(), None
             try:
                 self._call.wait(pause)
-                answer = self._attempt(messages, schema, predict, first)
+                answer = self._attempt(request)
             except Exception as error:
                 failure = self._failure(error)
             if failure is None or failure.kind not in AGAIN:
@@ -107,18 +99,20 @@ class ChatClient(ABC):
             raise failure
         server.record_answer()
         self.writing = self.writing or time.monotonic() - began
-        if self._ended == "length" and not early:
+        if not (answer.strip() or request.first):
+            raise self._failed("silent")
+        if self._ended == "length" and not request.early:
             raise self._failed("unfinished")
         return answer
 
-    def _attempt(self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool) -> str:
+    def _attempt(self, request: Request) -> str:
         """Return the answer of one attempt. Raise ModelFailed, or what the client raises."""
         self._first, self._ended, self.tokens, self.writing, answer = {}, "", 0, 0.0, ""
-        with closing(self._pieces(messages, schema, predict, first)) as pieces:
+        with closing(self._pieces(request)) as pieces:
             for piece in pieces:
                 answer += piece
                 self.tokens += 1
-                if len(answer) > predict * LONGEST + 200:
+                if len(answer) > request.predict * LONGEST + 200:
                     raise self._failed("endless")
         if not self._ended:
             raise self._failed("early")
@@ -136,9 +130,7 @@ class ChatClient(ABC):
         """Prepare the server for a question; one that loads its model when it starts needs none. Raise ModelFailed."""
 
     @abstractmethod
-    def _pieces(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
-    ) -> Generator[str, None, None]:
+    def _pieces(self, request: Request) -> Generator[str, None, None]:
         """Yield the pieces of one attempt; set `_ended` to the reason why the server ended it."""
 
     def _failed(self, name: str, /, **parts: object) -> ModelFailed:

@@ -3,15 +3,15 @@ slow, without the model, invalid replies) ends in time as a ModelFailed that say
 
 import math
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, cast
 
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
-from store.llm.chat import CONTEXT, Message, figure
+from store.llm.chat import CONTEXT, figure
 from store.llm.clients import server_errors
-from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
+from store.llm.clients.chat_client import FIRST, ChatClient, Request, likelihoods
 from store.llm.clients.deadline_transport import Call
 
 if TYPE_CHECKING:
@@ -41,25 +41,23 @@ class OllamaChat(ChatClient):
 
         return ollama.Client(self._address, **options)
 
-    def _pieces(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
-    ) -> Generator[str, None, None]:
+    def _pieces(self, request: Request) -> Generator[str, None, None]:
         parts = self._call.each(
             lambda: self._client.chat(
                 self.name,
-                [{"role": role, "content": text} for role, text in messages],
+                [{"role": role, "content": text} for role, text in request.messages],
                 stream=True,
-                format=schema,
-                logprobs=first or None,
-                top_logprobs=FIRST if first else None,
-                options={"temperature": 0, "seed": 1, "num_ctx": CONTEXT, "num_predict": predict},
+                format=request.schema,
+                logprobs=request.first or None,
+                top_logprobs=FIRST if request.first else None,
+                options={"temperature": 0, "seed": 1, "num_ctx": CONTEXT, "num_predict": request.predict},
                 keep_alive=KEEP,
             ),
             self._connection.abort,
         )
         with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
             for line in lines:
-                if first and not self._first:
+                if request.first and not self._first:
                     self._first = _likely(line)
                 if line.message.content:
                     yield line.message.content
@@ -68,7 +66,7 @@ class OllamaChat(ChatClient):
                     self._warm_until = max(self._warm_until, time.monotonic() + KEEP_SECONDS)
                     self.tokens = figure(line.eval_count)
                     self.writing, self.loading = figure(line.eval_duration) / NANO, figure(line.load_duration) / NANO
-                    if (line.prompt_eval_count or 0) + predict > CONTEXT:
+                    if (line.prompt_eval_count or 0) + request.predict > CONTEXT:
                         raise self._failed("long", asked=self.name)
                     return
 

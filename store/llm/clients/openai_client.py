@@ -3,13 +3,12 @@ server needs one, is read from MEMORANDA_API_KEY or OPENAI_API_KEY and sent to n
 
 import json
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import Any, cast
 
-from store.llm.chat import Message
 from store.llm.clients import server_errors
-from store.llm.clients.chat_client import FIRST, ChatClient, likelihoods
+from store.llm.clients.chat_client import FIRST, ChatClient, Request, likelihoods
 
 KEYS = ("MEMORANDA_API_KEY", "OPENAI_API_KEY")
 
@@ -27,21 +26,19 @@ class OpenAIChat(ChatClient):
 
         return httpx.Client(headers={"Authorization": f"Bearer {key()}"} if key() else {}, **options)
 
-    def _pieces(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
-    ) -> Generator[str, None, None]:
+    def _pieces(self, request: Request) -> Generator[str, None, None]:
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": [{"role": role, "content": text} for role, text in messages],
+            "messages": [{"role": role, "content": text} for role, text in request.messages],
             "stream": True,
             "temperature": 0,
             "seed": 1,
-            "max_tokens": predict,
+            "max_tokens": request.predict,
         }
-        if schema is not None:
-            form = {"name": "answer", "schema": schema}
+        if request.schema is not None:
+            form = {"name": "answer", "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        if first:
+        if request.first:
             body |= {"logprobs": True, "top_logprobs": FIRST}
         events = self._call.each(lambda: self._events(body), self._connection.abort)
         with closing(cast("Generator[dict[str, Any], None, None]", events)):
@@ -50,7 +47,7 @@ class OpenAIChat(ChatClient):
                     raise server_errors.status(self._address, 500, "", self.name)
                 for choice in event.get("choices") or ():
                     tokens = (choice.get("logprobs") or {}).get("content") or ()
-                    if first and tokens and not self._first:
+                    if request.first and tokens and not self._first:
                         self._first = likelihoods(tokens[0].get("top_logprobs") or tokens[:1])
                     self._ended = choice.get("finish_reason") or self._ended
                     if piece := (choice.get("delta") or {}).get("content"):
