@@ -6,7 +6,7 @@ A small model is bad at choosing among records, and at a plain yes or no. Its lo
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -15,7 +15,7 @@ from store.librarian import words as vocabulary
 from store.text.fence import harmless
 
 if TYPE_CHECKING:
-    from store.llm.chat import Message
+    from store.llm.chat import Judge, Message
 
 LOOKED = 8  # most records that are judged
 READ = 120  # tokens of a record that are shown
@@ -32,16 +32,6 @@ PREDICT = 20  # tokens of an answer that is the number of a sentence
 @record(frozen=True, slots=True)
 class Form:
     sentence: int
-
-
-class Judge(Protocol):
-    """A model that answers yes or no. Raise ModelFailed."""
-
-    def log_odds(
-        self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float
-    ) -> float:
-        """Return the log odds that the answer begins with a word of `yes` against one of `no`."""
-        ...
 
 
 class Readable(NamedTuple):
@@ -63,7 +53,7 @@ class Judgement:
 
 
 def rank(
-    judge: Judge,
+    judge: "Judge",
     question: str,
     language: str,
     texts: Sequence[Readable],
@@ -114,14 +104,12 @@ def messages(question: str, language: str, source: Readable) -> "list[Message]":
     return [*found, ("user", form.format(read, harmless(question)))]
 
 
-def sentence(
-    answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float
-) -> int | None:
-    """Return the index of the sentence that answers according to a model, which names its number; None where it names
-    none. Raise ModelFailed."""
+def sentence(answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float) -> int:
+    """Return the index of the sentence that answers according to a model, which names its number; one beyond the last
+    where it names none. Raise ModelFailed."""
     from store.llm.structured_output import numbered, read, schema
 
     system = vocabulary.table(language)["judge"]["span"]
     asked = [("system", system), ("user", f"{harmless(question)}\n{numbered(sentences)}")]
     number = read(answer(asked, schema=schema(Form), predict=PREDICT, seconds=seconds), Form).sentence
-    return number - 1 if 1 <= number <= len(sentences) else None
+    return number - 1 if 1 <= number <= len(sentences) else len(sentences)

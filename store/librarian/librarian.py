@@ -30,9 +30,8 @@ from store.librarian.compose import (
     span,
 )
 from store.librarian.judge import Readable
-from store.librarian.names import absent, names
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, read
-from store.librarian.quoting import all_in, quotable, subject
+from store.librarian.quoting import absent, all_in, names, quotable, subject
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
 from store.memory import Memory
@@ -169,7 +168,7 @@ class Librarian:
         """Return the answer that a search finds: in the order of a model's judgement, or in the search's."""
         memory = self._memory
         about = f"{last.question} {asked.text}" if last and asked.follows else asked.text
-        if chat is not None and (known := self._known(chat, asked)):
+        if chat is not None and not asked.follows and (known := self._known(chat, asked)):
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked)
@@ -249,8 +248,6 @@ class Librarian:
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them
         changed."""
-        if asked.follows:
-            return None
         kept = self._memory.answers.lookup(asked.text, by=chat.name)
         matches = self._cited(kept.citations) if kept else []
         if kept is None or not matches:
@@ -267,12 +264,9 @@ class Librarian:
         if len(places) < 2 or source.hostile or seconds <= 0:
             return source
         try:
-            number = judge.sentence(chat.answer, about, language, [text[a:b] for a, b in places], seconds)
-        except ModelFailed:
+            start, end = places[judge.sentence(chat.answer, about, language, [text[a:b] for a, b in places], seconds)]
+        except (ModelFailed, IndexError):  # it names no sentence
             return source
-        if number is None:
-            return source
-        start, end = places[number]
         first, last = span(text[start:end], (), LONG)
         return changed(source, span=(field, start + first, start + last))
 

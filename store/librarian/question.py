@@ -156,9 +156,8 @@ def _telling(terms: Iterable[str]) -> list[str]:
 
 def _continued(asked: ParsedQuestion, before: ParsedQuestion) -> ParsedQuestion:
     """Return a question with what it does not name itself taken from the one before."""
-    kept = {name: value for name, value in before.filters.items() if name not in TIMES}
-    if not asked.filters.keys() & set(TIMES):
-        kept = dict(before.filters)
+    dated = asked.filters.keys() & set(TIMES)
+    kept = {name: value for name, value in before.filters.items() if not (dated and name in TIMES)}
     filters = kept | dict(asked.filters) if asked.filters else {}
     return changed(asked, filters=filters, counts=asked.counts or before.counts, first=asked.first or before.first)
 

@@ -1,4 +1,4 @@
-"""Choice of what is quoted among the results of a search, and of the words that say why it may not be the answer."""
+"""Answers without a model: what is searched for, what is quoted of the results, and which words no record has."""
 
 import re
 from collections.abc import Sequence
@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING
 
 from store.base.models import Chunk, Commit, head_of
 from store.inbox.decision_conflicts import same_form
+from store.librarian import words as templates
 from store.librarian.compose import SHOWN
-from store.librarian.sources import Source
+from store.librarian.question import ParsedQuestion
+from store.librarian.sources import Retriever, Source
+from store.search.pipeline import body
 from store.search.results import EXACT
-from store.text import vocabulary
+from store.text import identifiers, vocabulary
+from store.text.entities import named
 from store.text.folding import normalize
+from store.text.language import language
+from store.text.similarity.contradiction import taken_apart
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
 
 if TYPE_CHECKING:
     from store.search.results import Answer as Found
 
+NAMED = 2  # most words of a question of which is said that no record has them
+_VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
 _PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
 # share of the best record's score from which others are quoted beside it; 0.6 left out 6 right ones of 133
 ALIKE = 0.45
@@ -50,6 +58,36 @@ def distinct(found: Sequence[Source]) -> list[Source]:
                 continue
         kept.setdefault(same, source)
     return list(kept.values())
+
+
+def names(question: str) -> list[str]:
+    """Return what a question names, without days and months, which stand in either language; versions are names."""
+    found = [] if question.isupper() else [name for name in named([question]) if not taken_apart(name).values]
+    return [*found, *_VERSION.findall(question)]
+
+
+def absent(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) -> tuple[list[str], bool]:
+    """Return (the names and other words of a question of which no record has some part, as they are typed, at most
+    NAMED; whether a name is among them); none where the nearest are all in another language, as it may have other
+    words for them."""
+    if all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN]):
+        return [], False
+    hollow = stop_words("search") | templates.listed("asking") | templates.listed("acts")
+    wanted = names(asked.text)
+    known = {word for name in wanted for word in name.split()}
+    typed = [word for word in LETTERS.findall(asked.text) if len(word) > 2 and normalize(word) not in hollow | known]
+    missing = [name for name in wanted if not all(_occurs(search, word) for word in name.split())]
+    words = [word for word in dict.fromkeys(typed) if word not in known and not _occurs(search, word)]
+    return (missing or words)[:NAMED], bool(missing)
+
+
+def _occurs(search: Retriever, name: str) -> bool:
+    """Return whether a name, or a longer one that begins so, occurs in any record: not only a part of it, such as the
+    `DB` of `DuckDB`."""
+    found = search(name, 1, meaning=False)
+    if found.left_out or not identifiers.parts(name):
+        return bool(found.left_out or found.hits)
+    return bool(found.exact or (found.words and any(one.startswith(name.lower()) for one in found.words.kept)))
 
 
 def subject(question: str) -> str:

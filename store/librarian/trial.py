@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.librarian import words as vocabulary
-from store.librarian.judge import Judge, Readable, rank
+from store.librarian.judge import Readable, rank
+
+if TYPE_CHECKING:
+    from store.llm.chat import Judge
 
 
 class TrialResult(NamedTuple):
@@ -18,7 +21,7 @@ class TrialResult(NamedTuple):
 
 
 def run_trial(
-    judge: Judge, seconds: float, progress: Callable[[TrialResult], None] = lambda one: None
+    judge: "Judge", seconds: float, progress: Callable[[TrialResult], None] = lambda one: None
 ) -> list[TrialResult]:
     """Ask a model all questions, `seconds` for each; call `progress` with each result. Raise ModelFailed."""
     found = []

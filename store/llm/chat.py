@@ -13,7 +13,16 @@ WORD_ONLY = 2.0
 """Log odds of a word where the server returns no likelihoods."""
 
 
-class Chat(Protocol):
+class Judge(Protocol):
+    """A model that answers yes or no. Raise ModelFailed."""
+
+    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """Return the log odds that the answer begins with a word of `yes` against one of `no`; where the server returns
+        no likelihoods, WORD_ONLY or -WORD_ONLY by the first word of the answer."""
+        ...
+
+
+class Chat(Judge, Protocol):
     """A model, for one thread. All methods raise ModelFailed."""
 
     name: str
@@ -22,11 +31,6 @@ class Chat(Protocol):
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
     ) -> str:
         """Return the whole answer, at most `predict` tokens, in JSON of this `schema` if one is given."""
-        ...
-
-    def log_odds(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """Return the log odds that the answer begins with a word of `yes` against one of `no`; where the server returns
-        no likelihoods, WORD_ONLY or -WORD_ONLY by the first word of the answer."""
         ...
 
 

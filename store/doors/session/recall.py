@@ -57,7 +57,7 @@ def answering(memory: Memory, text: str) -> dict[int, str]:
         return {}
     from store.base import citations
     from store.librarian.librarian import Librarian
-    from store.librarian.names import names
+    from store.librarian.quoting import names
 
     answer = Librarian(memory, partial(memory.search, meaning=False)).ask(text)
     if answer.nothing or not answer.exact:

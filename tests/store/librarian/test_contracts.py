@@ -8,10 +8,11 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.librarian.judge import NO, YES, Judge, Readable, rank
+from store.librarian.judge import NO, YES, Readable, rank
 from store.librarian.librarian import Librarian
 from store.librarian.sources import Retriever
 from store.llm import circuit_breaker
+from store.llm.chat import Judge
 from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.memory import Memory
