@@ -56,6 +56,14 @@ def openai(address: str) -> bool:
     return whole(address).endswith("/v1")
 
 
+def headers(address: str) -> dict[str, str]:
+    """Return the header with the key that the server gets, if one is set: that of Ollama's client, or for another
+    server MEMORANDA_API_KEY or OPENAI_API_KEY. It is sent to no other address."""
+    names = ("MEMORANDA_API_KEY", "OPENAI_API_KEY") if openai(address) else ("OLLAMA_API_KEY",)
+    key = next(filter(None, map(os.environ.get, names)), "")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
 def server(address: str, begins: bool = True) -> str:
     """Return what to call the server in a message, at the beginning of a sentence or within one."""
     return "Ollama" if not openai(address) else "The server" if begins else "the server"

@@ -1,11 +1,10 @@
 """Pull a model: the server downloads it, reports progress, and resumes a download that was interrupted."""
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, cast
 
 from store.base.errors import ModelFailed
 from store.llm.chat import figure
@@ -13,9 +12,6 @@ from store.llm.clients.deadline_transport import Call
 from store.llm.clients.ollama_client import OllamaChat
 from store.llm.endpoint import openai, short
 from store.text.vocabulary import whole_file
-
-if TYPE_CHECKING:
-    from ollama import ProgressResponse
 
 SILENCE = 120.0  # seconds without a report before giving up: verifying a large layer takes long
 RESUMES = "Pull it again: it continues where it stopped."
@@ -53,7 +49,7 @@ class ModelPuller(OllamaChat):
         try:
             self._call.begin(silence)
             lines = self._call.each(lambda: self._client.pull(name, stream=True), self._connection.abort)
-            with closing(cast("Generator[ProgressResponse, None, None]", lines)):
+            with closing(lines):
                 for line in lines:
                     self._call.begin(silence)
                     if line.status == "success":

@@ -41,15 +41,11 @@ class SelectionStep:
     next: str = ""
 
 
-def _quietly() -> None:
-    """Report nothing."""
-
-
 def found(
     config: "Config",
     *,
     cancelled: Cancelled = never,
-    loading: Callable[[], None] | None = _quietly,
+    loading: Callable[[], None] | None = lambda: None,
     seconds: float = inf,
 ) -> "ChatClient | None":
     """Return the selected model; None where there is none and rules are used. Fetches the server's list of models,
@@ -77,7 +73,7 @@ def named_chat(config: "Config", name: str = "") -> "ChatClient":
     ModelFailed: the server has none, or does not answer."""
     from store.llm.clients.deadline_transport import Call
 
-    return _selected(config, Call(never), _quietly, name)
+    return _selected(config, Call(never), lambda: None, name)
 
 
 def _selected(config: "Config", call: "Call", loading: Callable[[], None] | None, name: str = "") -> "ChatClient":

@@ -6,7 +6,6 @@ contacted. Replies are data, and every field is checked.
 """
 
 import json
-import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +116,9 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     connection = kind(parts.hostname or "", parts.port, timeout=seconds)
 
     def talk() -> bytes:
-        connection.request("GET", parts.path + path, headers=_headers(address))
+        connection.request(
+            "GET", parts.path + path, headers={"Accept": "application/json", **addresses.headers(address)}
+        )
         answer = connection.getresponse()
         body = answer.read(LARGEST)
         if answer.status != 200:
@@ -139,14 +140,3 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise server_errors.failed("unexpected", address)
     return found
-
-
-def _headers(address: str) -> dict[str, str]:
-    """Return the headers that the server's client would send, with a key only where one is set."""
-    if addresses.openai(address):
-        from store.llm.clients.openai_client import key
-
-        own = key()
-    else:
-        own = os.environ.get("OLLAMA_API_KEY", "")
-    return {"Accept": "application/json"} | ({"Authorization": f"Bearer {own}"} if own else {})

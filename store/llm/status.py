@@ -47,15 +47,13 @@ def model_status(config: Config, seconds: float = server_info.LOOK_SECONDS) -> M
     models says nothing about its answers.
     """
     where, mode = endpoint.of(config), str(config["agent.mode"])
-    nobody = why_disabled(config)
-    if without(SWITCH) and nobody is not None:
-        return ModelStatus("", mode, untried(config, nobody, "Not checked."), server_info.ServerInfo(where))
-    look = server_info.look(where, seconds)
-    if nobody is not None:
-        return ModelStatus("", mode, untried(config, nobody, "No model is used."), look)
+    look = server_info.ServerInfo(where) if without(SWITCH) else server_info.look(where, seconds)
+    if rules := why_disabled(config):
+        otherwise = "Not checked." if without(SWITCH) else "No model is used."
+        return ModelStatus("", mode, untried(config, rules, otherwise), look)
     if look.trouble is not None:
-        reason = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
-        return ModelStatus("", mode, untried(config, reason, "The list of models could not be read."), look)
+        rules = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
+        return ModelStatus("", mode, untried(config, rules, "The list of models could not be read."), look)
     name, steps = choose(config, look.models)
     if name:
         circuit_breaker.of(where).note_reachable()

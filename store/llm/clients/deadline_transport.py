@@ -5,7 +5,7 @@ client runs on a thread of its own; the caller watches the clock and aborts the 
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
@@ -69,7 +69,7 @@ class Call:
         DeadlineExceeded, Cancelled, and what `work` raises."""
         return next(self.each(lambda: [work()], abort))
 
-    def each(self, work: Callable[[], Iterable[Item]], abort: Callable[[], None]) -> Iterator[Item]:
+    def each(self, work: Callable[[], Iterable[Item]], abort: Callable[[], None]) -> Generator[Item, None, None]:
         """Run `work` on a thread and yield its items; call `abort` at the end. Raise as `beside` does."""
         came: SimpleQueue[Any] = SimpleQueue()
 

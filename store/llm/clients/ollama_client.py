@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
@@ -55,7 +55,7 @@ class OllamaChat(ChatClient):
             ),
             self._connection.abort,
         )
-        with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
+        with closing(parts) as lines:
             for line in lines:
                 if request.first and not self._first:
                     self._first = _likely(line)

@@ -1,21 +1,13 @@
-"""A model of any server with OpenAI's chat API: llama.cpp, LM Studio, vLLM. Its address ends in `/v1`. A key, if the
-server needs one, is read from MEMORANDA_API_KEY or OPENAI_API_KEY and sent to no other address."""
+"""A model of any server with OpenAI's chat API: llama.cpp, LM Studio, vLLM. Its address ends in `/v1`."""
 
 import json
-import os
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Any, cast
+from typing import Any
 
+from store.llm import endpoint as addresses
 from store.llm.clients import server_errors
 from store.llm.clients.chat_client import FIRST, ChatClient, Request, likelihoods
-
-KEYS = ("MEMORANDA_API_KEY", "OPENAI_API_KEY")
-
-
-def key() -> str:
-    """Return the key for the server; empty where there is none."""
-    return next((value for name in KEYS if (value := os.environ.get(name, ""))), "")
 
 
 class OpenAIChat(ChatClient):
@@ -24,7 +16,7 @@ class OpenAIChat(ChatClient):
     def _connect(self, options: dict[str, Any]) -> Any:
         import httpx
 
-        return httpx.Client(headers={"Authorization": f"Bearer {key()}"} if key() else {}, **options)
+        return httpx.Client(headers=addresses.headers(self._address), **options)
 
     def _pieces(self, request: Request) -> Generator[str, None, None]:
         body: dict[str, Any] = {
@@ -41,7 +33,7 @@ class OpenAIChat(ChatClient):
         if request.first:
             body |= {"logprobs": True, "top_logprobs": FIRST}
         events = self._call.each(lambda: self._events(body), self._connection.abort)
-        with closing(cast("Generator[dict[str, Any], None, None]", events)):
+        with closing(events):
             for event in events:
                 if "error" in event:
                     raise server_errors.status(self._address, 500, "", self.name)
