@@ -61,6 +61,7 @@ LIBRARIAN: dict[str, tuple[str, Any]] = {
     "authors": ("store.librarian.question._author", lambda found, database, named: ""),
     "releases": ("store.librarian.question._last_release", lambda database, known: ""),
     "the newest and the oldest": ("store.librarian.question._take_first", lambda found, name, aspect: False),
+    "why not": ("store.librarian.librarian.against", lambda database, asked: ([], False)),
     "names": ("store.librarian.librarian.Librarian._few", lambda self, names: []),
     "words that no record has": ("store.librarian.librarian.absent", lambda search, asked, matches: ([], False)),
     "words that only choose": ("store.librarian.librarian.subject", lambda question: question),

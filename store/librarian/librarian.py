@@ -31,7 +31,7 @@ from store.librarian.compose import (
 )
 from store.librarian.judge import Readable
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, read
-from store.librarian.quoting import absent, all_in, names, quotable, subject
+from store.librarian.quoting import absent, against, all_in, names, quotable, subject
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
 from store.memory import Memory
@@ -116,7 +116,7 @@ class Librarian:
         if asked.rest and not records:
             return None
         matches = sources(database, records)
-        if not asked.typed and (asked.first or asked.counts or not asked.rest or number > LISTED):
+        if not asked.typed:
             matches = in_order(matches)[:: 1 if asked.first == OLDEST or asked.counts else -1]
         if asked.first:  # what says it in its first line comes before what mentions it
             titled = [one for one in matches if all_in(asked.rest, words(head_of(body(one.record))))]
@@ -173,8 +173,13 @@ class Librarian:
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
         matches, found = self._searched(about, asked)
         quoted, exact = quotable(matches, found)
-        # nothing that passes the filters has the words, or none was counted
+        turned, alone = against(memory.database, asked)
+        if turned:
+            matches = [*turned, *(one for one in matches if one not in turned)]
+            quoted, exact = turned[:1], alone
+        # nothing that passes the filters has the words, none was counted, or it is no decision
         exact = exact and not (asked.lists or (asked.counts and asked.filters))
+        exact = exact and (not asked.decides or any(one.kind == "decision" for one in quoted))
         if not exact:
             few = self._few(names(about))
             matches = [*few, *(one for one in matches if one not in few)][: judge.LOOKED]

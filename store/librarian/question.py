@@ -70,9 +70,14 @@ class ParsedQuestion:
         it names none."""
         if not self.rest or "kind" not in self.filters:
             return ""
-        hollow = vocabulary.listed("acts") | {word for (word,) in vocabulary.named("nouns")}
-        left = (word for word in self.text.split() if hollow.isdisjoint(words(word)))
+        left = (word for word in self.text.split() if vocabulary.hollow().isdisjoint(words(word)))
         return f"kind:{self.filters['kind']} {' '.join(left).replace(':', ' ')}"
+
+    @property
+    def decides(self) -> bool:
+        """Whether it speaks of a decision."""
+        kinds = vocabulary.named("nouns") | vocabulary.named("implied")
+        return any(kinds.get((word,)) == "decision" for word in self.about)
 
     @property
     def kind(self) -> str:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.base.models import Chunk, Commit, head_of
-from store.inbox.decision_conflicts import same_form
+from store.database.database import Database
+from store.inbox.decision_conflicts import same_form, turned_down
 from store.librarian import words as templates
 from store.librarian.compose import SHOWN
-from store.librarian.question import ParsedQuestion
-from store.librarian.sources import Retriever, Source
+from store.librarian.question import WHY, ParsedQuestion
+from store.librarian.sources import Retriever, Source, sources
+from store.records.decisions import Decisions
 from store.search.pipeline import body
 from store.search.results import EXACT
 from store.text import identifiers, vocabulary
@@ -72,13 +74,13 @@ def absent(search: Retriever, asked: ParsedQuestion, matches: Sequence[Source]) 
     words for them."""
     if all(language(body(one.record)) not in ("", asked.language) for one in matches[:SHOWN]):
         return [], False
-    hollow = stop_words("search") | templates.listed("asking") | templates.listed("acts")
+    hollow = stop_words("search") | templates.listed("asking") | templates.hollow()
     wanted = names(asked.text)
     known = {word for name in wanted for word in name.split()}
     typed = [word for word in LETTERS.findall(asked.text) if len(word) > 2 and normalize(word) not in hollow | known]
     missing = [name for name in wanted if not all(_occurs(search, word) for word in name.split())]
-    words = [word for word in dict.fromkeys(typed) if word not in known and not _occurs(search, word)]
-    return (missing or words)[:NAMED], bool(missing)
+    others = [word for word in dict.fromkeys(typed) if word not in known and not _occurs(search, word)]
+    return (missing or others)[:NAMED], bool(missing)
 
 
 def _occurs(search: Retriever, name: str) -> bool:
@@ -88,6 +90,24 @@ def _occurs(search: Retriever, name: str) -> bool:
     if found.left_out or not identifiers.parts(name):
         return bool(found.left_out or found.hits)
     return bool(found.exact or (found.words and any(one.startswith(name.lower()) for one in found.words.kept)))
+
+
+def against(database: Database, asked: ParsedQuestion) -> tuple[list[Source], bool]:
+    """Return (the decisions, with their reason, that turned down what a question names and asks why it is not so, the
+    newest first; whether it asks about nothing else)."""
+    wanted = names(asked.text)
+    if asked.aspect != WHY or not wanted or not taken_apart(asked.text).negations:
+        return [], False
+    rows = database.rows(
+        "SELECT id FROM decisions WHERE status = 'active' AND rationale <> '' AND title || alternatives LIKE ?"
+        " ORDER BY id DESC",
+        (f"%{wanted[0]}%",),
+    )
+    decisions = Decisions(database).many([number for (number,) in rows])
+    parts = [name.casefold() for name in wanted]
+    found = [one for one in decisions if any(all(part in it.casefold() for part in parts) for it in turned_down(one))]
+    others = set(taken_apart(subject(asked.text)).words) - set(taken_apart(" ".join(wanted)).words)
+    return sources(database, found), others <= stop_words("search") | templates.listed("asking")
 
 
 def subject(question: str) -> str:

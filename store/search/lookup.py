@@ -119,26 +119,9 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
 
 def oldest(database: Database, query: str) -> "list[Record]":
     """Return the oldest record that passes the filters of a query, as a list of one or none."""
-    return _passing(database, query, "", "LIMIT 1")
-
-
-def commits_among(database: Database, query: str, shas: Sequence[str]) -> "list[Record]":
-    """Return those of these commits that pass the filters of a query, the oldest first."""
-    import json
-
-    some = (
-        "c.kind = 'commit' AND c.record_id IN (SELECT id FROM commits WHERE sha IN (SELECT value FROM json_each(:j)))"
-    )
-    return _passing(database, query, some, j=json.dumps(shas))
-
-
-def _passing(database: Database, query: str, condition: str, limit: str = "", **parameters: str) -> "list[Record]":
     from store.search.query.filters import Filters, parsed
 
     filters = Filters(database, parsed(database, query))
-    where = " AND ".join(filter(None, [filters.holding, *filters.clauses, condition]))
-    rows = database.rows(
-        f"SELECT c.id FROM corpus c WHERE {where} ORDER BY c.at, c.id {limit}", {**filters.parameters, **parameters}
-    )
-    found = by_key(database, [key for (key,) in rows])
-    return [found[key] for (key,) in rows if key in found]
+    where = " AND ".join([filters.holding, *filters.clauses])
+    rows = database.rows(f"SELECT c.id FROM corpus c WHERE {where} ORDER BY c.at, c.id LIMIT 1", filters.parameters)
+    return list(by_key(database, [key for (key,) in rows]).values())

@@ -40,6 +40,12 @@ def listed(name: str) -> frozenset[str]:
     return frozenset(word for language in LANGUAGES for word in table(language)[name].split())
 
 
+@cache
+def hollow() -> frozenset[str]:
+    """Return the words that a record of the kind which is asked for need not have: kinds, and acts."""
+    return listed("acts") | {word for phrase in named("nouns") for word in phrase}
+
+
 def sentence(language: str, name: str, *plain: object, **parts: object) -> str:
     """Return a sentence of an answer with its parts filled in."""
     return str(table(language)["sentences"][name]).format(*plain, **parts)
