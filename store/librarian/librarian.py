@@ -7,7 +7,7 @@ the order is the search's.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store.base.citations import parse
 from store.base.errors import ModelFailed
@@ -57,6 +57,19 @@ CLOSE = 0.5
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
+
+
+class _Retrieved(NamedTuple):
+    """What a search found for a question: the best records (`matches`), those that are quoted without a model, and
+    whether they are `exact`; `nothing`: none is near it; the words that no record has (`missing`); `unheard`: a name is
+    among these."""
+
+    matches: list[Source]
+    quoted: list[Source]
+    exact: bool
+    nothing: bool = False
+    missing: Sequence[str] = ()
+    unheard: bool = False
 
 
 class Librarian:
@@ -166,65 +179,83 @@ class Librarian:
         waiting: Callable[[int, int], None],
     ) -> Answer:
         """Return the answer that a search finds: in the order of a model's judgement, or in the search's."""
-        memory = self._memory
         about = f"{last.question} {asked.text}" if last and asked.follows else asked.text
         if chat is not None and not asked.follows and (known := self._known(chat, asked)):
             return known
-        newest = memory.database.value("SELECT max(seq) FROM history") or 0
+        newest = self._memory.database.value("SELECT max(seq) FROM history") or 0
+        found = self._retrieved(asked, about)
+        first(() if found.nothing else tuple(compose(asked, found.quoted, self._memory.now)))
+        readable = self._readable(found.matches) if chat is not None and not found.unheard else []
+        if chat is None or not readable:
+            return self._by_rule(asked, found, why)
+        began = time.monotonic()
+        try:
+            answer = self._judged(asked, about, chat, found, readable, waiting)
+        except ModelFailed as failed:
+            self._count(chat.name, began, failed.kind, dropped=failed.message)
+            return self._by_rule(asked, found, STOPPED if cancelled() else f"{failed} The order is the search's.")
+        if not (answer.nothing or answer.note or asked.follows or cancelled()):
+            self._memory.answers.keep(asked.text, answer.text, answer.sources[:SHOWN], seq=newest, by=chat.name)
+        return answer
+
+    def _retrieved(self, asked: ParsedQuestion, about: str) -> _Retrieved:
+        """Return what a search finds for a question, the decisions that turned down what it asks about first."""
         matches, found = self._searched(about, asked)
         quoted, exact = quotable(matches, found)
-        turned, alone = against(memory.database, asked)
+        turned, alone = against(self._memory.database, asked)
         if turned:
-            matches = [*turned, *(one for one in matches if one not in turned)]
+            matches = [*turned, *(one for one in matches if one not in turned)][: judge.LOOKED]
             quoted, exact = turned[:1], alone
         # nothing that passes the filters has the words, none was counted, or it is no decision
         exact = exact and not (asked.lists or (asked.counts and asked.filters))
         exact = exact and (not asked.decides or any(one.kind == "decision" for one in quoted))
-        if not exact:
-            few = self._few(names(about))
-            matches = [*few, *(one for one in matches if one not in few)][: judge.LOOKED]
-            quoted = [*few, *(one for one in quoted if one not in few)][:SHOWN]
-        parts = compose(asked, quoted, memory.now)
-        first(tuple(parts) if found.hits else ())
-        missing, unheard = absent(self._search, asked, matches) if not exact else ([], False)
-        unheard = unheard and not any((hit.similarity or 0.0) >= CLOSE for hit in found.hits[:SHOWN])
-        readable = self._readable(matches) if chat is not None and not unheard else []
-        if chat is None or not readable:
-            if not exact and (unheard or found.verdict == NOTHING):
-                return self._none(asked, matches[:NEAREST], missing if unheard else (), note=why)
-            if not exact and parts:
-                head = said(asked, "near_without" if missing else "near_only", missing).text
-                parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
-            query = asked.filter if asked.lists else ""
-            return _answer(asked, parts, matches, filter=query, note=why, exact=exact)
-        began, kind = time.monotonic(), ""
-        seconds = float(memory.config["agent.patience"])
-        try:
-            texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
-            ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)
-            kind = ordered.trouble.kind if ordered.trouble else ""
-            note = str(ordered.trouble) if ordered.trouble else ""
-            by_name = {one.citation: one for one in readable}
-            order = [by_name[name] for name in ordered.order] + [one for one in matches if one not in readable]
-            refused = not ordered.answers and matches[0] in readable and not ordered.trouble
-            if not refused:
-                left = seconds - (time.monotonic() - began)
-                order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
-        except ModelFailed as failed:
-            self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return _answer(
-                asked, parts, matches, note=STOPPED if cancelled() else f"{failed} The order is the search's."
-            )
+        if exact:
+            return _Retrieved(matches, quoted, True)
+        few = self._few(names(about))
+        matches = [*few, *(one for one in matches if one not in few)][: judge.LOOKED]
+        quoted = [*few, *(one for one in quoted if one not in few)][:SHOWN]
+        missing, unheard = absent(self._search, asked, matches)
+        close = any((hit.similarity or 0.0) >= CLOSE for hit in found.hits[:SHOWN])
+        return _Retrieved(matches, quoted, False, found.verdict == NOTHING, missing, unheard and not close)
+
+    def _by_rule(self, asked: ParsedQuestion, found: _Retrieved, why: str) -> Answer:
+        """Return what is quoted in the order of the search, with words that say so where it is only near."""
+        if found.nothing or found.unheard:
+            return self._none(asked, found.matches[:NEAREST], found.missing if found.unheard else (), note=why)
+        parts = compose(asked, found.quoted, self._memory.now)
+        if not found.exact and parts:
+            head = said(asked, "near_without" if found.missing else "near_only", found.missing).text
+            parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
+        query = asked.filter if asked.lists else ""
+        return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
+
+    def _judged(
+        self,
+        asked: ParsedQuestion,
+        about: str,
+        chat: "Chat",
+        found: _Retrieved,
+        readable: Sequence[Source],
+        waiting: Callable[[int, int], None],
+    ) -> Answer:
+        """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
+        began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])
+        texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
+        ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)
+        by_name = {one.citation: one for one in readable}
+        order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
+        refused = not ordered.answers and found.matches[0] in readable and not ordered.trouble
+        if not refused:
+            left = seconds - (time.monotonic() - began)
+            order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
+        kind, note = (ordered.trouble.kind, str(ordered.trouble)) if ordered.trouble else ("", "")
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
             return self._none(asked, order[:NEAREST], by=chat.name, odds=odds)
-        answer = _answer(asked, compose(asked, order[:SHOWN], memory.now), order, by=chat.name, odds=odds, note=note)
-        if not note and not asked.follows and not cancelled():
-            shown = [one.citation for one in order[:SHOWN]]
-            memory.answers.keep(asked.text, answer.text, shown, seq=newest, by=chat.name)
-        return answer
+        parts = compose(asked, order[:SHOWN], self._memory.now)
+        return _answer(asked, parts, order, by=chat.name, odds=odds, note=note)
 
     def _few(self, names: Sequence[str]) -> list[Source]:
         """Return the records with all of these names, or else with any, if they are at most SHOWN."""

@@ -119,6 +119,13 @@ def test_where_a_model_fails_the_search_answers_and_says_why(zoo: Memory) -> Non
     assert (counted.asked, counted.valid, counted.fell_back, counted.kind) == (1, 0, 1, "slow")
 
 
+def test_where_a_model_fails_what_is_only_near_is_said_to_be_near(zoo: Memory) -> None:
+    """As without a model; before, it was quoted as if it answered."""
+    without = Librarian(zoo).ask("which keepers sleep at night?")
+    failed = ask(zoo, failing(0), "which keepers sleep at night?")
+    assert failed.text == without.text and not failed.exact and failed.text.startswith("No record has “night”")
+
+
 def test_what_the_time_was_too_short_for_stays_in_its_order_and_nothing_is_refused(zoo: Memory) -> None:
     answer = ask(zoo, failing(1))
     assert not answer.nothing and "too long" in answer.note
