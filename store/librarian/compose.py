@@ -1,7 +1,7 @@
 """Composition of answers: exact quotes of records in short templates, in the language of the question."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 from store.base.models import (
@@ -285,8 +285,3 @@ def _beside(writer: _Writer, fact: Fact) -> str:
     if state(writer.now, fact.last_confirmed_at, fact.confidence, fact.pinned) != "fresh":
         notes.append(writer.say("unconfirmed", writer.date(fact.last_confirmed_at)))
     return writer.note(*notes, "" if fact.status == "active" else fact.status)
-
-
-def in_order(sources: Iterable[Source]) -> list[Source]:
-    """Return sources in chronological order."""
-    return sorted(sources, key=lambda one: (moment(one.record), one.citation))

@@ -22,7 +22,6 @@ from store.librarian.compose import (
     SHOWN,
     compose,
     counted,
-    in_order,
     left_out,
     nearest,
     none_counted,
@@ -130,7 +129,8 @@ class Librarian:
             return None
         matches = sources(database, records)
         if not asked.typed:
-            matches = in_order(matches)[:: 1 if asked.first == OLDEST or asked.counts else -1]
+            upwards = asked.first == OLDEST or asked.counts
+            matches.sort(key=lambda one: (moment(one.record), one.citation), reverse=not upwards)
         if asked.first:  # what says it in its first line comes before what mentions it
             titled = [one for one in matches if all_in(asked.rest, words(head_of(body(one.record))))]
             matches = (titled or matches)[:1]

@@ -25,7 +25,7 @@ class ModelStats:
 @record(frozen=True, slots=True)
 class TaskUsage:
     """One task: how often it was `asked`, how many answers were `valid`, how often a rule was used
-    instead (`fell_back`); `seconds` of the last call and `total_seconds` of all; the `kind` of the last failure, empty
+    instead (`fell_back`); `seconds` of the last call; the `kind` of the last failure, empty
     where the last answer was good; the `model` of the last call, and its time `at`."""
 
     task: str
@@ -33,7 +33,6 @@ class TaskUsage:
     valid: int
     fell_back: int
     seconds: float
-    total_seconds: float
     kind: str
     model: str
     at: str
@@ -73,8 +72,7 @@ def fell_back(database: Database, task: str) -> None:
 def by_task(database: Database) -> list[TaskUsage]:
     """Return the use of every task that was asked, by name."""
     rows = database.rows(
-        "SELECT task, asked, valid, fell_back, last_ms / 1000.0, total_ms / 1000.0, kind, model, at FROM model_use"
-        " ORDER BY task"
+        "SELECT task, asked, valid, fell_back, last_ms / 1000.0, kind, model, at FROM model_use ORDER BY task"
     )
     return [TaskUsage(*row) for row in rows]
 
