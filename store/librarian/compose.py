@@ -4,19 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from store.base.models import (
-    Chunk,
-    Commit,
-    Decision,
-    Event,
-    Fact,
-    GlobalFact,
-    Iteration,
-    Record,
-    Summary,
-    Task,
-    Turn,
-)
+from store.base import models
+from store.base.models import Commit, Decision, Fact, Record
 from store.base.vocabulary import PERSON
 from store.librarian import words as vocabulary
 from store.librarian.answer import CitedSentence, Quote
@@ -125,7 +114,7 @@ def span(text: str, about: Sequence[str], most: int, passage: int = 0) -> tuple[
     return start, end
 
 
-def compose(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: bool = False) -> list[CitedSentence]:
+def records(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: bool = False) -> list[CitedSentence]:
     """Return the sentences for records in their order: the first in full, the rest briefly."""
     found: dict[CitedSentence, None] = {}
     for place, source in enumerate(sources):
@@ -252,29 +241,29 @@ def _sentence(writer: _Writer, record: Record) -> str:
         "note": writer.note(writer.by(getattr(record, "origin", ""))),
     }
     match record:
-        case Fact() | GlobalFact():
-            parts["note"] = _beside(writer, record.own if isinstance(record, GlobalFact) else record)
+        case Fact() | models.GlobalFact():
+            parts["note"] = _beside(writer, record.own if isinstance(record, models.GlobalFact) else record)
         case Commit():
             parts["who"] = name(record.author)
-        case Event():
+        case models.Event():
             payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
             noted = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
             noted = " ".join(plain(noted).split())
             quoted = writer.marked(noted, *span(noted, writer.asked.about, QUOTED)) if noted else ""
             what = f"{name(record.event_type.replace('_', ' '))}, {name(record.phase)}"
             return say("event", what=what, **parts | {"note": writer.note(quoted, writer.by(record.origin))})
-        case Iteration():
+        case models.Iteration():
             ended = record.completed_at
             end = say(record.status if ended else "active", date=writer.date(ended) if ended else "")
             parts |= {"id": record.id, "command": name(record.command), "end": end}
-        case Task():
+        case models.Task():
             parts["state"] = say(record.status)
-        case Turn():
+        case models.Turn():
             parts["who"] = name(record.speaker or record.role)
-        case Chunk():
+        case models.Chunk():
             parts["path"] = name(record.path)
     sentence = say(writer.source.kind, what=writer.quote(*_titled(record)), **parts)
-    if isinstance(record, Summary) and record.outcome:
+    if isinstance(record, models.Summary) and record.outcome:
         return say("outcome", start=sentence, outcome=writer.quote("outcome", record.outcome))
     return sentence
 

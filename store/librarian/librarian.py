@@ -14,20 +14,9 @@ from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
 from store.base.record import changed
 from store.context.acceptance import accepted
-from store.librarian import judge, repository_terms
+from store.librarian import compose, judge, repository_terms
 from store.librarian.answer import Answer, CitedSentence
-from store.librarian.compose import (
-    LISTED,
-    NEAREST,
-    SHOWN,
-    compose,
-    counted,
-    left_out,
-    nearest,
-    none_counted,
-    said,
-    span,
-)
+from store.librarian.compose import SHOWN
 from store.librarian.judge import Readable
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, read
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
@@ -99,7 +88,7 @@ class Librarian:
         answer = self._listed(asked) if asked.lists else None
         if answer is None and (asked.cited or (asked.follows and not asked.about)):
             matches = self._cited(map(str, asked.cited) if asked.cited or not last else last.ground)
-            parts = compose(asked, matches, memory.now)
+            parts = compose.records(asked, matches, memory.now)
             answer = _answer(asked, parts, matches) if matches else self._none(asked)
         elif answer is None:
             answer = self._found(asked, chat, last, why, first, cancelled, waiting)
@@ -137,14 +126,16 @@ class Librarian:
             number = len(matches)
         if not matches:
             if asked.counts:
-                return _answer(asked, [none_counted(asked, query)], (), filter=query)
+                return _answer(asked, [compose.none_counted(asked, query)], (), filter=query)
             return self._none(asked, filter=query)
         if asked.counts:
-            parts = counted(asked, matches, number, self._memory.now)
+            parts = compose.counted(asked, matches, number, self._memory.now)
         else:
-            parts = compose(asked, matches[:LISTED], self._memory.now, brief=not (asked.first or asked.rest))
-            if number > LISTED:
-                parts.append(left_out(asked, matches[:LISTED], number))
+            parts = compose.records(
+                asked, matches[: compose.LISTED], self._memory.now, brief=not (asked.first or asked.rest)
+            )
+            if number > compose.LISTED:
+                parts.append(compose.left_out(asked, matches[: compose.LISTED], number))
         return _answer(asked, parts, matches, filter=query)
 
     def _beyond(self, asked: ParsedQuestion, records: list[Record], number: int) -> list[Record]:
@@ -163,8 +154,8 @@ class Librarian:
         self, asked: ParsedQuestion, near: Sequence[Source] = (), without: Sequence[str] = (), **more: Any
     ) -> Answer:
         """Return that no record answers, or has the words `without`; `near` are the nearest."""
-        none = said(asked, "without" if without else "nothing", without)
-        return _answer(asked, [none], near, nothing=True, near=nearest(asked, near, self._memory.now), **more)
+        none = compose.said(asked, "without" if without else "nothing", without)
+        return _answer(asked, [none], near, nothing=True, near=compose.nearest(asked, near, self._memory.now), **more)
 
     # other questions
 
@@ -184,7 +175,7 @@ class Librarian:
             return known
         newest = self._memory.database.value("SELECT max(seq) FROM history") or 0
         found = self._retrieved(asked, about)
-        first(() if found.nothing else tuple(compose(asked, found.quoted, self._memory.now)))
+        first(() if found.nothing else tuple(compose.records(asked, found.quoted, self._memory.now)))
         readable = self._readable(found.matches) if chat is not None and not found.unheard else []
         if chat is None or not readable:
             return self._by_rule(asked, found, why)
@@ -221,10 +212,10 @@ class Librarian:
     def _by_rule(self, asked: ParsedQuestion, found: _Retrieved, why: str) -> Answer:
         """Return what is quoted in the order of the search, with words that say so where it is only near."""
         if found.nothing or found.unheard:
-            return self._none(asked, found.matches[:NEAREST], found.missing if found.unheard else (), note=why)
-        parts = compose(asked, found.quoted, self._memory.now)
+            return self._none(asked, found.matches[: compose.NEAREST], found.missing if found.unheard else (), note=why)
+        parts = compose.records(asked, found.quoted, self._memory.now)
         if not found.exact and parts:
-            head = said(asked, "near_without" if found.missing else "near_only", found.missing).text
+            head = compose.said(asked, "near_without" if found.missing else "near_only", found.missing).text
             parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
         query = asked.filter if asked.lists else ""
         return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
@@ -253,8 +244,8 @@ class Librarian:
         kind, note = (ordered.trouble.kind, str(ordered.trouble)) if ordered.trouble else ("", "")
         self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
-            return self._none(asked, order[:NEAREST], by=chat.name, odds=odds)
-        parts = compose(asked, order[:SHOWN], self._memory.now)
+            return self._none(asked, order[: compose.NEAREST], by=chat.name, odds=odds)
+        parts = compose.records(asked, order[:SHOWN], self._memory.now)
         return _answer(asked, parts, order, by=chat.name, odds=odds, note=note)
 
     def _few(self, names: Sequence[str]) -> list[Source]:
@@ -289,7 +280,7 @@ class Librarian:
         if kept is None or not matches:
             return None
         note = kept.note or "ordered before, and nothing of it has changed"
-        return _answer(asked, compose(asked, matches, self._memory.now), matches, by=chat.name, note=note)
+        return _answer(asked, compose.records(asked, matches, self._memory.now), matches, by=chat.name, note=note)
 
     def _with_span(self, chat: "Chat", about: str, language: str, source: Source, seconds: float) -> Source:
         """Return a source with the sentence that a model chooses, if one of its fields is too long to be quoted
@@ -303,7 +294,7 @@ class Librarian:
             start, end = places[judge.sentence(chat.answer, about, language, [text[a:b] for a, b in places], seconds)]
         except (ModelFailed, IndexError):  # it names no sentence
             return source
-        first, last = span(text[start:end], (), LONG)
+        first, last = compose.span(text[start:end], (), LONG)
         return changed(source, span=(field, start + first, start + last))
 
     def _readable(self, matches: Sequence[Source]) -> list[Source]:
@@ -327,7 +318,7 @@ class Librarian:
 
     def _text(self, asked: ParsedQuestion, source: Source) -> str:
         """Return a record as a model reads it: as it is quoted, without citations."""
-        parts = [one for one in compose(asked, [source], self._memory.now) if not one.hostile]
+        parts = [one for one in compose.records(asked, [source], self._memory.now) if not one.hostile]
         return " ".join(one.text.replace(f" [{one.citations[0]}]", "") for one in parts)
 
     def _cited(self, citations: Iterable[str]) -> list[Source]:
