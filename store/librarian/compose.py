@@ -10,7 +10,7 @@ from store.base.vocabulary import PERSON
 from store.librarian import words as vocabulary
 from store.librarian.answer import CitedSentence, Quote
 from store.librarian.question import WHEN, WHO, WHY, ParsedQuestion
-from store.librarian.sources import Source, explanation, moment
+from store.librarian.sources import Source, explanation, moment, whole
 from store.records.ageing import state
 from store.records.timeline.commits import GIT
 from store.search.lookup import kind_of
@@ -30,7 +30,7 @@ NAMED = 40  # characters of a name; a longer one is quoted
 OPTION = 80  # characters of one of several quotes
 _NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # a text with this must be quoted, to tell it from ours
 _TITLES = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name", "fact": "fact"}
-_TITLES |= {"event": "event_type", "summary": "topic"}
+_TITLES |= {"event": "event_type", "summary": "topic", "global": "fact"}
 
 
 class _Writer:
@@ -102,13 +102,13 @@ def span(text: str, about: Sequence[str], most: int, passage: int = 0) -> tuple[
     begin, finish = len(text) - len(text.lstrip()), len(text.rstrip())
     if finish - begin <= most:
         return begin, max(begin, finish)
-    whole = [(start, end) for start, end in spans(text) if end - start <= most]
-    whole = [one for one in whole if passage <= one[0] < passage + SIZE] or whole
-    if not whole:
+    fitting = [(start, end) for start, end in spans(text) if end - start <= most]
+    fitting = [one for one in fitting if passage <= one[0] < passage + SIZE] or fitting
+    if not fitting:
         cut = text.rfind(" ", begin + most // 2, begin + most)
         return begin, cut if cut > 0 else begin + most
-    start, end = max(whole, key=lambda one: (len(set(words(text[one[0] : one[1]])) & set(about)), -one[0]))
-    for _, last in whole:
+    start, end = max(fitting, key=lambda one: (len(set(words(text[one[0] : one[1]])) & set(about)), -one[0]))
+    for _, last in fitting:
         if end < last <= start + most:
             end = last
     return start, end
@@ -186,7 +186,7 @@ def _titled(record: Record) -> tuple[str, str]:
     field = _TITLES.get(kind_of(record), "text")
     if field == "name" and not getattr(record, field):
         field = "summary"
-    return field, record.head if isinstance(record, Commit) else str(getattr(record, field))
+    return field, record.head if isinstance(record, Commit) else str(getattr(whole(record), field))
 
 
 def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
@@ -235,14 +235,14 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
 
 def _sentence(writer: _Writer, record: Record) -> str:
     """Return the sentence of a record other than a decision, without its citation."""
-    name, say = writer.name, writer.say
+    record, name, say = whole(record), writer.name, writer.say
     parts: dict[str, object] = {
         "date": writer.date(moment(record)),
         "note": writer.note(writer.by(getattr(record, "origin", ""))),
     }
     match record:
-        case Fact() | models.GlobalFact():
-            parts["note"] = _beside(writer, record.own if isinstance(record, models.GlobalFact) else record)
+        case Fact():
+            parts["note"] = _beside(writer, record)
         case Commit():
             parts["who"] = name(record.author)
         case models.Event():

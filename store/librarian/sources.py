@@ -86,15 +86,19 @@ def explanation(message: str) -> str:
     return "".join(lines).strip()
 
 
+def whole(record: Record) -> Record:
+    """Return a record, of a global fact the fact itself."""
+    return record.own if isinstance(record, GlobalFact) else record
+
+
 def moment(record: Record) -> str:
     """Return the timestamp at which what a record states was true."""
-    whole = record.own if isinstance(record, GlobalFact) else record
-    return str(getattr(whole, _MOMENTS.get(kind_of(record), "created_at")))
+    return str(getattr(whole(record), _MOMENTS.get(kind_of(record), "created_at")))
 
 
 def _source(database: Database, record: Record) -> Source:
-    whole = record.own if isinstance(record, GlobalFact) else record
-    texts = [str(getattr(whole, name)) for name in type(whole).__match_args__]
+    own = whole(record)
+    texts = [str(getattr(own, name)) for name in type(own).__match_args__]
     return Source(record.citation, record, tuple(_links(database, record)), instructs("\n".join(texts)))
 
 

@@ -141,6 +141,14 @@ def test_who_recorded_it_is_told_unless_it_was_the_person(zoo: Memory) -> None:
     assert "recorded by" not in ask(zoo, "when do zebra keepers come?").text
 
 
+def test_a_global_fact_is_quoted_and_named_among_the_nearest(zoo: Memory) -> None:
+    """It is a fact of another memory."""
+    zoo.globals.remember("never feed the okapi on a Friday")
+    assert ask(zoo, "when is the okapi not fed?").text.endswith("“never feed the okapi on a Friday” [G#1].")
+    refused = ask(zoo, "does Marcela Quintana feed the okapi on a Friday?")
+    assert refused.nothing and refused.near is not None and "“never feed the okapi" in refused.near.text
+
+
 def test_a_proposal_says_that_nobody_accepted_it(zoo: Memory) -> None:
     number = zoo.inbox.propose("add", {"fact": "the zebra vault is code 0000"}, origin="mcp:claude")
     assert "not accepted: “the zebra vault is code 0000” (recorded by mcp:claude)" in ask(zoo, f"P#{number}").text
