@@ -14,7 +14,7 @@ from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
 from store.base.record import changed
 from store.context.acceptance import accepted
-from store.librarian import compose, judge, repository_terms
+from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import SHOWN
 from store.librarian.judge import Readable
@@ -48,10 +48,12 @@ STOPPED = "stopped before the model had answered; this is the order of the searc
 
 
 class _Retrieved(NamedTuple):
-    """What a search found for a question: the best records (`matches`), those that are quoted without a model, and
-    whether they are `exact`; `nothing`: none is near it; the words that no record has (`missing`); `unheard`: a name is
-    among these."""
+    """What a search found for a question, which is `about` a text: the best records (`matches`), those that are quoted
+    without a model, and whether they are `exact`; `nothing`: none is near it; the words that no record has
+    (`missing`); `unheard`: a name is among these."""
 
+    asked: ParsedQuestion
+    about: str
     matches: list[Source]
     quoted: list[Source]
     exact: bool
@@ -83,8 +85,7 @@ class Librarian:
         rules answer, and `why` is shown as the reason. Raise StorageError; a model's failure is handled."""
         begin = time.monotonic()
         memory = self._memory
-        git = repository_terms.repository(memory.location)
-        asked = read(question, memory.database, memory.now, last.topic if last else None, git)
+        asked = read(question, memory, last.topic if last else None)
         answer = self._listed(asked) if asked.lists else None
         if answer is None and (asked.cited or (asked.follows and not asked.about)):
             matches = self._cited(map(str, asked.cited) if asked.cited or not last else last.ground)
@@ -178,13 +179,13 @@ class Librarian:
         first(() if found.nothing else tuple(compose.records(asked, found.quoted, self._memory.now)))
         readable = self._readable(found.matches) if chat is not None and not found.unheard else []
         if chat is None or not readable:
-            return self._by_rule(asked, found, why)
+            return self._by_rule(found, why)
         began = time.monotonic()
         try:
-            answer = self._judged(asked, about, chat, found, readable, waiting)
+            answer = self._judged(found, chat, readable, waiting)
         except ModelFailed as failed:
             self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return self._by_rule(asked, found, STOPPED if cancelled() else f"{failed} The order is the search's.")
+            return self._by_rule(found, STOPPED if cancelled() else f"{failed} The order is the search's.")
         if not (answer.nothing or answer.note or asked.follows or cancelled()):
             self._memory.answers.keep(asked.text, answer.text, answer.sources[:SHOWN], seq=newest, by=chat.name)
         return answer
@@ -201,16 +202,19 @@ class Librarian:
         exact = exact and not (asked.lists or (asked.counts and asked.filters))
         exact = exact and (not asked.decides or any(one.kind == "decision" for one in quoted))
         if exact:
-            return _Retrieved(matches, quoted, True)
+            return _Retrieved(asked, about, matches, quoted, True)
         few = self._few(names(about))
         matches = [*few, *(one for one in matches if one not in few)][: judge.LOOKED]
         quoted = [*few, *(one for one in quoted if one not in few)][:SHOWN]
         missing, unheard = absent(self._search, asked, matches)
         close = any((hit.similarity or 0.0) >= CLOSE for hit in found.hits[:SHOWN])
-        return _Retrieved(matches, quoted, False, found.verdict == NOTHING, missing, unheard and not close)
+        return _Retrieved(
+            asked, about, matches, quoted, False, found.verdict == NOTHING, missing, unheard and not close
+        )
 
-    def _by_rule(self, asked: ParsedQuestion, found: _Retrieved, why: str) -> Answer:
+    def _by_rule(self, found: _Retrieved, why: str) -> Answer:
         """Return what is quoted in the order of the search, with words that say so where it is only near."""
+        asked = found.asked
         if found.nothing or found.unheard:
             return self._none(asked, found.matches[: compose.NEAREST], found.missing if found.unheard else (), note=why)
         parts = compose.records(asked, found.quoted, self._memory.now)
@@ -221,15 +225,10 @@ class Librarian:
         return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
 
     def _judged(
-        self,
-        asked: ParsedQuestion,
-        about: str,
-        chat: "Chat",
-        found: _Retrieved,
-        readable: Sequence[Source],
-        waiting: Callable[[int, int], None],
+        self, found: _Retrieved, chat: "Chat", readable: Sequence[Source], waiting: Callable[[int, int], None]
     ) -> Answer:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
+        asked, about = found.asked, found.about
         began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])
         texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
         ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)

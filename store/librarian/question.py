@@ -11,11 +11,11 @@ from datetime import datetime
 from functools import cache
 from itertools import groupby
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from store.base.citations import Citation, find
 from store.base.record import changed, record
 from store.database.database import Database
-from store.git.repository import Repository
 from store.librarian import repository_terms
 from store.librarian import words as vocabulary
 from store.search.query.query_parser import filters as typed_filters
@@ -25,6 +25,9 @@ from store.text.language import language
 from store.text.similarity.question_similarity import words
 from store.text.times import versions
 from store.text.times.dates import period
+
+if TYPE_CHECKING:
+    from store.memory import Memory
 
 LONGEST = 1_000  # characters of a question
 FEW = 3  # most content words of a question that refers to the previous one
@@ -87,14 +90,8 @@ class ParsedQuestion:
         return "chronology" if self.lists or self.aspect == WHEN else "decision"
 
 
-def read(
-    question: str,
-    database: Database,
-    now: str,
-    before: ParsedQuestion | None = None,
-    repository: Repository | None = None,
-) -> ParsedQuestion:
-    """Parse a question; `before` is the previous one. Never raises: any text is valid."""
+def read(question: str, memory: "Memory", before: ParsedQuestion | None = None) -> ParsedQuestion:
+    """Parse a question to a memory; `before` is the previous one. Never raises: any text is valid."""
     text = " ".join(question.split())[:LONGEST]
     terms = words(text)
     spoken = language(text) or _by_words(terms, text) or (before.language if before else "en")
@@ -105,7 +102,7 @@ def read(
         return changed(asked, typed=text, lists=True)
     goes_on = before is not None and _Words(terms[:1]).has("goes_on")
     points = before is not None and _Words(terms).has("points")
-    asked = _filtered(asked, terms, database, now, repository)
+    asked = _filtered(asked, terms, memory)
     if goes_on and before is not None and not (asked.rest or before.rest):
         asked = _continued(asked, before)
     filters, aspect, rest = asked.filters, asked.aspect, asked.rest
@@ -187,13 +184,11 @@ def _citing(terms: Sequence[str], text: str) -> tuple[list[str], tuple[Citation,
     return left, tuple(dict.fromkeys(cited))
 
 
-def _filtered(
-    asked: ParsedQuestion, terms: list[str], database: Database, now: str, repository: Repository | None
-) -> ParsedQuestion:
+def _filtered(asked: ParsedQuestion, terms: list[str], memory: "Memory") -> ParsedQuestion:
     """Return a question with the filters that its words name and the words left over."""
-    load = cache(lambda: repository_terms.releases(database, repository))
+    database, load = memory.database, cache(lambda: repository_terms.releases(memory.database, memory.location))
     terms, released = versions.timed(terms, load, vocabulary.phrases("version"))
-    since, before, dated = period(" ".join(terms), now)
+    since, before, dated = period(" ".join(terms), memory.now)
     runs = [tuple(run) for inside, run in groupby(terms, dated.__contains__) if inside]
     found = _Words(terms)
     found.take(*sorted(runs, key=len, reverse=True)[:1])

@@ -17,9 +17,10 @@ def repository(location: Location) -> Repository | None:
     return Repository(root) if root else None
 
 
-def releases(database: Database, source: Repository | None) -> Releases:
+def releases(database: Database, location: Location) -> Releases:
     """Return the versions of the repository's tags, without a `v` before them; where there are none, those that commits
     release."""
+    source = repository(location)
     end = time.monotonic() + PATIENCE
     try:
         tags = source.tags(lambda: time.monotonic() > end) if source is not None else {}

@@ -7,7 +7,7 @@ contacted. Replies are data, and every field is checked.
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from store.base.cancelling import never
 from store.base.errors import ModelFailed
@@ -20,6 +20,8 @@ LOOK_SECONDS = 2.0  # for a whole reply, even one that arrives byte by byte
 LARGEST = 4 << 20  # bytes of a reply
 NAME, FEW = 200, 40  # characters of a model's name, and of each other field
 _NO_CHAT = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that cannot chat
+
+Value = TypeVar("Value")
 
 
 def cloud(name: str) -> bool:
@@ -63,19 +65,15 @@ class ServerInfo:
 def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     """Read the state of the server at `address`; each of its three requests may take so many seconds. Never raises: a
     failure is in the result."""
-    call = Call(never)
+    call, version = Call(never), ""
     try:
-        version: object = ""
         if addresses.openai(address):
             found = models(address, call, seconds)
             loaded = {model.name for model in found}
         else:
-            version = _get(address, "/api/version", seconds, call).get("version")
+            version = _get(address, "/api/version", "version", str, seconds, call)
             found = models(address, call, seconds)
-            running = _get(address, "/api/ps", seconds, call).get("models")
-            loaded = {_name(entry) for entry in (running if isinstance(running, list) else [])}
-        if not isinstance(version, str):
-            raise server_errors.failed("unexpected", address)
+            loaded = {_name(entry) for entry in _get(address, "/api/ps", "models", list, seconds, call)}
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)
     return ServerInfo(address, version[:FEW], tuple(replace(model, loaded=model.name in loaded) for model in found))
@@ -84,10 +82,7 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
 def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Installed]:
     """Return the server's models in its order; `loaded` is not set here. Raise ModelFailed."""
     path, part = ("/models", "data") if addresses.openai(address) else ("/api/tags", "models")
-    listed = _get(address, path, seconds, call).get(part)
-    if not isinstance(listed, list):
-        raise server_errors.failed("unexpected", address)
-    return [_installed(entry) for entry in listed if _name(entry)]
+    return [_installed(entry) for entry in _get(address, path, part, list, seconds, call) if _name(entry)]
 
 
 def _name(entry: object) -> str:
@@ -107,18 +102,17 @@ def _installed(entry: dict[str, Any]) -> Installed:
     return Installed(name, figure(entry.get("size")), parameters, quantization, remote=remote)
 
 
-def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
-    """Return the JSON object that the server replies, within so many seconds. Raise ModelFailed."""
+def _get(address: str, path: str, part: str, kind: type[Value], seconds: float, call: Call) -> Value:
+    """Return a part of the JSON object that the server replies, within so many seconds. Raise ModelFailed, also where
+    it is not of this kind."""
     from http.client import HTTPConnection, HTTPSConnection
 
     parts = addresses.split(address)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    protocol = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = protocol(parts.hostname or "", parts.port, timeout=seconds)
 
     def talk() -> bytes:
-        connection.request(
-            "GET", parts.path + path, headers={"Accept": "application/json", **addresses.headers(address)}
-        )
+        connection.request("GET", parts.path + path, headers=addresses.headers(address))
         answer = connection.getresponse()
         body = answer.read(LARGEST)
         if answer.status != 200:
@@ -134,9 +128,9 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
 
     call.begin(seconds)
     try:
-        found = json.loads(call.beside(talk, abort))
+        found = json.loads(call.beside(talk, abort)).get(part)
     except Exception as error:
         raise server_errors.failure(error, address) from None
-    if not isinstance(found, dict):
+    if not isinstance(found, kind):
         raise server_errors.failed("unexpected", address)
     return found

@@ -80,7 +80,7 @@ def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
 
 @pytest.mark.parametrize("question", ["why was the last release delayed?", "which tests ran after the last release?"])
 def test_a_last_that_is_no_date_is_searched_for(history: Memory, question: str) -> None:
-    assert not read(question, history.database, history.now).lists
+    assert not read(question, history).lists
 
 
 def test_where_no_record_says_it_the_nearest_are_shown(history: Memory) -> None:

@@ -267,14 +267,14 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
     ],
 )
 def test_a_question_of_the_data_is_read_as_a_filter_and_no_other_is(told: Memory, question: str, filters: str) -> None:
-    asked = read(question, told.database, NOW)
+    asked = read(question, told)
     assert (asked.filter if asked.lists and not asked.rest else "") == filters
 
 
 def test_what_was_done_about_a_thing_is_no_state_of_a_task(told: Memory) -> None:
-    asked = read("was anything done about SQLite after June?", told.database, NOW)
+    asked = read("was anything done about SQLite after June?", told)
     assert "is" not in asked.filters and asked.rest == ("sqlite",)
-    asked = read("which tasks about SQLite are done since June?", told.database, NOW)
+    asked = read("which tasks about SQLite are done since June?", told)
     assert asked.filters["is"] == "done" and asked.lists
 
 
@@ -282,7 +282,7 @@ def test_an_agent_is_an_author_by_its_own_name(told: Memory) -> None:
     """It is recorded with the way by which it came."""
     with Memory(told.location, "mcp:claude-code") as memory:
         memory.decisions.decide("Cache pages", "Redis 7")
-    asked = read("what did claude-code decide?", told.database, NOW)
+    asked = read("what did claude-code decide?", told)
     assert asked.lists and asked.filter == "kind:decision is:any by:claude-code"
     assert Librarian(told).ask("what did claude-code decide?").citations == ("D#3",)
 
@@ -400,4 +400,4 @@ def test_a_question_that_names_a_kind_and_nothing_else_is_answered_with_all_of_i
     "question", ["what did we decide about peanuts?", "what do you know about Redis?", "why did we decide?"]
 )
 def test_with_another_word_it_is_searched_for(told: Memory, question: str) -> None:
-    assert not read(question, told.database, NOW).lists
+    assert not read(question, told).lists
