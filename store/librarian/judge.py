@@ -5,8 +5,8 @@ A small model is bad at choosing among records, and at a plain yes or no. Its lo
 """
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -34,13 +34,6 @@ class Form:
     sentence: int
 
 
-class Readable(NamedTuple):
-    """A text to judge, with its citation."""
-
-    citation: str
-    text: str
-
-
 @record(frozen=True, slots=True)
 class Judgement:
     """The citations in order, with the log odds of those that were judged; `answers`: whether any of them answers.
@@ -56,33 +49,32 @@ def rank(
     judge: "Judge",
     question: str,
     language: str,
-    texts: Sequence[Readable],
+    texts: Mapping[str, str],
     seconds: float,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judgement:
-    """Judge these texts within the `seconds` and rank them by log odds, with a small bonus for their place in the
-    search. If time runs out, those that answer come first and the others keep their order. Raise ModelFailed where none
-    was judged."""
+    """Judge these texts (citation → text) within the `seconds` and rank them by log odds, with a small bonus for their
+    place in the search. If time runs out, those that answer come first and the others keep their order. Raise
+    ModelFailed where none was judged."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
-    for place, one in enumerate(texts):
+    for place, (name, text) in enumerate(texts.items()):
         progress(place, len(texts))
         try:
             left = until - time.monotonic()
             if left <= 0:
                 raise ModelFailed("slow", f"Only {place} of {len(texts)} records were read in {seconds:.0f} s.")
-            odds[one.citation] = judge.log_odds(messages(question, language, one), yes=YES, no=NO, seconds=left)
+            odds[name] = judge.log_odds(messages(question, language, text), yes=YES, no=NO, seconds=left)
         except ModelFailed as failed:
             if not odds or failed.kind == "stopped":
                 raise
             trouble = failed
             break
-    names = [one.citation for one in texts]
-    worth = {name: odds[name] + PLACE / place for place, name in enumerate(names, 1) if name in odds}
+    worth = {name: odds[name] + PLACE / place for place, name in enumerate(texts, 1) if name in odds}
     answering = [name for name in odds if _mark(name, odds) >= ANSWERS]
     ahead = sorted(answering if trouble else odds, key=lambda name: -worth[name])
-    return Judgement((*ahead, *(name for name in names if name not in ahead)), odds, bool(answering), trouble)
+    return Judgement((*ahead, *(name for name in texts if name not in ahead)), odds, bool(answering), trouble)
 
 
 def _mark(name: str, odds: dict[str, float]) -> float:
@@ -92,15 +84,15 @@ def _mark(name: str, odds: dict[str, float]) -> float:
     return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
 
 
-def messages(question: str, language: str, source: Readable) -> "list[Message]":
+def messages(question: str, language: str, record: str) -> "list[Message]":
     """Return the messages for one record. All but the last are the same for every record, so a server can cache
     them."""
-    texts = vocabulary.table(language)["judge"]
-    form = texts["form"]
-    found: list[Message] = [("system", texts["who"])]
-    for text, asked, answer in texts["examples"]:
+    said = vocabulary.table(language)["judge"]
+    form = said["form"]
+    found: list[Message] = [("system", said["who"])]
+    for text, asked, answer in said["examples"]:
         found += [("user", form.format(text, asked)), ("assistant", answer)]
-    read = token_count.cut(" ".join(harmless(source.text).split()), READ)
+    read = token_count.cut(" ".join(harmless(record).split()), READ)
     return [*found, ("user", form.format(read, harmless(question)))]
 
 

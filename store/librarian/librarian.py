@@ -17,7 +17,6 @@ from store.context.acceptance import accepted
 from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import SHOWN
-from store.librarian.judge import Readable
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, read
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
 from store.librarian.sources import Retriever, Source, moment, sources
@@ -230,7 +229,7 @@ class Librarian:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
         asked, about = found.asked, found.about
         began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])
-        texts = [Readable(one.citation, self._text(asked, one)) for one in readable]
+        texts = {one.citation: self._text(asked, one) for one in readable}
         ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]

@@ -1,11 +1,10 @@
 """Trial of a model: ten built-in questions with three records each, of which one answers or none does."""
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.librarian import words as vocabulary
-from store.librarian.judge import Readable, rank
+from store.librarian.judge import rank
 
 if TYPE_CHECKING:
     from store.llm.chat import Judge
@@ -20,17 +19,14 @@ class TrialResult(NamedTuple):
     seconds: float
 
 
-def run_trial(
-    judge: "Judge", seconds: float, progress: Callable[[TrialResult], None] = lambda one: None
-) -> list[TrialResult]:
-    """Ask a model all questions, `seconds` for each; call `progress` with each result. Raise ModelFailed."""
+def run_trial(judge: "Judge", seconds: float) -> list[TrialResult]:
+    """Ask a model all questions, `seconds` for each. Raise ModelFailed."""
     found = []
     for language in vocabulary.LANGUAGES:
         for one in vocabulary.table(language)["trial"]:
             begin = time.monotonic()
-            records = [Readable(str(place), text) for place, text in enumerate(one["records"], 1)]
+            records = {str(place): text for place, text in enumerate(one["records"], 1)}
             ordered = rank(judge, one["question"], language, records, seconds)
             first = int(ordered.order[0]) if ordered.answers else 0
             found.append(TrialResult(one["question"], first == one["right"], time.monotonic() - begin))
-            progress(found[-1])
     return found

@@ -8,7 +8,7 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.librarian.judge import NO, YES, Readable, rank
+from store.librarian.judge import NO, YES, rank
 from store.librarian.librarian import Librarian
 from store.librarian.sources import Retriever
 from store.llm import circuit_breaker
@@ -18,7 +18,7 @@ from store.llm.clients.ollama_client import OllamaChat
 from store.memory import Memory
 from store.search.results import Answer as Found
 
-RECORDS = [Readable("F#1", "lions are fed at noon"), Readable("F#2", "zebras sleep in the red barn")]
+RECORDS = {"F#1": "lions are fed at noon", "F#2": "zebras sleep in the red barn"}
 Words = Callable[[str], str]
 
 
@@ -47,8 +47,8 @@ def judge(request: pytest.FixtureRequest) -> Iterator[Judge]:
 
 
 def test_a_judge_leans_to_yes_above_zero_and_to_no_below_it(judge: Judge) -> None:
-    for record, above in ((RECORDS[1], True), (RECORDS[0], False)):
-        asked = [("user", f"Record: {record.text}\nDoes it answer?")]
+    for record, above in ((RECORDS["F#2"], True), (RECORDS["F#1"], False)):
+        asked = [("user", f"Record: {record}\nDoes it answer?")]
         assert (judge.log_odds(asked, yes=YES, no=NO, seconds=30.0) > 0) is above
 
 

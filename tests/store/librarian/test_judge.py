@@ -187,7 +187,7 @@ def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decid
         def log_odds(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
             return 0.2 if "lions" in str(messages) else 0.0
 
-    found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(1), zoo.facts.get(2))]
+    found = {one.citation: one.fact for one in (zoo.facts.get(1), zoo.facts.get(2))}
     ordered = judge.rank(Nearly(), "who?", "en", found, 5.0)
     assert list(ordered.order) == ["F#1", "F#2"]
 
@@ -200,7 +200,7 @@ class Leaning:
 
 
 def test_whatever_leans_is_a_judge(zoo: Memory) -> None:
-    found = [judge.Readable(one.citation, one.fact) for one in (zoo.facts.get(2), zoo.facts.get(1))]
+    found = {one.citation: one.fact for one in (zoo.facts.get(2), zoo.facts.get(1))}
     ordered = judge.rank(Leaning(), "who?", "en", found, 5.0)
     assert list(ordered.order) == ["F#2", "F#1"] and ordered.answers
-    assert not judge.rank(Leaning(), "who?", "en", [], 5.0).answers
+    assert not judge.rank(Leaning(), "who?", "en", {}, 5.0).answers
