@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store.base.citations import parse
+from store.base.citations import cite, parse
 from store.base.errors import ModelFailed
 from store.base.models import Fact, GlobalFact, Proposal, Record, head_of
 from store.base.record import changed
@@ -42,6 +42,7 @@ SENTENCES = 12  # most sentences that it chooses among
 # questions the nearest of what was refused for a name had 0.42
 CLOSE = 0.5
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
+FACTS = ("fact", "global")
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
@@ -298,21 +299,15 @@ class Librarian:
     def _readable(self, matches: Sequence[Source]) -> list[Source]:
         """Return the sources that a model may read: without facts that a person has not accepted or keeps out of
         context, without proposals that wait or were rejected, and without anything that looks like an instruction."""
-        facts = [source.record for source in matches if isinstance(source.record, Fact)]
-        own = beside(self._memory.database)
-        theirs = [source.record.own for source in matches if isinstance(source.record, GlobalFact)]
-        shared = set(accepted(own, theirs)) if own is not None else set()
-        shared -= self._memory.globals.muted(list(shared))
-        yes = set(accepted(self._memory.database, facts)) - self._memory.mutes.among([fact.id for fact in facts])
-
-        def may(record: Record) -> bool:
-            if isinstance(record, Proposal):
-                return record.state == "accepted"
-            if isinstance(record, GlobalFact):
-                return record.id in shared
-            return not isinstance(record, Fact) or record.id in yes
-
-        return [source for source in matches if not source.hostile and may(source.record)]
+        memory, other = self._memory, beside(self._memory.database)
+        own = [one.record for one in matches if isinstance(one.record, Fact)]
+        theirs = [one.record.own for one in matches if isinstance(one.record, GlobalFact)]
+        yes = set(accepted(memory.database, own)) - memory.mutes.among([fact.id for fact in own])
+        shared = set(accepted(other, theirs)) if other is not None else set()
+        shared -= memory.globals.muted(list(shared))
+        may = {cite("fact", number) for number in yes} | {cite("global", number) for number in shared}
+        kept = [one for one in matches if not one.hostile and (one.kind not in FACTS or one.citation in may)]
+        return [one for one in kept if not isinstance(one.record, Proposal) or one.record.state == "accepted"]
 
     def _text(self, asked: ParsedQuestion, source: Source) -> str:
         """Return a record as a model reads it: as it is quoted, without citations."""
