@@ -43,6 +43,7 @@ SENTENCES = 12  # most sentences that it chooses among
 CLOSE = 0.5
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 FACTS = ("fact", "global")
+STATED = (*FACTS, "decision")
 NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
@@ -121,9 +122,8 @@ class Librarian:
         if not asked.typed:
             upwards = asked.first == OLDEST or asked.counts
             matches.sort(key=lambda one: (moment(one.record), one.citation), reverse=not upwards)
-        if asked.first:  # what says it in its first line comes before what mentions it
-            titled = [one for one in matches if all_in(asked.rest, words(head_of(body(one.record))))]
-            matches = (titled or matches)[:1]
+        if asked.first:
+            matches = self._first(asked, matches)
             number = len(matches)
         if not matches:
             if asked.counts:
@@ -138,6 +138,17 @@ class Librarian:
             if number > compose.LISTED:
                 parts.append(compose.left_out(asked, matches[: compose.LISTED], number))
         return _answer(asked, parts, matches, filter=query)
+
+    @staticmethod
+    def _first(asked: ParsedQuestion, matches: list[Source]) -> list[Source]:
+        """Return the newest or the oldest of sources in this order: what is called so, else what happened and says it
+        in its first line, else what mentions it."""
+        if not asked.rest:
+            return matches[:1]
+        stated = [one for one in matches if one.kind in STATED and asked.calls_first(words(body(one.record)))]
+        happened = [one for one in matches if one.kind not in FACTS] or matches
+        titled = [one for one in happened if all_in(asked.rest, words(head_of(body(one.record))))]
+        return (stated or titled or happened)[:1]
 
     def _beyond(self, asked: ParsedQuestion, records: list[Record], number: int) -> list[Record]:
         """Return the records that a search returned, of `number`, and those beyond the newest or the oldest of them: it

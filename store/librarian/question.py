@@ -82,6 +82,11 @@ class ParsedQuestion:
         kinds = vocabulary.named("nouns") | vocabulary.named("implied")
         return any(kinds.get((word,)) == "decision" for word in self.about)
 
+    def calls_first(self, terms: Sequence[str]) -> bool:
+        """Return whether these words call what is asked for the newest or the oldest of its kind."""
+        named = [(*phrase, *self.rest[:1]) for phrase in vocabulary.phrases(self.first)]
+        return bool(self.rest) and _Words(terms).place(*named) is not None
+
     @property
     def kind(self) -> str:
         """One of three kinds of question, for scripts."""

@@ -73,7 +73,15 @@ def test_what_a_person_stated_comes_before_dates(history: Memory) -> None:
     assert Librarian(history).ask("when was the last release?").citations[0] == "F#1"
 
 
+def test_what_is_called_the_first_comes_before_what_is_older(history: Memory, clock: Clock) -> None:
+    history.commits.log("b7" * 20, message="Add a table of customers", author="Ana")
+    clock.advance(days=1)
+    history.facts.remember("The first customer was Vetalia")
+    assert Librarian(history).ask("who was the first customer?").citations == ("F#1",)
+
+
 def test_what_happened_comes_before_what_was_said(history: Memory) -> None:
+    history.facts.remember("A release is made on Fridays")
     history.turns.add("talk", [("user", "the release waits for Grey", "")])
     assert Librarian(history).ask("when was the last release?").citations[0] == "C#8888888"
 
