@@ -17,7 +17,7 @@ from store.context.acceptance import accepted
 from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
 from store.librarian.compose import SHOWN
-from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, read
+from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, decides, read
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
@@ -209,9 +209,10 @@ class Librarian:
         if turned:
             matches = [*turned, *(one for one in matches if one not in turned)][: judge.LOOKED]
             quoted, exact = turned[:1], alone
-        # nothing that passes the filters has the words, none was counted, or it is no decision
+        # nothing that passes the filters has the words, none was counted, or none tells of a decision
         exact = exact and not (asked.lists or (asked.counts and asked.filters))
-        exact = exact and (not asked.decides or any(one.kind == "decision" for one in quoted))
+        told = (one.kind == "decision" or decides(words(body(one.record))) for one in quoted)
+        exact = exact and (not decides(asked.about) or any(told))
         if exact:
             return _Retrieved(asked, about, matches, quoted, True)
         few = self._few(names(about))

@@ -76,12 +76,6 @@ class ParsedQuestion:
         left = (word for word in self.text.split() if vocabulary.hollow().isdisjoint(words(word)))
         return f"kind:{self.filters['kind']} {' '.join(left).replace(':', ' ')}"
 
-    @property
-    def decides(self) -> bool:
-        """Whether it speaks of a decision."""
-        kinds = vocabulary.named("nouns") | vocabulary.named("implied")
-        return any(kinds.get((word,)) == "decision" for word in self.about)
-
     def calls_first(self, terms: Sequence[str]) -> bool:
         """Return whether these words call what is asked for the newest or the oldest of its kind."""
         named = [(*phrase, *self.rest[:1]) for phrase in vocabulary.phrases(self.first)]
@@ -124,6 +118,12 @@ def read(question: str, memory: "Memory", before: ParsedQuestion | None = None) 
         or ("by" in filters and not asked.counts)
     )
     return changed(asked, lists=lists and not (follows or negated or cited), follows=follows)
+
+
+def decides(terms: Iterable[str]) -> bool:
+    """Return whether words speak of a decision."""
+    kinds = vocabulary.named("nouns") | vocabulary.named("implied")
+    return any(kinds.get((word,)) == "decision" for word in terms)
 
 
 class _Words:

@@ -92,6 +92,8 @@ def test_a_shorter_name_finds_the_decision_though_another_record_has_it(memory: 
 @pytest.mark.parametrize("question", ["what did we decide about Redis?", "¿qué decidimos sobre Redis?"])
 def test_what_is_no_decision_is_not_shown_as_one(changed: Memory, question: str) -> None:
     assert ask(changed, question).text.startswith(NEAR)
+    changed.facts.remember("We decided that Redis goes")
+    assert "F#1" in ask(changed, question).citations and not ask(changed, question).text.startswith(NEAR)
     changed.decisions.decide("Redis goes, the .editorconfig stays", "neither")
     assert "D#1" in ask(changed, question).citations and not ask(changed, question).text.startswith(NEAR)
 
