@@ -18,6 +18,7 @@ from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import repository_terms
 from store.librarian import words as vocabulary
+from store.records.timeline.releases import last_release
 from store.search.query.query_parser import filters as typed_filters
 from store.text import vocabulary as texts
 from store.text.entities import longest_name
@@ -198,7 +199,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: "Memory") -> Pars
     found = _Words(terms)
     found.take(*sorted(runs, key=len, reverse=True)[:1])
     if found.take(*vocabulary.phrases("release")):
-        since = _last_release(database, load()) or since
+        since = max(last_release(database), versions.newest(load())) or since
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     states = found.take_named("states")
@@ -248,17 +249,6 @@ def _author(found: _Words, database: Database, named: bool) -> str:
         return ""
     found.left = others
     return f'"{name}"' if " " in name else name
-
-
-def _last_release(database: Database, known: versions.Releases) -> str:
-    """Return the timestamp of the last release: an event of that type, the end of the last iteration that shipped one,
-    or the commit of a version."""
-    at: str = database.value(
-        "SELECT max(at) FROM (SELECT max(created_at) AS at FROM events WHERE event_type LIKE '%release%'"
-        " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
-        " OR command LIKE '%release%' OR description LIKE '%release%')"
-    )
-    return max(at or "", versions.newest(known))
 
 
 def _by_words(terms: Sequence[str], text: str) -> str:

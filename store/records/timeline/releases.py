@@ -13,4 +13,4 @@ def last_release(database: Database) -> str:
         " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
         " OR command LIKE '%release%' OR description LIKE '%release%')"
     )
-    return max(at or "", newest(commits.released(database))[1])
+    return max(at or "", newest(commits.released(database)))
