@@ -199,7 +199,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: "Memory") -> Pars
     found = _Words(terms)
     found.take(*sorted(runs, key=len, reverse=True)[:1])
     if found.take(*vocabulary.phrases("release")):
-        since = max(last_release(database), versions.newest(load())) or since
+        since = _released(database, load()) or since
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     states = found.take_named("states")
@@ -249,6 +249,11 @@ def _author(found: _Words, database: Database, named: bool) -> str:
         return ""
     found.left = others
     return f'"{name}"' if " " in name else name
+
+
+def _released(database: Database, known: versions.Releases) -> str:
+    """Return when the last release was, as the memory or the repository knows."""
+    return max(last_release(database), versions.newest(known))
 
 
 def _by_words(terms: Sequence[str], text: str) -> str:

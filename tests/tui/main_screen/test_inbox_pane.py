@@ -74,7 +74,7 @@ async def test_the_title_says_how_many_turns_wait_for_a_model(story: Story) -> N
         assert memory.inbox.count() == 0
     async with opened(story.folder, WIDE) as person:
         await at_inbox(person)
-        assert person.sees("1 turn waits for a model: P")
+        assert person.sees("1 message of your chats waits to be read by a model: P sets it up")
     with story.open(now=EVENING) as memory, memory.database.write("agent", "read") as write:
         write.execute("DELETE FROM pending_extraction")
     async with opened(story.folder, WIDE) as person:
