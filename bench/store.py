@@ -32,7 +32,7 @@ from store.database.schema.migrations import migrations
 from store.database.schema.version import SCHEMA_VERSION
 from store.memory import Memory
 from store.records.fact_rows import text_hash
-from store.trust.ownership import remember
+from store.trust.ownership import identity_of, remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
@@ -241,11 +241,13 @@ def memory(facts: int, entries: int) -> str:
 
 
 def own(path: str) -> str:
-    """Register a memory that was created without the doors, or copied, as this installation's own; return its path."""
-    if known(path) is None:
-        connection = apsw.Connection(path)
+    """Register a memory that was created without the doors, or copied, as this installation's own, also in the place of
+    another that was there before; return its path."""
+    connection = apsw.Connection(path)
+    before = known(path)
+    if before is None or before.identity != identity_of(connection):
         remember(connection, path, os.urandom(16).hex())
-        connection.close()
+    connection.close()
     return path
 
 
