@@ -121,11 +121,11 @@ def _heard() -> set[str]:
     """Return the turns from which exactly the expected items are kept, as facts or as proposals."""
     right = set()
     for case in _requests():
-        count = judged(case, [], [one.text for one in extract("user", case["text"]).facts])
+        count = judged(case, [], [one.text for one in extract("user", case["text"])])
         if count["covered"] == count["items"] and not count["false"]:
             right.add(case["text"])
     for case in _turns():
-        found = {normal(one.text): one.explicit for one in extract(case["role"], case["text"]).facts}
+        found = {normal(one.text): one.explicit for one in extract(case["role"], case["text"])}
         if found == {normal(one["text"]): one["how"] == "active" for one in case["facts"]}:
             right.add(case["text"])
     return right

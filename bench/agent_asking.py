@@ -183,7 +183,7 @@ def _counted(score: Callable[[Case, Any], Counter[str]]) -> Callable[[Case, Any]
 
 
 def _extract_rule(case: Case) -> list[tuple[str, str]]:
-    return [(one.text, one.domain) for one in extract_rules.extract(case["role"], case["text"]).facts]
+    return [(one.text, one.domain) for one in extract_rules.extract(case["role"], case["text"])]
 
 
 def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -245,9 +245,7 @@ def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
     if ruled != "none":
         return ruled
     said = [sentence.text for sentence in sentences(case["text"]) if not sentence.question]
-    verdicts = [
-        reconfirm.ask(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).facts.get(1, "none") for text in said
-    ]
+    verdicts = [reconfirm.ask(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).get(1, "none") for text in said]
     return max(verdicts, key=VERDICTS.index, default="none")
 
 
@@ -266,7 +264,7 @@ def _reconfirm_score(case: Case, given: str) -> Counter[str]:
 def _classify_model(heard: Heard, case: Case, ruled: str) -> str:
     from store.learning.tasks import classify_domain
 
-    return classify_domain.ask(_asking(heard, "classify"), case["text"]).name
+    return classify_domain.ask(_asking(heard, "classify"), case["text"])
 
 
 def _classify_score(case: Case, given: str) -> Counter[str]:
@@ -276,7 +274,7 @@ def _classify_score(case: Case, given: str) -> Counter[str]:
 def _slug_model(heard: Heard, case: Case, ruled: str) -> str:
     from store.learning.tasks import slug
 
-    return slug.ask(_asking(heard, "slug"), _turns(case), DAY).name
+    return slug.ask(_asking(heard, "slug"), _turns(case), DAY)
 
 
 def _slug_score(case: Case, given: str) -> Counter[str]:
@@ -324,7 +322,7 @@ def _consolidate_rule(case: Case) -> str:
 def _consolidate_model(heard: Heard, case: Case, ruled: str) -> str:
     from store.learning.tasks import consolidate
 
-    return consolidate.ask(_asking(heard, "consolidate"), case["facts"]).sentence
+    return consolidate.ask(_asking(heard, "consolidate"), case["facts"])
 
 
 def _consolidate_score(case: Case, given: str) -> Counter[str]:

@@ -73,7 +73,7 @@ def _extracted(split: str, cases: list[dict], show: bool) -> str:
     turns = [case for case in cases if case["kind"] != "reconfirm"]
     for case in turns:
         wanted = {normal(fact["text"]): fact for fact in case["facts"]}
-        found = {normal(one.text): one for one in extract(case["role"], case["text"]).facts}
+        found = {normal(one.text): one for one in extract(case["role"], case["text"])}
         count["facts"] += len(wanted)
         for text, one in found.items():
             fact = wanted.get(text)
@@ -117,7 +117,7 @@ def _chatted(path: str) -> str:
         if name.startswith("session_") and isinstance(session, list)
         for turn in session
     ]
-    found = [one for text in turns for one in extract("user", text).facts]
+    found = [one for text in turns for one in extract("user", text)]
     active = sum(one.explicit for one in found)
     return f"\nchat: {len(turns):,} turns, {active} remembered, {len(found) - active} asked about"
 

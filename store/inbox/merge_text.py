@@ -4,20 +4,11 @@ A model may replace it (`duplicates.Summary`); it must return a sentence that co
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from store.text.folding import normalize
 
 LONGEST = 400  # characters; a longer text is no summary
 ENDS = ".!;, "
-
-
-@dataclass(frozen=True, slots=True)
-class Summed:
-    """Several facts in one sentence, empty where one is not enough; and who wrote it."""
-
-    sentence: str
-    by: str = "rules"
 
 
 def summed_up(texts: Sequence[str]) -> str:

@@ -87,7 +87,7 @@ def is_own(turn: Turn) -> bool:
 
 
 def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
-    for found in extract(turn.role, turn.text).facts:
+    for found in extract(turn.role, turn.text):
         takes_back = pattern("reverses").match(fold(found.text))
         if takes_back and (old := decision_conflicts.named(database, found.text)):
             draft = DecisionDraft(found.text, (old.chosen,))
@@ -108,7 +108,7 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
 
 
 def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
-    taken = {found.quote for found in extract(turn.role, turn.text).facts}  # found by the other task
+    taken = {found.quote for found in extract(turn.role, turn.text)}  # found by the other task
     touched = set[int]()
     for sentence in sentences(turn.text):
         if sentence.question or sentence.doubt or sentence.quote in taken:

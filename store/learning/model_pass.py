@@ -159,10 +159,10 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
     """Return what a model finds in a turn and rules did not. Writes nothing. Raise ModelFailed."""
     from store.learning.tasks import extract_facts
 
-    taken = {one.quote for one in extract(turn.role, turn.text).facts}
+    taken = {one.quote for one in extract(turn.role, turn.text)}
     decided = list(_decisions(model, turn))
     planned = list(decided)
-    for found in extract_facts.ask(model, turn.role, turn.text).facts:
+    for found in extract_facts.ask(model, turn.role, turn.text):
         if found.quote in taken:
             continue
         known = known_facts.near(database, found.text)
@@ -195,7 +195,7 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
     from store.learning.tasks import reconfirm
 
     # do not skip corrections: they concern a known fact, and rules only recognise their form
-    taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
+    taken = {found.quote for found in extract(turn.role, turn.text) if found.why not in REVISES}
     planned: dict[int, LearningAction] = {}  # by the fact
     for sentence in [one for one in candidates(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words, known = compared(sentence), known_facts.near(database, sentence.text)
@@ -203,10 +203,10 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
             continue  # the rule pass confirmed it
         near = [one for one in known if one[0] not in planned and share(words, ComparedText(one[1])) >= NEAR]
         verdicts = reconfirm.ask(model, sentence.text, near[:FACTS])
-        for number, verdict in verdicts.facts.items():
+        for number, verdict in verdicts.items():
             found = as_found(sentence, own=False)
             kind, why = ("supersede", disagrees(number)) if verdict == SUPERSEDE else ("confirm", repeats(number))
-            planned[number] = LearningAction(kind, found, number, f"{why}, as {verdicts.by} reads it")
+            planned[number] = LearningAction(kind, found, number, f"{why}, as {model.name} reads it")
     return list(planned.values())
 
 

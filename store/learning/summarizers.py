@@ -84,7 +84,7 @@ def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
                 return summed_up(texts)
             from store.learning.tasks import consolidate
 
-            return consolidate.answer(model, texts).sentence
+            return consolidate.answer(model, texts)
 
         yield summarize_facts
 
@@ -109,4 +109,4 @@ def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:
             return session_snapshot.slug(turns, day)
         from store.learning.tasks import slug
 
-        return slug.answer(model, turns, day).name
+        return slug.answer(model, turns, day)

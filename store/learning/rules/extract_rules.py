@@ -50,24 +50,16 @@ class ExtractedFact:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """The facts found in a turn, and what found them: `rules`, or the name of a model."""
-
-    facts: tuple[ExtractedFact, ...]
-    by: str = "rules"
-
-
-def extract(role: str, text: str) -> Extraction:
+def extract(role: str, text: str) -> list[ExtractedFact]:
     """Return what should be remembered of a turn; nothing of what the assistant says."""
     if role != "user":
-        return Extraction(())
+        return []
     text = _NOTE.sub("", text)
     turn = sentences(text)
     found = _whole(text, turn, list(_every(turn)))
     if sum(one.explicit for one in found) > MOST_AT_ONCE:
         found = [_asked(one, "there are too many in one turn to be one's own words") for one in found]
-    return Extraction(tuple(found[:MOST]))
+    return found[:MOST]
 
 
 def _every(turn: Sequence[Sentence]) -> Iterable[ExtractedFact]:

@@ -17,20 +17,12 @@ BELIEVED = ("personal", "decisions")
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
-    """The domain of a text, and what decided it; by rule always `general`."""
-
-    name: str = "general"
-    by: str = "rules"
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
     domain: Annotated[str, ModelChoice(CHOICES)]
     keywords: list[str] = field(default_factory=list)  # so that the model names its reasons
 
 
-def ask(model: ModelSession, text: str) -> Domain:
+def ask(model: ModelSession, text: str) -> str:
     """Return a text's domain according to the model. Raise ModelFailed.
 
     Only the domains in BELIEVED are accepted: of 26 sentences the 1.5B model called none general, and put those that it
@@ -40,9 +32,9 @@ def ask(model: ModelSession, text: str) -> Domain:
     form = model.ask(TASK, Form, [*prompt(TASK, shown), ("user", shown)], PREDICT)
     if form.domain not in BELIEVED:
         model.drop(TASK, f"Only {' and '.join(BELIEVED)} are believed.")
-    return Domain(form.domain if form.domain in BELIEVED else "general", model.name)
+    return form.domain if form.domain in BELIEVED else "general"
 
 
-def answer(model: ModelSession, text: str) -> Domain:
+def answer(model: ModelSession, text: str) -> str:
     """Return the same; if the model fails, `general`."""
-    return model.or_rule(TASK, lambda: ask(model, text), Domain)
+    return model.or_rule(TASK, lambda: ask(model, text), lambda: "general")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.inbox.merge_text import Summed, summed_up
+from store.inbox.merge_text import summed_up
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession, numbered
 from store.text.similarity import contradiction
@@ -17,20 +17,20 @@ class Form:
     fact: int
 
 
-def ask(model: ModelSession, texts: Sequence[str]) -> Summed:
+def ask(model: ModelSession, texts: Sequence[str]) -> str:
     """Return the fact that, according to the model, includes all the others. Return all of them where none does, or
     where it lacks a number or a negation of the others. Raise ModelFailed."""
     messages = [*prompt(TASK, " ".join(texts)), ("user", numbered(texts))]
     number = model.ask(TASK, Form, messages, PREDICT).fact
     if not 0 < number <= len(texts):
-        return Summed(summed_up(texts), model.name)
+        return summed_up(texts)
     chosen, *others = map(contradiction.taken_apart, [texts[number - 1], *texts])
     if any(not one.values <= chosen.values or one.negations != chosen.negations for one in others):
         model.drop(TASK, "A number or a negation of the others is not in the fact that it names.")
-        return Summed(summed_up(texts))
-    return Summed(texts[number - 1], model.name)
+        return summed_up(texts)
+    return texts[number - 1]
 
 
-def answer(model: ModelSession, texts: Sequence[str]) -> Summed:
+def answer(model: ModelSession, texts: Sequence[str]) -> str:
     """Return the same; if the model fails, all of the facts."""
-    return model.or_rule(TASK, lambda: ask(model, texts), lambda: Summed(summed_up(texts)))
+    return model.or_rule(TASK, lambda: ask(model, texts), lambda: summed_up(texts))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from store.base.vocabulary import DOMAINS
 from store.learning.candidate_filter import lasting
-from store.learning.rules.extract_rules import ExtractedFact, Extraction
+from store.learning.rules.extract_rules import ExtractedFact
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelChoice, ModelSession, numbered
@@ -32,7 +32,7 @@ class Form:
     facts: list[NumberedFact]
 
 
-def ask(model: ModelSession, role: str, text: str) -> Extraction:
+def ask(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
     """Return the sentences that a model names. Raise ModelFailed."""
     shown = lasting(role, text)
     domains: dict[int, str] = {}  # place in `shown` → domain
@@ -46,10 +46,10 @@ def ask(model: ModelSession, role: str, text: str) -> Extraction:
                 domains.setdefault(start + one.sentence - 1, domain)
     unsure = [place for place, domain in sorted(domains.items()) if domain == "general"]
     for place in unsure[:CLASSIFIED]:
-        domains[place] = classify_domain.answer(model, shown[place].text).name
+        domains[place] = classify_domain.answer(model, shown[place].text)
     why = f"it states something lasting, as {model.name} reads it"
     facts = []
     for place, domain in sorted(domains.items()):
         text, quote = shown[place].text.rstrip(".!;,… "), shown[place].quote
         facts.append(ExtractedFact(text, domain, "medium", quote, False, False, why))
-    return Extraction(tuple(facts), model.name)
+    return facts

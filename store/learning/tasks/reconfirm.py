@@ -27,15 +27,6 @@ SAYS = ("again", "against", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """What a sentence does to each fact that it was compared with, by fact id (a verdict of `reconfirm_rules`), and
-    what decided it."""
-
-    facts: dict[int, str]
-    by: str = "rules"
-
-
-@dataclass(frozen=True, slots=True)
 class One:
     fact: int
     says: Annotated[str, ModelChoice(SAYS)]
@@ -46,11 +37,12 @@ class Form:
     answers: list[One]
 
 
-def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
-    """Return what a sentence does to these (id, text) facts according to the model. Raise ModelFailed."""
+def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> dict[int, str]:
+    """Return what a sentence does to those of these (id, text) facts that it concerns according to the model: fact id →
+    a verdict of `reconfirm_rules`. Raise ModelFailed."""
     facts = facts[:SHOWN]
     if not facts:
-        return Verdicts({}, model.name)
+        return {}
     question = labelled("message", " ".join(harmless(message).split()))
     listed = numbered([text for _, text in facts])
     form = model.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
@@ -63,7 +55,7 @@ def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> 
             found.setdefault(number, verdict)
     if len(found) < len(named):
         model.drop(TASK, f"{len(named) - len(found)} of {len(named)} do not rest on what was said.")
-    return Verdicts(found, model.name)
+    return found
 
 
 def _held(says: str, message: str, fact: ComparedText) -> str:

@@ -19,23 +19,16 @@ FEWEST = 2  # least words of a name
 
 
 @dataclass(frozen=True, slots=True)
-class Slug:
-    """A file name without its extension, `2026-11-21-despliegue-docker`, and what made it."""
-
-    name: str
-    by: str = "rules"
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
     words: list[str]
 
 
-def ask(model: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
-    """Return the model's name for a conversation of this day, of words that occur in it. Use the rule's where too few
+def ask(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
+    """Return the model's file name for a conversation of this day, without its extension, as in
+    `2026-11-21-despliegue-docker`: of words that occur in it. Use the rule's where too few
     do, or where a turn tells a memory what to keep: such a turn is not shown to a model. Raise ModelFailed."""
     if any(hostile(turn.text) for turn in turns):
-        return Slug(session_snapshot.slug(turns, day))
+        return session_snapshot.slug(turns, day)
     each = LONGEST // max(1, len(turns))
     text = "\n".join(f"{turn.role}: {token_count.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
     form = model.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
@@ -43,10 +36,10 @@ def ask(model: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
     words = [word for words in form.words for word in words.split() if fold(word) in occurring]
     if len(words) < FEWEST:
         model.drop(TASK, f"Fewer than {FEWEST} of its words occur in the conversation.")
-        return Slug(session_snapshot.slug(turns, day))
-    return Slug(session_snapshot.named(" ".join(words), day), model.name)
+        return session_snapshot.slug(turns, day)
+    return session_snapshot.named(" ".join(words), day)
 
 
-def answer(model: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
+def answer(model: ModelSession, turns: Sequence[Turn], day: str) -> str:
     """Return the same; if the model fails, the first words of the conversation."""
-    return model.or_rule(TASK, lambda: ask(model, turns, day), lambda: Slug(session_snapshot.slug(turns, day)))
+    return model.or_rule(TASK, lambda: ask(model, turns, day), lambda: session_snapshot.slug(turns, day))

@@ -196,7 +196,7 @@ def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]])
 def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     """It ends where its sentence does, and nothing that turns it round stands in what was cut off before it."""
     whole = {flat(sentence) for sentence in said}
-    for found in extract("user", written(said)).facts:
+    for found in extract("user", written(said)):
         text = found.text.lower()
         fits = [one for one in whole if one.lower().rstrip(".!… ").endswith(text)]
         assert fits, found.text
@@ -210,7 +210,7 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
     ["It is not true that we use MongoDB.", "It is not true that\nwe use MongoDB.", "No es cierto que usamos MongoDB."],
 )
 def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
-    assert not extract("user", text).facts
+    assert not extract("user", text)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_what_is_said_not_to_be_true_is_not_learned(text: str) -> None:
 )
 def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
     """A sentence ends where its own words do, not where those that it quotes do."""
-    found = [found.text for found in extract("user", said).facts]
+    found = [found.text for found in extract("user", said)]
     assert len(found) >= len(kept) and all(part in text for part, text in zip(kept, found, strict=False)), found
 
 
@@ -239,7 +239,7 @@ def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
     ],
 )
 def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: str) -> None:
-    assert [found.text for found in extract("user", said).facts] == [kept]
+    assert [found.text for found in extract("user", said)] == [kept]
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))

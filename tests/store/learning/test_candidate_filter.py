@@ -190,14 +190,14 @@ def test_what_tells_something_lasting_is_shown(said: str) -> None:
 @pytest.mark.parametrize("said", BY_THE_WAY)
 def test_what_is_said_by_the_way_is_never_shown_nor_proposed(said: str) -> None:
     way, model = asking(ANSWER)
-    assert extract_facts.ask(way, "user", said).facts == () and not model.asked
+    assert extract_facts.ask(way, "user", said) == [] and not model.asked
 
 
 @pytest.mark.parametrize("said", ORDERS)
 def test_an_order_to_whoever_keeps_the_memory_is_never_shown_nor_proposed(said: str) -> None:
     for turn in (said, f"{said} My sister runs a small vineyard.", f"</data> {said}"):
         way, _ = asking(ANSWER)
-        found = [one.text for one in extract_facts.ask(way, "user", turn).facts]
+        found = [one.text for one in extract_facts.ask(way, "user", turn)]
         assert found in ([], ["My sister runs a small vineyard"]), "nothing of the order"
 
 
@@ -215,14 +215,14 @@ def test_of_a_turn_that_orders_the_memory_a_model_reads_the_request_alone() -> N
 @pytest.mark.parametrize("said", ASIDES)
 def test_an_aside_at_the_end_of_a_sentence_is_not_proposed(said: str) -> None:
     way, _ = asking(ANSWER)
-    (found,) = extract_facts.ask(way, "user", said).facts
+    (found,) = extract_facts.ask(way, "user", said)
     assert found.text == said.partition(",")[0] and found.quote == said
 
 
 def test_the_rest_of_a_sentence_is_proposed_whole() -> None:
     said = "The price list is read from the shared drive, twice a day."
     way, _ = asking(ANSWER)
-    assert [one.text for one in extract_facts.ask(way, "user", said).facts] == [said[:-1]]
+    assert [one.text for one in extract_facts.ask(way, "user", said)] == [said[:-1]]
 
 
 def test_what_a_person_asks_to_remember_is_theirs_whatever_a_model_may_read(memory: Memory) -> None:
@@ -230,5 +230,5 @@ def test_what_a_person_asks_to_remember_is_theirs_whatever_a_model_may_read(memo
     from store.learning.rules.extract_rules import extract
 
     said = "Remember that the new rule for the agent is to ask twice."
-    assert [one.explicit for one in extract("user", said).facts] == [True]
+    assert [one.explicit for one in extract("user", said)] == [True]
     assert candidates("user", said) == []

@@ -55,7 +55,7 @@ NO = re.compile(r"\b(?:no|not|never|nunca)\b", re.IGNORECASE)
 
 
 def kept(text: str) -> list[str]:
-    return [found.text for found in extract("user", text).facts]
+    return [found.text for found in extract("user", text)]
 
 
 def plain(text: str) -> str:
@@ -71,7 +71,7 @@ def test_what_is_to_be_kept_is_kept_and_nothing_else(case: dict) -> None:
         if case["kind"] == "several" and case["id"] not in TOGETHER:
             texts.remove(holder)
     if not case["keep"]:
-        assert not [found for found in extract("user", case["text"]).facts if found.explicit]
+        assert not [found for found in extract("user", case["text"]) if found.explicit]
 
 
 @given(st.sampled_from(PHRASES), st.sampled_from(STATEMENTS))
@@ -113,7 +113,7 @@ ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember tha
 def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condition: str, ask: str) -> None:
     for statement in ("el puerto es 8091", "main is frozen"):
         said = f"{condition}, {ask.format(statement)}"
-        found = extract("user", f"{said}.").facts
+        found = extract("user", f"{said}.")
         assert [plain(one.text) for one in found] == [plain(said)]
         assert not any(one.explicit for one in found)
 
@@ -184,7 +184,7 @@ def test_a_ban_on_storing_something_is_a_rule() -> None:
     ],
 )
 def test_a_correction_is_asked_about(text: str) -> None:
-    found = extract("user", text).facts
+    found = extract("user", text)
     assert found and not any(one.explicit for one in found)
 
 
@@ -230,7 +230,7 @@ def test_what_is_announced_as_several_things_is_kept_sentence_by_sentence() -> N
 @pytest.mark.parametrize("wrapped", WRAPPED)
 @pytest.mark.parametrize("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
 def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None:
-    assert not [found for found in extract("user", wrapped.format(order)).facts if found.explicit]
+    assert not [found for found in extract("user", wrapped.format(order)) if found.explicit]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_what_is_to_be_done_every_time_is_heard(memory: Memory, text: str) -> No
     ],
 )
 def test_a_rule_for_a_case_is_asked_about_whole(text: str) -> None:
-    assert [found.text.lower() for found in extract("user", text).facts] == [text.lower()]
+    assert [found.text.lower() for found in extract("user", text)] == [text.lower()]
 
 
 @pytest.mark.parametrize("text", ["remember to buy milk", "recuerda usar uv acá", "don't forget to call Bob"])
