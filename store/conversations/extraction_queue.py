@@ -1,8 +1,9 @@
-"""The turns that are still to be read: one entry for each turn and task (`pending_extraction`).
+"""The turns that are still to be read, by rules and then by a model (`pending_extraction`).
 
 An entry is added in the transaction that adds its turn, and removed in the one that writes what was learned from it: a
-process killed between the two loses nothing. Turns that rules have read may then wait for a model, as an entry of their
-own: a few hundred at most, since there may never be a model. Operational data, of ids and numbers only.
+process killed between the two loses nothing. Turns that rules have read may then wait for a model, as
+an entry for each of its TASKS: a few hundred at most, since there may never be a model. Operational data, of ids and
+numbers only.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from store.base.clock import from_ms, to_ms
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim
 
-TASKS = ("extract_facts", "reconfirm")
+TASKS = ("extract_facts", "reconfirm")  # of a model; an entry for rules of either name means all that they do
 MODEL = "model."  # prefix of the tasks of a model
 WAITING = 400  # entries that wait for a model, at most: the newest are kept
 ATTEMPTS = 3
@@ -35,24 +36,25 @@ class QueueEntry:
 
 def put(write: Transaction, turn: int) -> None:
     """Queue a user's turn, in the transaction that adds it."""
-    for task in TASKS:
-        write.execute(
-            "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            (turn, Verbatim(task), Verbatim(write.at)),
-        )
+    _put(write, turn, TASKS[0])
 
 
-def put_for_model(write: Transaction, entry: "QueueEntry") -> None:
-    """Queue for a model what a rule has read, in the transaction that removes the rule's entry; the oldest entries
+def put_for_model(write: Transaction, turn: int) -> None:
+    """Queue for a model a turn that rules have read, in the transaction that removes their entry; the oldest entries
     beyond WAITING are dropped."""
-    write.execute(
-        "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        (entry.turn, Verbatim(MODEL + entry.task), Verbatim(write.at)),
-    )
+    for task in TASKS:
+        _put(write, turn, MODEL + task)
     write.execute(
         "DELETE FROM pending_extraction WHERE id IN"
         f" (SELECT id FROM pending_extraction WHERE {FOR_MODEL} ORDER BY id DESC LIMIT -1 OFFSET ?)",
         (WAITING,),
+    )
+
+
+def _put(write: Transaction, turn: int, task: str) -> None:
+    write.execute(
+        "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (turn, Verbatim(task), Verbatim(write.at)),
     )
 
 
@@ -81,16 +83,15 @@ def taking(model: bool) -> str:
     return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
 
 
-def done(write: Transaction, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
-    """Remove entries, in the transaction that writes their results; return those that still existed. Another process
-    completed the others meanwhile, and their results are not to be written."""
-    taken = [
-        entry
-        for entry in entries
-        if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
-    ]
-    count(write, READ, sum(not entry.task.startswith(MODEL) for entry in taken))
-    return taken
+def done(write: Transaction, entry: QueueEntry) -> bool:
+    """Remove an entry, in the transaction that writes its results; of rules all of its turn, of which older files have
+    one for each of TASKS. Return whether it still existed: if not, another process completed it meanwhile, and its
+    results are not to be written."""
+    rules = not entry.task.startswith(MODEL)
+    which, number = (f"turn = ? AND {FOR_RULES}", entry.turn) if rules else ("id = ?", entry.id)
+    there = write.execute(f"DELETE FROM pending_extraction WHERE {which} RETURNING 1", (number,)).get is not None
+    count(write, READ, int(there and rules))
+    return there
 
 
 def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int = 0) -> None:
@@ -132,7 +133,7 @@ def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
 
 
 def tries(database: Database) -> tuple[int, int]:
-    """Return (how many attempts to read a turn for a task succeeded, how many failed), since this is counted."""
+    """Return (how many attempts to read a turn succeeded, how many failed), since this is counted."""
     read, failed = (
         int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
     )

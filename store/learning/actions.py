@@ -5,7 +5,7 @@ the inbox. All of it has the origin `talk:SESSION`, so that what was learned fro
 together.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from store.learning import known_facts
 from store.learning.grammar import pattern
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.extract_rules import ExtractedFact, extract
-from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText
+from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE
 from store.learning.rules.sentences import Sentence, fold, sentences
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
@@ -70,15 +70,16 @@ def origin(turn: Turn) -> str:
     return TALK + turn.session
 
 
-def plan_actions(task: str, turn: Turn, database: Database) -> list[LearningAction]:
-    """Return what a task finds in a turn. Writes nothing."""
+def plan_actions(turn: Turn, database: Database) -> list[LearningAction]:
+    """Return what rules find in a turn. Writes nothing."""
     if turn.role != "user":
         return []
-    found = _extracted(turn, database) if task == "extract_facts" else _repeated(turn, database)
+    found = extract(turn.role, turn.text)
+    planned = [*_extracted(found, database), *_repeated(turn, {one.quote for one in found}, database)]
     if is_own(turn):
-        return list(found)
+        return planned
     why = "it came with a conversation that was brought in"
-    return [replace(action, at_once=False, why=why) if action.at_once else action for action in found]
+    return [replace(action, at_once=False, why=why) if action.at_once else action for action in planned]
 
 
 def is_own(turn: Turn) -> bool:
@@ -86,15 +87,14 @@ def is_own(turn: Turn) -> bool:
     return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
-def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
-    for found in extract(turn.role, turn.text):
+def _extracted(every: Sequence[ExtractedFact], database: Database) -> Iterator[LearningAction]:
+    for found in every:
         takes_back = pattern("reverses").match(fold(found.text))
         if takes_back and (old := decision_conflicts.named(database, found.text)):
             draft = DecisionDraft(found.text, (old.chosen,))
             yield LearningAction("add", found, None, f"it takes back {old.citation}", False, draft, old)
             continue
-        known = known_facts.near(database, found.text)
-        verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
+        verdict, target, known = known_facts.best_verdict(database, found.text)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
             verdict, target = CONFIRM, still
         if verdict == CONFIRM:
@@ -107,14 +107,13 @@ def _extracted(turn: Turn, database: Database) -> Iterator[LearningAction]:
             yield LearningAction("add", found, None, found.why, found.explicit)
 
 
-def _repeated(turn: Turn, database: Database) -> Iterator[LearningAction]:
-    taken = {found.quote for found in extract(turn.role, turn.text)}  # found by the other task
+def _repeated(turn: Turn, taken: Collection[str], database: Database) -> Iterator[LearningAction]:
+    """Yield the facts that a turn repeats in sentences other than those `taken`."""
     touched = set[int]()
     for sentence in sentences(turn.text):
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
-        known = known_facts.near(database, sentence.text)
-        verdict, target = known_facts.best_verdict(reconfirm_rules.compared(sentence), known)
+        verdict, target, _ = known_facts.best_verdict(database, sentence.text, reconfirm_rules.compared(sentence))
         if verdict != CONFIRM or target is None or target in touched:
             continue
         touched.add(target)

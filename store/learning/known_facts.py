@@ -23,12 +23,15 @@ def near(database: Database, text: str) -> list[KnownFact]:
     return [(number, texts[number]) for number in numbers if number in texts]
 
 
-def best_verdict(words: ComparedText, known: Sequence[KnownFact]) -> tuple[str, int | None]:
-    """Return (verdict, fact id) of a sentence on the known facts: the first that it confirms, else the first
-    that it speaks against, else the first it concerns."""
+def best_verdict(
+    database: Database, text: str, words: ComparedText | None = None
+) -> tuple[str, int | None, list[KnownFact]]:
+    """Return (verdict, fact id, the facts near it) of a text, compared by these `words` of it if given, on the known
+    facts: the first that it confirms, else the first that it speaks against, else the first it concerns."""
+    known, words = near(database, text), words or ComparedText(text)
     verdicts = [(reconfirm_rules.judge(words, ComparedText(text)), number) for number, text in known]
     ordered = (found for wanted in (CONFIRM, SUPERSEDE, PROPOSE) for found in verdicts if found[0] == wanted)
-    return next(ordered, (NONE, None))
+    return *next(ordered, (NONE, None)), known
 
 
 def still_holds(text: str, known: Sequence[KnownFact]) -> int | None:

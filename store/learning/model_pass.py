@@ -151,7 +151,7 @@ class _Reading(QueueReader):
                 planned = planned[left:]
             if planned:
                 extraction_queue.untouched(write, [entry])  # the rest waits for room in the inbox
-            elif extraction_queue.done(write, [entry]):
+            elif extraction_queue.done(write, entry):
                 self.done.read += 1
 
 
@@ -165,8 +165,7 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
     for found in extract_facts.ask(model, turn.role, turn.text):
         if found.quote in taken:
             continue
-        known = known_facts.near(database, found.text)
-        verdict, target = known_facts.best_verdict(ComparedText(found.text), known)
+        verdict, target, known = known_facts.best_verdict(database, found.text)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("supersede", found, target, disagrees(target)))
             continue
@@ -198,8 +197,9 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
     taken = {found.quote for found in extract(turn.role, turn.text) if found.why not in REVISES}
     planned: dict[int, LearningAction] = {}  # by the fact
     for sentence in [one for one in candidates(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
-        words, known = compared(sentence), known_facts.near(database, sentence.text)
-        if known_facts.best_verdict(words, known)[0] == CONFIRM:
+        words = compared(sentence)
+        verdict, _, known = known_facts.best_verdict(database, sentence.text, words)
+        if verdict == CONFIRM:
             continue  # the rule pass confirmed it
         near = [one for one in known if one[0] not in planned and share(words, ComparedText(one[1])) >= NEAR]
         verdicts = reconfirm.ask(model, sentence.text, near[:FACTS])

@@ -113,7 +113,6 @@ class _Reading(QueueReader):
         super().__init__(memory, LEASE)
         self.done: RulePassResult = RulePassResult()
         self._ends = ends
-        self._last = (0, False)
         off = memory.config["agent.mode"] == "off"
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
 
@@ -127,7 +126,7 @@ class _Reading(QueueReader):
         with self._writing() as write:
             entries = extraction_queue.take(write, BATCH)
         turns = {turn.id: turn for turn in self._memory.turns.many([entry.turn for entry in entries])}
-        empty, untouched, nothing = list[tuple[QueueEntry, bool]](), list[QueueEntry](), LearningResult()
+        empty, untouched = list[tuple[QueueEntry, bool]](), list[QueueEntry]()
         for entry in entries:
             if self._ends():
                 untouched.append(entry)
@@ -135,10 +134,12 @@ class _Reading(QueueReader):
             self._renew()
             turn = turns.get(entry.turn)
             try:
-                planned = self._wanted(turn, plan_actions(entry.task, turn, self._memory.database)) if turn else []
-                for_model = turn is not None and self._for_model(turn)
+                planned = self._wanted(turn, plan_actions(turn, self._memory.database)) if turn else []
+                recent = turn is not None and turn.at >= self._since and is_own(turn)
+                for_model = bool(turn and recent and candidates(turn.role, turn.text))
                 if turn and planned:
-                    self._keep(entry, turn, planned, for_model)
+                    with self._writing(origin(turn)) as write:
+                        self._done(write, entry, turn, for_model, planned)
                 else:
                     empty.append((entry, for_model))
             except LeaseLost:
@@ -148,36 +149,23 @@ class _Reading(QueueReader):
         if empty or untouched:
             with self._writing() as write:
                 for entry, for_model in empty:
-                    if extraction_queue.done(write, [entry]):
-                        self._done(write, entry, turns.get(entry.turn), nothing, for_model)
+                    self._done(write, entry, turns.get(entry.turn), for_model, [])
                 extraction_queue.untouched(write, untouched)
         return bool(entries) and not untouched
 
-    def _keep(self, entry: QueueEntry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
-        """Write what a turn taught, in the transaction that removes its entry."""
-        with self._writing(origin(turn)) as write:
-            if extraction_queue.done(write, [entry]) and is_unchanged(write, turn):
-                self._done(write, entry, turn, apply_actions(write, turn, planned, self._memory.inbox), for_model)
-
     def _done(
-        self, write: Transaction, entry: QueueEntry, turn: Turn | None, learned: LearningResult, for_model: bool
+        self, write: Transaction, entry: QueueEntry, turn: Turn | None, for_model: bool, planned: list[LearningAction]
     ) -> None:
-        """Count an entry that was read, and queue it for a model. Of a turn's two entries one counts its request."""
+        """Write what a turn taught, in the transaction that removes its entry; count it, and queue it for a model."""
+        if not extraction_queue.done(write, entry) or (turn is not None and not is_unchanged(write, turn)):
+            return
+        learned = apply_actions(write, turn, planned, self._memory.inbox) if turn and planned else LearningResult()
         self.done.read += 1
         self.done.learned += learned
-        if entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn):
+        if turn is not None and is_own(turn) and request_counts.asks(turn):
             request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
         if for_model:
-            extraction_queue.put_for_model(write, entry)
-
-    def _for_model(self, turn: Turn) -> bool:
-        """Return whether a model should read the turn too: it is recent and has candidate sentences. Cached for the
-        entries of one turn."""
-        if turn.at < self._since:
-            return False
-        if self._last[0] != turn.id:
-            self._last = (turn.id, is_own(turn) and bool(candidates(turn.role, turn.text)))
-        return self._last[1]
+            extraction_queue.put_for_model(write, entry.turn)
 
 
 def is_unchanged(write: Transaction, turn: Turn) -> bool:

@@ -274,7 +274,7 @@ def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
-        extraction_queue.put_for_model(write, extraction_queue.QueueEntry(0, turn, "extract_facts", 0))
+        extraction_queue.put_for_model(write, turn)
     assert read(memory).read and not server.asked and entries(memory) == []
 
 
