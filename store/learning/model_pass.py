@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from store.base.errors import ModelFailed
+from store.base.models import Turn
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
@@ -34,9 +34,6 @@ from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.text.similarity import contradiction
 from store.text.tokens import WORD
-
-if TYPE_CHECKING:
-    from store.base.models import Turn
 
 LEASE = "model"
 MOST = 30  # most proposals of one run
@@ -155,7 +152,7 @@ class _Reading(QueueReader):
                 self.done.read += 1
 
 
-def added(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
+def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningAction]:
     """Return what a model finds in a turn and rules did not. Writes nothing. Raise ModelFailed."""
     from store.learning.tasks import extract_facts
 
@@ -176,7 +173,7 @@ def added(model: ModelSession, turn: "Turn", database: Database) -> list[Learnin
     return planned
 
 
-def _decisions(model: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
+def _decisions(model: ModelSession, turn: Turn) -> Iterator[LearningAction]:
     """Yield what a model finds decided in a turn, as proposals of decisions. Raise ModelFailed."""
     from store.learning.tasks import extract_decision
 
@@ -188,7 +185,7 @@ def _decisions(model: ModelSession, turn: "Turn") -> Iterator[LearningAction]:
             yield LearningAction("add", found, None, f"it was decided, as {model.name} reads it", False, draft)
 
 
-def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[LearningAction]:
+def repeated(model: ModelSession, turn: Turn, database: Database) -> list[LearningAction]:
     """Return actions for the facts that a turn repeats or contradicts according to the model, where rules left it open.
     Writes nothing. Raise ModelFailed."""
     from store.learning.tasks import reconfirm
@@ -210,7 +207,7 @@ def repeated(model: ModelSession, turn: "Turn", database: Database) -> list[Lear
     return list(planned.values())
 
 
-def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[LearningAction]:
+def _new(memory: Memory, turn: Turn, planned: list[LearningAction]) -> list[LearningAction]:
     """Return the actions not proposed yet: not in other words, not about the same fact with this turn, and not once
     rejected."""
     if not planned:

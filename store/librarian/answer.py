@@ -1,13 +1,11 @@
 """The Librarian's answer: sentences made of quotes, each with its record, field and position."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from store.base.models import Record
 from store.base.record import record
 from store.librarian.question import ParsedQuestion
-
-if TYPE_CHECKING:
-    from store.base.models import Record
 
 
 class Quote(NamedTuple):
@@ -20,7 +18,7 @@ class Quote(NamedTuple):
     end: int
     text: str
 
-    def is_in(self, record: "Record") -> bool:
+    def is_in(self, record: Record) -> bool:
         """Return whether the record has exactly this text at this place."""
         name, _, place = self.field.partition(".")
         value = getattr(record, name, None)

@@ -6,16 +6,13 @@ A small model is bad at choosing among records, and at a plain yes or no. Its lo
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from store.base import token_count
 from store.base.errors import ModelFailed
 from store.base.record import record
 from store.librarian import words as vocabulary
+from store.llm.chat import Judge, Message
 from store.text.fence import harmless
-
-if TYPE_CHECKING:
-    from store.llm.chat import Judge, Message
 
 LOOKED = 8  # most records that are judged
 READ = 120  # tokens of a record that are shown
@@ -46,7 +43,7 @@ class Judgement:
 
 
 def rank(
-    judge: "Judge",
+    judge: Judge,
     question: str,
     language: str,
     texts: Mapping[str, str],
@@ -84,7 +81,7 @@ def _mark(name: str, odds: dict[str, float]) -> float:
     return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
 
 
-def messages(question: str, language: str, record: str) -> "list[Message]":
+def messages(question: str, language: str, record: str) -> list[Message]:
     """Return the messages for one record. All but the last are the same for every record, so a server can cache
     them."""
     said = vocabulary.table(language)["judge"]

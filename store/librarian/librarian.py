@@ -7,7 +7,7 @@ the order is the search's.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse
 from store.base.errors import ModelFailed
@@ -21,17 +21,15 @@ from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, deci
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
+from store.llm.chat import Chat
 from store.memory import Memory
 from store.personal.beside import beside
 from store.search import lookup
 from store.search.pipeline import body
 from store.search.results import EXACT, NOTHING
+from store.search.results import Answer as Found
 from store.text.clauses import spans
 from store.text.similarity.question_similarity import words
-
-if TYPE_CHECKING:
-    from store.llm.chat import Chat
-    from store.search.results import Answer as Found
 
 TASK = "answer"  # name in the statistics of use
 ALL = 500  # most records of a list that are read and sorted
@@ -73,7 +71,7 @@ class Librarian:
     def ask(
         self,
         question: str,
-        chat: "Chat | None" = None,
+        chat: Chat | None = None,
         *,
         last: Answer | None = None,
         why: str = "",
@@ -174,7 +172,7 @@ class Librarian:
     def _found(
         self,
         asked: ParsedQuestion,
-        chat: "Chat | None",
+        chat: Chat | None,
         last: Answer | None,
         why: str,
         first: Callable[[tuple[CitedSentence, ...]], None],
@@ -237,7 +235,7 @@ class Librarian:
         return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
 
     def _judged(
-        self, found: _Retrieved, chat: "Chat", readable: Sequence[Source], waiting: Callable[[int, int], None]
+        self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Callable[[int, int], None]
     ) -> Answer:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
         asked, about = found.asked, found.about
@@ -267,7 +265,7 @@ class Librarian:
         records = _exact(found) or [hit.record for hit in found.hits]
         return [one for one in sources(self._memory.database, records) if not one.hostile]
 
-    def _searched(self, about: str, asked: ParsedQuestion) -> "tuple[list[Source], Found]":
+    def _searched(self, about: str, asked: ParsedQuestion) -> tuple[list[Source], Found]:
         """Return (the best search results, or the nearest where there are none, last what reads like an order to an
         agent; the search's answer). Where none has all words, those of the time that is named which have all the others
         are the results."""
@@ -283,7 +281,7 @@ class Librarian:
         matches = [changed(one, start=begins.get(one.citation, 0)) for one in matches]
         return sorted(matches, key=lambda one: one.hostile), found
 
-    def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
+    def _known(self, chat: Chat, asked: ParsedQuestion) -> Answer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them
         changed."""
         kept = self._memory.answers.lookup(asked.text, by=chat.name)
@@ -293,7 +291,7 @@ class Librarian:
         note = kept.note or "ordered before, and nothing of it has changed"
         return _answer(asked, compose.records(asked, matches, self._memory.now), matches, by=chat.name, note=note)
 
-    def _with_span(self, chat: "Chat", about: str, language: str, source: Source, seconds: float) -> Source:
+    def _with_span(self, chat: Chat, about: str, language: str, source: Source, seconds: float) -> Source:
         """Return a source with the sentence that a model chooses, if one of its fields is too long to be quoted
         whole."""
         field = FIELDS.get(source.kind, "")
@@ -341,7 +339,7 @@ class Librarian:
             usage_stats.fell_back(database, TASK)
 
 
-def _exact(found: "Found") -> list[Record]:
+def _exact(found: Found) -> list[Record]:
     """Return the records that have all words of a query."""
     return [hit.record for hit in found.hits if hit.level == EXACT]
 

@@ -11,13 +11,13 @@ from datetime import datetime
 from functools import cache
 from itertools import groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from store.base.citations import Citation, find
 from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import repository_terms
 from store.librarian import words as vocabulary
+from store.memory import Memory
 from store.records.timeline.releases import last_release
 from store.search.query.query_parser import filters as typed_filters
 from store.text import vocabulary as texts
@@ -26,9 +26,6 @@ from store.text.language import language
 from store.text.similarity.question_similarity import words
 from store.text.times import versions
 from store.text.times.dates import period
-
-if TYPE_CHECKING:
-    from store.memory import Memory
 
 LONGEST = 1_000  # characters of a question
 FEW = 3  # most content words of a question that refers to the previous one
@@ -90,7 +87,7 @@ class ParsedQuestion:
         return "chronology" if self.lists or self.aspect == WHEN else "decision"
 
 
-def read(question: str, memory: "Memory", before: ParsedQuestion | None = None) -> ParsedQuestion:
+def read(question: str, memory: Memory, before: ParsedQuestion | None = None) -> ParsedQuestion:
     """Parse a question to a memory; `before` is the previous one. Never raises: any text is valid."""
     text = " ".join(question.split())[:LONGEST]
     terms = words(text)
@@ -190,7 +187,7 @@ def _citing(terms: Sequence[str], text: str) -> tuple[list[str], tuple[Citation,
     return left, tuple(dict.fromkeys(cited))
 
 
-def _filtered(asked: ParsedQuestion, terms: list[str], memory: "Memory") -> ParsedQuestion:
+def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> ParsedQuestion:
     """Return a question with the filters that its words name and the words left over."""
     database, load = memory.database, cache(lambda: repository_terms.releases(memory.database, memory.location))
     terms, released = versions.timed(terms, load, vocabulary.phrases("version"))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from store.base.models import Chunk, Commit, head_of
 from store.database.database import Database
@@ -14,6 +13,7 @@ from store.librarian.sources import Retriever, Source, sources
 from store.records.decisions import Decisions
 from store.search.pipeline import body
 from store.search.results import EXACT
+from store.search.results import Answer as Found
 from store.text import identifiers, vocabulary
 from store.text.entities import named
 from store.text.folding import normalize
@@ -22,9 +22,6 @@ from store.text.similarity.contradiction import taken_apart
 from store.text.tokens import LETTERS
 from store.text.vocabulary import stop_words
 
-if TYPE_CHECKING:
-    from store.search.results import Answer as Found
-
 NAMED = 2  # most words of a question of which is said that no record has them
 _VERSION = re.compile(r"(?<![\w.])\d+(?:\.\d+)+(?![\w.]*\w)")
 _PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
@@ -32,7 +29,7 @@ _PULL_REQUEST = re.compile(r"\(#\d+\)\s*$")
 ALIKE = 0.45
 
 
-def quotable(matches: Sequence[Source], found: "Found") -> tuple[list[Source], bool]:
+def quotable(matches: Sequence[Source], found: Found) -> tuple[list[Source], bool]:
     """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
     and none that scores much less than the best of these."""
     hits = {hit.citation: hit for hit in found.hits}

@@ -2,26 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from store.base.citations import cite, parse
-from store.base.models import (
-    Commit,
-    Decision,
-    GlobalFact,
-    Record,
-    head_of,
-)
+from store.base.models import Commit, Decision, GlobalFact, Record, head_of
 from store.base.record import record
 from store.database.database import Database
 from store.records.decisions import Decisions
 from store.records.timeline.commits import Commits
 from store.search import lookup
 from store.search.lookup import kind_of
+from store.search.results import Answer as Found
 from store.text.prompt_injection import instructs
-
-if TYPE_CHECKING:
-    from store.search.results import Answer as Found
 
 _REFERS = re.compile(
     r"\s*(?:[\w-]+-by:|decision:|\(cherry picked|https?://\S+\s*$"
@@ -38,7 +30,7 @@ LINKS = 6  # most commits of a decision, or decisions of a commit, that are name
 class Retriever(Protocol):
     """Finds records for words and filters, best first."""
 
-    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> "Found":
+    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> Found:
         """Return the hits of a query in the search bar's syntax."""
         ...
 

@@ -1,13 +1,11 @@
 """Trial of a model: ten built-in questions with three records each, of which one answers or none does."""
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from store.librarian import words as vocabulary
 from store.librarian.judge import rank
-
-if TYPE_CHECKING:
-    from store.llm.chat import Judge
+from store.llm.chat import Judge
 
 
 class TrialResult(NamedTuple):
@@ -19,7 +17,7 @@ class TrialResult(NamedTuple):
     seconds: float
 
 
-def run_trial(judge: "Judge", seconds: float) -> list[TrialResult]:
+def run_trial(judge: Judge, seconds: float) -> list[TrialResult]:
     """Ask a model all questions, `seconds` for each. Raise ModelFailed."""
     found = []
     for language in vocabulary.LANGUAGES:

@@ -1,18 +1,16 @@
 """Prompts of the tasks: one TOML file a language, loaded at first use."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from store.llm.chat import Message
 from store.text.language import language
 from store.text.vocabulary import whole_file
-
-if TYPE_CHECKING:
-    from store.llm.chat import Message
 
 USUAL = "es"  # for a text of unknown language, which is rarely English
 
 
-def prompt(task: str, text: str) -> "list[Message]":
+def prompt(task: str, text: str) -> list[Message]:
     """Return the messages before the question: the instructions and an example, in the language of the text."""
     return [(role, message) for role, message in _texts(text)[task]]
 
