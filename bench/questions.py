@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 from bench.agent import served
 from bench.agent_asking import Heard
 from store.base.citations import parse
-from store.librarian.answer import Answer
+from store.base.models import Record
+from store.librarian.answer import Answer, Quote
 from store.librarian.librarian import Librarian
 from store.memory import Memory
 from store.search import lookup
@@ -159,6 +160,14 @@ def _times(all_ms: list[float]) -> str:
     return f"{statistics.median(ordered):>7.0f}{ordered[int(0.95 * (len(ordered) - 1))]:>7.0f}"
 
 
+def is_in(quote: Quote, record: Record) -> bool:
+    """Return whether a record has exactly the text of a quote at its place."""
+    name, _, place = quote.field.partition(".")
+    value = getattr(record, name, None)
+    whole = value[int(place)] if place and isinstance(value, Sequence) and int(place) < len(value) else value
+    return isinstance(whole, str) and whole[quote.start : quote.end] == quote.text
+
+
 def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
     """Count the scores of an answer; return whether it is what the case expects."""
     answer = given if isinstance(given, Answer) else None
@@ -169,7 +178,7 @@ def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
             for quote in sentence.quotes:
                 record = lookup.lookup(memory.database, parse(quote.citation))
                 count["quotes"] += 1
-                count["equal"] += quote.is_in(record)
+                count["equal"] += is_in(quote, record)
     if case["sort"] == "nothing":
         count["nothing"] += 1
         count["refused"] += nothing

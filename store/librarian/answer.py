@@ -1,9 +1,7 @@
 """The Librarian's answer: sentences made of quotes, each with its record, field and position."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from store.base.models import Record
 from store.base.record import record
 from store.librarian.question import ParsedQuestion
 
@@ -17,13 +15,6 @@ class Quote(NamedTuple):
     start: int
     end: int
     text: str
-
-    def is_in(self, record: Record) -> bool:
-        """Return whether the record has exactly this text at this place."""
-        name, _, place = self.field.partition(".")
-        value = getattr(record, name, None)
-        whole = value[int(place)] if place and isinstance(value, Sequence) and int(place) < len(value) else value
-        return isinstance(whole, str) and whole[self.start : self.end] == self.text
 
 
 class CitedSentence(NamedTuple):
@@ -63,18 +54,6 @@ class Answer:
     def citations(self) -> tuple[str, ...]:
         """All citations that the sentences make, each once."""
         return tuple(dict.fromkeys(citation for part in self.parts for citation in part.citations))
-
-    @property
-    def question(self) -> str:
-        return self.asked.text
-
-    @property
-    def language(self) -> str:
-        return self.asked.language
-
-    @property
-    def kind(self) -> str:
-        return self.asked.kind
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -46,6 +46,10 @@ NONE_ANSWERS = "By these odds none of the records answers."
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
 
+Shown = Callable[[tuple[CitedSentence, ...]], None]
+Progress = Callable[[int, int], None]
+
+
 class _Retrieved(NamedTuple):
     """What a search found for a question, which is `about` a text: the best records (`matches`), those that are quoted
     without a model, and whether they are `exact`; `nothing`: none is near it; the words that no record has
@@ -75,9 +79,9 @@ class Librarian:
         *,
         last: Answer | None = None,
         why: str = "",
-        first: Callable[[tuple[CitedSentence, ...]], None] = lambda parts: None,
+        first: Shown = lambda parts: None,
         cancelled: Callable[[], bool] = lambda: False,
-        waiting: Callable[[int, int], None] = lambda done, total: None,
+        waiting: Progress = lambda done, total: None,
     ) -> Answer:
         """Answer a question. `first` receives the first search results before any model reads them, `waiting` (records
         judged, records in total). `last` is the previous answer, to which this question may refer. Without a `chat`
@@ -91,7 +95,7 @@ class Librarian:
             parts = compose.records(asked, matches, memory.now)
             answer = _answer(asked, parts, matches) if matches else self._none(asked)
         elif answer is None:
-            answer = self._found(asked, chat, last, why, first, cancelled, waiting)
+            answer = self._found(asked, chat, last, why, first, waiting)
         leans = bool(last) and (asked.follows or answer.nothing)
         return changed(
             answer,
@@ -170,17 +174,10 @@ class Librarian:
     # other questions
 
     def _found(
-        self,
-        asked: ParsedQuestion,
-        chat: Chat | None,
-        last: Answer | None,
-        why: str,
-        first: Callable[[tuple[CitedSentence, ...]], None],
-        cancelled: Callable[[], bool],
-        waiting: Callable[[int, int], None],
+        self, asked: ParsedQuestion, chat: Chat | None, last: Answer | None, why: str, first: Shown, waiting: Progress
     ) -> Answer:
         """Return the answer that a search finds: in the order of a model's judgement, or in the search's."""
-        about = f"{last.question} {asked.text}" if last and asked.follows else asked.text
+        about = f"{last.asked.text} {asked.text}" if last and asked.follows else asked.text
         if chat is not None and not asked.follows and (known := self._known(chat, asked)):
             return known
         newest = self._memory.database.value("SELECT max(seq) FROM history") or 0
@@ -194,8 +191,8 @@ class Librarian:
             answer = self._judged(found, chat, readable, waiting)
         except ModelFailed as failed:
             self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return self._by_rule(found, STOPPED if cancelled() else f"{failed} The order is the search's.")
-        if not (answer.nothing or answer.note or asked.follows or cancelled()):
+            return self._by_rule(found, STOPPED if failed.kind == "stopped" else f"{failed} The order is the search's.")
+        if not (answer.nothing or answer.note or asked.follows):
             self._memory.answers.keep(asked.text, answer.text, answer.sources[:SHOWN], seq=newest, by=chat.name)
         return answer
 
@@ -234,9 +231,7 @@ class Librarian:
         query = asked.filter if asked.lists else ""
         return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
 
-    def _judged(
-        self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Callable[[int, int], None]
-    ) -> Answer:
+    def _judged(self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Progress) -> Answer:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
         asked, about = found.asked, found.about
         began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])

@@ -135,10 +135,6 @@ def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, lis
     return taken, steps
 
 
-def _server(config: "Config", begins: bool = True) -> str:
-    return endpoint.server(endpoint.of(config), begins)
-
-
 def _pull(config: "Config", name: str) -> str:
     """Return how a model gets onto the server; empty for a server that serves what it was started with."""
     return "" if endpoint.openai(endpoint.of(config)) else f"ollama pull {name}"
@@ -155,7 +151,7 @@ def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple
     """Yield (the model that the server has, empty for none; the step) for each of ORDER."""
     from store.llm.server_info import cloud
 
-    server, here = _server(config), _server(config, False)
+    server, here = (endpoint.server(endpoint.of(config), begins) for begins in (True, False))
     for who, wanted in named(config).items():
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
         if not wanted:

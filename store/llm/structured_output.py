@@ -27,13 +27,9 @@ class ModelSession:
 
     def __init__(self, chat: Chat, seconds: float, database: Database | None = None) -> None:
         self.chat = chat
+        self.name = chat.name
         self.seconds = seconds
         self._database = database
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        return self.chat.name
 
     def ask(self, task: str, form: type[Form], messages: Sequence[Message], predict: int) -> Form:
         """Ask for an answer of this form, whose JSON schema is added to the first message. Raise ModelFailed."""

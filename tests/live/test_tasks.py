@@ -8,6 +8,7 @@ import pytest
 from live.conftest import SECONDS, Served
 
 from bench.agent_scores import rests
+from bench.questions import is_in
 from store.base import token_count
 from store.base.citations import parse
 from store.base.models import Turn, line
@@ -105,5 +106,5 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     answer = Librarian(memory).ask("Where are the drawings kept, and why?", chat)
     assert answer.sentences and answer.by
     for quote in (quote for sentence in answer.parts for quote in sentence.quotes):
-        assert quote.is_in(lookup.lookup(memory.database, parse(quote.citation)))
+        assert is_in(quote, lookup.lookup(memory.database, parse(quote.citation)))
     assert Librarian(memory).ask("Who pays for the drawings?", chat).by == chat.name

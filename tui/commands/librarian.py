@@ -79,9 +79,9 @@ def as_json(session: Session, answer: "Answer") -> dict[str, object]:
 
     database = session.memory.database
     return {
-        "question": answer.question,
-        "language": answer.language,
-        "kind": answer.kind,
+        "question": answer.asked.text,
+        "language": answer.asked.language,
+        "kind": answer.asked.kind,
         "answer": answer.text,
         "sentences": list(answer.sentences),
         "citations": list(answer.citations),

@@ -7,7 +7,6 @@ shown, so quoted, pasted or forwarded text never reaches the model.
 from dataclasses import dataclass
 from typing import Annotated
 
-from store.base.vocabulary import DOMAINS
 from store.learning.candidate_filter import lasting
 from store.learning.rules.extract_rules import ExtractedFact
 from store.learning.tasks import classify_domain
@@ -18,13 +17,12 @@ TASK = "extract_facts"
 EACH = 6  # sentences in one question: with more a small model takes too long
 CLASSIFIED = 2  # most facts of a turn whose domain is asked for separately
 PREDICT = 200
-OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedFact:
     sentence: int
-    domain: Annotated[str, ModelChoice(OWN_DOMAINS)] = "general"
+    domain: Annotated[str, ModelChoice(classify_domain.CHOICES)] = "general"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def ask(model: ModelSession, role: str, text: str) -> list[ExtractedFact]:
         messages = [*prompt(TASK, " ".join(one.text for one in shown)), ("user", question)]
         for one in model.ask(TASK, Form, messages, PREDICT).facts:
             if 0 < one.sentence <= len(some):
-                domain = one.domain if one.domain in OWN_DOMAINS else "general"
+                domain = one.domain if one.domain in classify_domain.CHOICES else "general"
                 domains.setdefault(start + one.sentence - 1, domain)
     unsure = [place for place, domain in sorted(domains.items()) if domain == "general"]
     for place in unsure[:CLASSIFIED]:

@@ -24,13 +24,11 @@ def ask(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) ->
     Raise ModelFailed."""
     came = [number for number, _ in facts]
     shown = facts[:SHOWN]
-    if not shown:
-        return RankedFact((), model.name)
     asked = labelled("question", " ".join(harmless(question).split()))
     listed = numbered([text for _, text in shown])
     form = model.ask(TASK, Form, [*prompt(TASK, question), ("user", f"{asked}\n{listed}")], PREDICT)
-    first = list(dict.fromkeys(came[place - 1] for place in form.order if 0 < place <= len(shown)))
-    return RankedFact((*first, *(number for number in came if number not in first)), model.name)
+    named = (came[place - 1] for place in form.order if 0 < place <= len(shown))
+    return RankedFact(tuple(dict.fromkeys([*named, *came])), model.name)
 
 
 def answer(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:

@@ -7,6 +7,7 @@ from conftest import Clock
 from support.chats import Scripted
 from support.strangers import PAYLOADS
 
+from bench.questions import is_in
 from store.base.citations import parse
 from store.conversations.turns import NewTurn
 from store.librarian.answer import Answer, Quote
@@ -72,10 +73,10 @@ def test_every_quote_is_a_part_of_its_field(zoo: Memory, clock: Clock) -> None:
         for sentence in ask(zoo, question).parts:
             for quote in sentence.quotes:
                 seen.add(quote.citation[0])
-                assert quote.is_in(lookup.lookup(zoo.database, parse(quote.citation))), (question, quote)
+                assert is_in(quote, lookup.lookup(zoo.database, parse(quote.citation))), (question, quote)
                 assert " ".join(quote.text.split()) in sentence.text
     assert seen >= set("DFCATI")
-    assert not Quote("F#1", "fact", 0, 5, "lions").is_in(zoo.facts.get(1))
+    assert not is_in(Quote("F#1", "fact", 0, 5, "lions"), zoo.facts.get(1))
 
 
 @pytest.mark.parametrize("about, quoted", [((), "One "), (("eleven", "doors"), "Two has eleven doors")])

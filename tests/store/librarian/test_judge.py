@@ -8,6 +8,7 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
+from bench.questions import is_in
 from store.base.errors import ModelFailed
 from store.librarian import judge
 from store.librarian.answer import Answer
@@ -178,7 +179,7 @@ def test_a_model_chooses_a_sentence_by_its_number_and_words_none(zoo: Memory, sa
     number, _ = zoo.facts.remember(LONG)
     answer = ask(zoo, Scripted(said, leans=only("eleven doors")), "where do zebras sleep, in which barn?")
     assert answer.sources[0] == f"F#{number}" and f"“{quoted}" in answer.sentences[0]
-    assert answer.parts[0].quotes[0].is_in(zoo.facts.get(number))
+    assert is_in(answer.parts[0].quotes[0], zoo.facts.get(number))
 
 
 def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memory) -> None:

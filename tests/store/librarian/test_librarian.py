@@ -7,6 +7,7 @@ from conftest import Clock
 from support.chats import Scripted
 from support.ollama_server import OllamaServer
 
+from bench.questions import is_in
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
 from store.llm import circuit_breaker, model_selection
@@ -197,7 +198,7 @@ def test_asked_why_a_commit_is_quoted_with_what_it_says_below_its_subject(memory
     answer = ask(memory, "why was the clock replaced?")
     assert answer.text.endswith(f"It says: “{BODY}” [C#eeeeeee].")
     record = memory.commits.many([1])[0]
-    assert all(quote.is_in(record) for part in answer.parts for quote in part.quotes)
+    assert all(is_in(quote, record) for part in answer.parts for quote in part.quotes)
     assert BODY not in ask(memory, "who replaced the clock?").text
 
 
@@ -212,7 +213,7 @@ def test_the_sentence_that_a_model_names_below_the_subject_of_a_commit_is_quoted
     answer = Librarian(memory).ask("who replaced the clock?", Scripted('{"sentence": 6}'))
     assert f"It says: … “{BODY}”" in answer.text and "“Replace the clock”" in answer.text
     record = memory.commits.many([1])[0]
-    assert all(quote.text and quote.is_in(record) for part in answer.parts for quote in part.quotes)
+    assert all(quote.text and is_in(quote, record) for part in answer.parts for quote in part.quotes)
 
 
 def test_of_what_is_near_the_first_is_of_the_version_that_is_asked_about(told: Memory) -> None:

@@ -253,7 +253,7 @@ class LibrarianController(PaneController):
         exchange.answer, exchange.error = answer, error
         if answer is not None and exchange in self._exchanges[-1:]:
             self._answer = answer
-            if answer.filter and answer.filter != answer.question:
+            if answer.filter and answer.filter != answer.asked.text:
                 self.question.offer(answer.filter)
             self._show_source(answer)
         self.show()
