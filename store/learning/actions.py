@@ -30,8 +30,8 @@ from store.learning.rules.sentences import Sentence, fold, sentences
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
 
-STRANGERS = ("mcp:", "import:", "file")  # origins of turns that are not trusted as the person's, whatever their role
-INGESTED = ORIGIN  # except this origin, of the person's own transcripts
+# origins of turns that are not trusted as the person's, whatever their role, except ORIGIN, of their own transcripts
+STRANGERS = ("mcp:", "import:", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def plan_actions(turn: Turn, database: Database) -> list[LearningAction]:
 
 def is_own(turn: Turn) -> bool:
     """Return whether a turn has an origin that carries the person's own words."""
-    return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
+    return turn.origin == ORIGIN or not turn.origin.startswith(STRANGERS)
 
 
 def _extracted(every: Sequence[ExtractedFact], database: Database) -> Iterator[LearningAction]:

@@ -44,13 +44,13 @@ class _Writer:
         """Return a template of the question's language with its parts filled in."""
         return vocabulary.sentence(self.asked.language, name, *texts, **parts)
 
-    def end(self, sentence: str, citation: str = "", hostile: bool = False) -> CitedSentence:
-        """Return a sentence with its citation, marked where the record contains instructions."""
+    def end(self, sentence: str, citation: str = "", hostile: bool = False, stop: str = ".") -> CitedSentence:
+        """Return a sentence with its citation and a full `stop`, marked where the record contains instructions."""
         hostile = hostile or (not citation and self.source.hostile)
         mark = f" {self.say('hostile')}" if hostile else ""
         quotes, self.quotes = tuple(self.quotes), []
         citation = citation or self.source.citation
-        return CitedSentence(f"{sentence}{mark} [{citation}].", (citation,), quotes, hostile)
+        return CitedSentence(f"{sentence}{mark} [{citation}]{stop}", (citation,), quotes, hostile)
 
     def quote(self, field: str, text: str, most: int = QUOTED, at: int = 0) -> str:
         """Return the part of a field that answers, in quotation marks, and record it as a quote. `text` is the field's
@@ -176,8 +176,7 @@ def _listed(source: Source, asked: ParsedQuestion, now: str) -> CitedSentence:
     writer = _Writer(source, asked, now)
     line = writer.quote(*_titled(source.record), OPTION)
     by = writer.note(writer.by(getattr(source.record, "origin", "")))
-    mark = f" {writer.say('hostile')}" if source.hostile else ""
-    return CitedSentence(f"{line}{by}{mark} [{source.citation}]", (source.citation,), tuple(writer.quotes))
+    return writer.end(f"{line}{by}", stop="")
 
 
 def _titled(record: Record) -> tuple[str, str]:

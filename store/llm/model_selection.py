@@ -163,13 +163,12 @@ def _tried(config: "Config", installed: "Sequence[Installed]") -> Iterator[tuple
         else:
             yield one.name, SelectionStep(who, True, f"{one.name}, named by {who}.")
     able = [one.name for one in installed if one.can_chat]
-    ours = [name for name in able if name.startswith(FAMILY)]
-    if name := USUAL if USUAL in ours else next(iter(ours), ""):
-        yield name, SelectionStep(FAMILY, True, f"{name}, the first {FAMILY} that {here} has.")
+    if ours := sorted((name for name in able if name.startswith(FAMILY)), key=lambda name: name != USUAL):
+        yield ours[0], SelectionStep(FAMILY, True, f"{ours[0]}, the first {FAMILY} that {here} has.")
     else:
         yield "", SelectionStep(FAMILY, False, f"{server} has no {FAMILY}.", _pull(config, USUAL))
-    if name := next(iter(able), ""):
-        yield name, SelectionStep("any", True, f"{name}, the first model that {here} has.")
+    if able:
+        yield able[0], SelectionStep("any", True, f"{able[0]}, the first model that {here} has.")
     else:
         yield "", SelectionStep("any", False, f"{server} has no model that can answer.")
     has_none = f"{server} has no model{' that can answer' if installed else ''}"

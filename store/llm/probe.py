@@ -43,7 +43,7 @@ def probe(
 ) -> ProbeResult:
     """Probe the selected model, or the one named `name`. Raise ModelFailed: there is none, or it did not answer."""
     if not (name or found.model):
-        trouble = found.trouble
+        trouble = found.look.trouble
         raise trouble or ModelFailed("missing", "There is no model to test.", f"memoranda model pull {USUAL}")
     where, started = endpoint.of(config), monotonic()
     circuit_breaker.of(where).reset()  # a person asked for the probe

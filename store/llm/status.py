@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.base.errors import ModelFailed
 from store.base.feature_flags import without
 from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, server_info
@@ -32,11 +31,6 @@ class ModelStatus:
     def taken(self) -> SelectionStep:
         """The step that selected it."""
         return next(step for step in self.steps if step.taken)
-
-    @property
-    def trouble(self) -> ModelFailed | None:
-        """Why the server does not answer; None if it does, or was not asked."""
-        return self.look.trouble
 
 
 def model_status(config: Config, seconds: float = server_info.LOOK_SECONDS) -> ModelStatus:

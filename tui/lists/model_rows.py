@@ -119,7 +119,7 @@ def _order(found: ModelStatus) -> list[ModelRow]:
 
 
 def _models(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
-    if found.trouble is not None or not (found.look.version or found.look.models):
+    if found.look.trouble is not None or not (found.look.version or found.look.models):
         return []
     address = found.look.address
     served = "server" if endpoint.openai(address) else "Ollama"

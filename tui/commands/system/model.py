@@ -121,8 +121,8 @@ def where(found: "ModelStatus") -> str:
     from store import endpoint
     from store import short_model_name as short
 
-    if found.trouble is not None:
-        return found.trouble.message
+    if found.look.trouble is not None:
+        return found.look.trouble.message
     if not (found.look.version or found.look.models):
         return found.taken.reason
     address = found.look.address
@@ -165,7 +165,7 @@ def lacking(found: "ModelStatus") -> bool:
     from store import model_host as host
 
     address = found.look.address
-    absent = found.trouble is not None and found.trouble.kind == "absent"
+    absent = found.look.trouble is not None and found.look.trouble.kind == "absent"
     return absent and host(address) in NEAR and not endpoint.openai(address)
 
 
@@ -179,7 +179,7 @@ def installing() -> tuple[tuple[str, str], ...]:
 
 
 def _json(found: "ModelStatus") -> dict[str, object]:
-    trouble = found.trouble
+    trouble = found.look.trouble
     return {
         "model": found.model or None,
         "state": found.state,
@@ -426,10 +426,10 @@ def chosen(config: "Config", found: "ModelStatus", setting: str, value: str) -> 
         return other
     if setting == "agent.mode":
         return f"The agent's model is {value} now: {MODES[value]}."
-    if found.model == value or not (value or found.trouble):
+    if found.model == value or not (value or found.look.trouble):
         return headline(found)
     first = found.steps[0] if found.steps[0].taken else found.steps[min(1, len(found.steps) - 1)]
-    why = found.trouble.message if found.trouble is not None else f"{first.reason} {first.next}".strip()
+    why = found.look.trouble.message if found.look.trouble is not None else f"{first.reason} {first.next}".strip()
     return f"agent.model is {value or 'empty'} now. {why} {headline(found)}"
 
 

@@ -147,7 +147,7 @@ class ModelScreen(ListScreen[None]):
             return
         look = "$text-success" if found.state == "ready" else ""
         state: list[Piece] = [(f"  {found.state}", look)] if found.model else []
-        trouble = "$text-warning" if found.trouble is not None else ""
+        trouble = "$text-warning" if found.look.trouble is not None else ""
         self.put_title(found.model or "no model", where(found), trouble, *state)
 
     def _draw_pull(self) -> None:
