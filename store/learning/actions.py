@@ -164,12 +164,8 @@ def _remember(write: Transaction, turn: Turn, found: ExtractedFact) -> int:
         domain=found.domain,
         confidence=found.confidence,
         source="explicit",
-        scope="project",
-        importance=0.5,
-        pinned=0,
         origin=write.actor,
         evidence=Json([turn.citation]),
-        tags=Verbatim("[]"),
         at=min(turn.at, write.at),
     )
 

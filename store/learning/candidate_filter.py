@@ -30,7 +30,8 @@ def candidates(role: str, text: str) -> list[Sentence]:
     return [
         sentence
         for number, sentence in enumerate(turn)
-        if _own(sentence) and (number in asked or (friendly and _worth(sentence)))
+        if not (sentence.question or sentence.doubt or suspicious(sentence.quote))  # certainly the person's own
+        and (number in asked or (friendly and _worth(sentence)))
     ][:SHOWN]
 
 
@@ -65,11 +66,6 @@ def hostile(text: str) -> bool:
     """Return whether a text tells the keeper of the memory what to keep, or that everything is allowed."""
     seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # the rest is not used
     return bool(form("orders_memory").search(fold(seen)))
-
-
-def _own(sentence: Sentence) -> bool:
-    """Return whether a request is certainly the person's own."""
-    return not (sentence.question or sentence.doubt or suspicious(sentence.quote))
 
 
 def _worth(sentence: Sentence) -> bool:

@@ -8,6 +8,7 @@ from store.database.erasure import tombstones
 from store.database.values import Json, Verbatim, clean
 
 MAX_CHARACTERS = 20_000
+NO_TAGS = Verbatim("[]")
 
 
 def text_hash(text: str) -> str:
@@ -44,12 +45,12 @@ def insert(
     domain: str,
     confidence: str,
     source: str,
-    scope: str,
-    importance: float,
-    pinned: int,
     origin: str,
     evidence: Json | Verbatim,
-    tags: Json | Verbatim,
+    tags: Json | Verbatim = NO_TAGS,
+    scope: str = "project",
+    importance: float = 0.5,
+    pinned: int = 0,
     supersedes: int | None = None,
     session: str = "",
     at: str = "",

@@ -1,6 +1,6 @@
 """Task `extract_decision`: the decision in a sentence, in its own words: what was chosen, instead of what, and why."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from store.learning.rules.sentences import Sentence
 from store.learning.tasks.prompts import prompt
@@ -14,17 +14,11 @@ OPTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision; every part of it is quoted from the sentence, or from the decision that it takes the place of."""
+    """A decision, as a model answers it. What `ask` returns is quoted from the sentence, in every part; a rule may name
+    as the alternative what another decision chose."""
 
     chosen: str
     alternatives: tuple[str, ...] = ()
-    rationale: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    chosen: str
-    alternatives: list[str] = field(default_factory=list)
     rationale: str = ""
 
 
@@ -32,7 +26,7 @@ def ask(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     """Return the decision in a sentence; None where the model's choice is not in the sentence. Other parts that are not
     in it are left out. Raise ModelFailed."""
     text = " ".join(harmless(sentence.text).split())
-    form = model.ask(TASK, Form, [*prompt(TASK, text), ("user", text)], PREDICT)
+    form = model.ask(TASK, DecisionDraft, [*prompt(TASK, text), ("user", text)], PREDICT)
     chosen = _quoted(form.chosen, sentence.text)
     if not chosen:
         model.drop(TASK, "What it names as chosen does not occur in the sentence.")
