@@ -61,9 +61,6 @@ class LearningResult:
         facts, confirmed = self.facts + other.facts, self.confirmed + other.confirmed
         return LearningResult(facts, confirmed, self.proposed + other.proposed)
 
-    def __bool__(self) -> bool:
-        return bool(self.facts or self.confirmed or self.proposed)
-
 
 def origin(turn: Turn) -> str:
     """Return the origin of what is learned from a turn: its conversation."""

@@ -133,10 +133,10 @@ def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: 
     return [_joined(f"{start}: {{}}.", join, listed)]
 
 
-def none_counted(asked: ParsedQuestion, query: str) -> CitedSentence:
+def none_counted(asked: ParsedQuestion) -> CitedSentence:
     """Return the sentence that no record passes the filter by which they are counted."""
     noun = _noun(asked, asked.filters.get("kind", "").split(","), 0)
-    return CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=query), ())
+    return CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=asked.filter), ())
 
 
 def _noun(asked: ParsedQuestion, kinds: Collection[str], number: int) -> str:

@@ -129,7 +129,7 @@ class Librarian:
             number = len(matches)
         if not matches:
             if asked.counts:
-                return _answer(asked, [compose.none_counted(asked, query)], (), filter=query)
+                return _answer(asked, [compose.none_counted(asked)], (), filter=query)
             return self._none(asked, filter=query)
         if asked.counts:
             parts = compose.counted(asked, matches, number, self._memory.now)

@@ -65,7 +65,8 @@ def sources(database: Database, records: Iterable[Record]) -> list[Source]:
     found: dict[str, Source] = {}
     for one in records:
         if one.citation not in found:
-            found[one.citation] = _source(database, one)
+            texts = [str(getattr(whole(one), name)) for name in type(whole(one)).__match_args__]
+            found[one.citation] = Source(one.citation, one, tuple(_links(database, one)), instructs("\n".join(texts)))
     return list(found.values())
 
 
@@ -86,12 +87,6 @@ def whole(record: Record) -> Record:
 def moment(record: Record) -> str:
     """Return the timestamp at which what a record states was true."""
     return str(getattr(whole(record), _MOMENTS.get(kind_of(record), "created_at")))
-
-
-def _source(database: Database, record: Record) -> Source:
-    own = whole(record)
-    texts = [str(getattr(own, name)) for name in type(own).__match_args__]
-    return Source(record.citation, record, tuple(_links(database, record)), instructs("\n".join(texts)))
 
 
 def _links(database: Database, record: Record) -> Iterator[LinkedRecord]:

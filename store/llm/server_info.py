@@ -67,12 +67,10 @@ def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     failure is in the result."""
     call, version = Call(never), ""
     try:
-        if addresses.openai(address):
-            found = models(address, call, seconds)
-            loaded = {model.name for model in found}
-        else:
+        found = models(address, call, seconds)
+        loaded = {model.name for model in found}
+        if not addresses.openai(address):
             version = _get(address, "/api/version", "version", str, seconds, call)
-            found = models(address, call, seconds)
             loaded = {_name(entry) for entry in _get(address, "/api/ps", "models", list, seconds, call)}
     except ModelFailed as error:
         return ServerInfo(address, trouble=error)

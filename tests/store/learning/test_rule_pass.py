@@ -29,6 +29,9 @@ ROOT = Path(__file__).parents[3]
 CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
 
 
+NOTHING = actions.LearningResult()
+
+
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
@@ -182,8 +185,8 @@ def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memo
     assert rule_pass.run(memory).learned.confirmed == (number,)
     assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 20)[:10]
     assert memory.history.steps(limit=1)[0].reason == f"confirm F#{number}: T#{turn}"
-    assert not rule_pass.run(memory).learned
-    assert not hear(memory, "The API freeze starts in May.", days=30).learned, "older than what is known"
+    assert rule_pass.run(memory).learned == NOTHING
+    assert hear(memory, "The API freeze starts in May.", days=30).learned == NOTHING, "older than what is known"
 
 
 def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
@@ -218,7 +221,7 @@ def test_every_fact_that_shares_enough_words_is_found(
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
     memory.facts.remember("The API freeze starts on the 16th")
-    assert not hear(memory, "The API freeze starts on the 14th", days=3).learned
+    assert hear(memory, "The API freeze starts on the 14th", days=3).learned == NOTHING
     hear(memory, "Remember that the API freeze starts on the 14th", days=3)
     assert waiting(memory) == [("add", "The API freeze starts on the 14th", None)]
 
@@ -321,7 +324,7 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
 def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
     number, _ = memory.facts.remember("The standup is at nine")
     memory.facts.forget([number])
-    assert not hear(memory, "Remember that the standup is at nine.", days=1).learned
+    assert hear(memory, "Remember that the standup is at nine.", days=1).learned == NOTHING
     assert hear(memory, "Remember that the standup is at nine.").learned.facts
     assert texts(memory) == ["The standup is at nine"]
 
@@ -333,12 +336,12 @@ def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do
     hear(memory, "Remember that the standup is at nine.", days=3)
     memory.history.undo(memory.history.steps()[0].seq)
     assert texts(memory) == []
-    assert not hear(memory, "remember that the standup is at nine", session="older", days=4).learned
+    assert hear(memory, "remember that the standup is at nine", session="older", days=4).learned == NOTHING
     assert hear(memory, "remember that the standup is at nine", session="newer").learned.facts
     memory.inbox.propose("add", {"fact": "The office closes at six"}, origin="mcp:claude-code")
     (number,) = memory.inbox.ids()
     memory.inbox.reject([number])
-    assert not hear(memory, "remember that the office closes at six", session="older", days=4).learned
+    assert hear(memory, "remember that the office closes at six", session="older", days=4).learned == NOTHING
     assert texts(memory) == ["The standup is at nine"]
 
 
