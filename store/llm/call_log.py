@@ -54,16 +54,11 @@ def record(write: Transaction, task: str, model: str, milliseconds: int, answer:
     write.execute("DELETE FROM model_calls WHERE id <= (SELECT max(id) - ? FROM model_calls)", (MOST,))
 
 
-def note_dropped(write: Transaction, task: str, dropped: str) -> None:
-    """Note why the answer of the last call of a task, or a part of it, was not used."""
-    write.execute(f"UPDATE model_calls SET dropped = ? WHERE {_LAST}", (dropped, Verbatim(task)))
-
-
-def note_fallback(write: Transaction, task: str) -> None:
-    """Note that the fallback of a task was used in the place of its last call."""
-    write.execute(
-        f"UPDATE model_calls SET fallback = ? WHERE {_LAST}", (Verbatim(FALLBACKS.get(task, "")), Verbatim(task))
-    )
+def note(write: Transaction, task: str, column: str, text: str) -> None:
+    """Note of the last call of a task why its answer, or a part of it, was not used (column `dropped`), or what was
+    used in its place (`fallback`)."""
+    last = "SELECT max(id) FROM model_calls WHERE task = ?"
+    write.execute(f"UPDATE model_calls SET {column} = ? WHERE id = ({last})", (text, Verbatim(task)))
 
 
 def recent(database: Database, now: str) -> list[LoggedCall]:
@@ -82,6 +77,3 @@ def expire(database: Database, now: str) -> None:
     if database.value("SELECT 1 FROM model_calls WHERE at < ? LIMIT 1", (cut,)):
         with database.write("agent", "model") as write:
             write.execute("DELETE FROM model_calls WHERE at < ?", (Verbatim(cut),))
-
-
-_LAST = "id = (SELECT max(id) FROM model_calls WHERE task = ?)"

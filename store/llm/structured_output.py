@@ -63,7 +63,7 @@ class ModelSession:
         """Log why the last answer of a task, or a part of it, is not used."""
         if self._database is not None and not self._database.read_only:
             with self._database.write("agent", "model") as write:
-                call_log.note_dropped(write, task, why)
+                call_log.note(write, task, "dropped", why)
 
     def _count(self, task: str, began: float, kind: str, answer: str, dropped: str = "") -> None:
         if self._database is not None:
@@ -71,9 +71,9 @@ class ModelSession:
             usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)
 
 
-def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
-    """Return texts as a question shows them: one a line, numbered from 1, at most `limit` tokens in all."""
-    each = max(20, limit // max(1, len(texts)))
+def numbered(texts: Sequence[str]) -> str:
+    """Return texts as a question shows them: one a line, numbered from 1, at most LONGEST tokens in all."""
+    each = max(20, LONGEST // max(1, len(texts)))
     return "\n".join(
         f"{number}. {token_count.cut(' '.join(harmless(text).split()), each)}" for number, text in enumerate(texts, 1)
     )

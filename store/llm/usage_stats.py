@@ -66,7 +66,7 @@ def fell_back(database: Database, task: str) -> None:
             " ON CONFLICT(task) DO UPDATE SET fell_back = fell_back + 1",
             (Verbatim(task), Verbatim(write.at)),
         )
-        call_log.note_fallback(write, task)
+        call_log.note(write, task, "fallback", call_log.FALLBACKS.get(task, ""))
 
 
 def by_task(database: Database) -> list[TaskUsage]:
