@@ -26,7 +26,7 @@ SIZES = ((120, 40), (80, 24))
 KEYS = {"down": ("\x1b[B", 4.0), "page down": ("\x1b[6~", 15.0), "up": ("\x1b[A", 4.0), "page up": ("\x1b[5~", 15.0)}
 SETTLE = 0.25  # seconds without a byte after which a key's effect is complete, on a busy machine too
 FLOOR = "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)"
-COUNTED = r"[\d,]{4,} facts"
+COUNTED = r"All [\d,]{4,}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

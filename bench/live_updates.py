@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     memory.facts.remember(f"Fact number {number} of those that were there before.")
             home = {**environment(), "PYTHONPATH": os.getcwd()}  # the memory opens as this installation's own
             with Terminal([*application, "--db", path], home, size) as terminal:
-                terminal.wait_for(rf"\b{facts:,} facts", timeout=60)
+                terminal.wait_for(rf"All {facts:,}\b", timeout=60)
                 ready = time.monotonic() + READY
                 while time.monotonic() < ready and (
                     terminal.quiet(2.0, 5) is not None or "meaning" in " ".join(terminal.screen[:2])

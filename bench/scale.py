@@ -27,7 +27,7 @@ from bench.typing import _type, queries
 from store.memory import Memory
 
 SMALL = (1_000, 1_000)
-COUNTED = r"[\d,]{3,} facts"
+COUNTED = r"All [\d,]{3,}"
 WRITES = 20
 MEMORY_AIM, KEY_AIM, ECHO_AIM = 80.0, 15.0, 10.0  # MB, ms, ms
 KEYS = {"down": "\x1b[B", "page down": "\x1b[6~"}
@@ -179,7 +179,7 @@ def _seen(terminal: Terminal, path: str) -> float:
     writer.wait()
     with Memory.open(path) as opened:
         count = opened.database.value("SELECT count(*) FROM facts WHERE status = 'active'")
-    seen = terminal.wait_for(f"{count:,} facts", timeout=60, start=before)
+    seen = terminal.wait_for(f"All {count:,}", timeout=60, start=before)
     terminal.quiet(1.0, timeout=20)
     return max(0.0, seen - committed)
 

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 f"\n{f'{sum(size):,} records: typed, ms':34} echo  p95   found   p95    max  aims (medians)", flush=True
             )
             with Terminal([programs.memoranda, "--db", path], CLEAN, SIZE) as terminal:
-                terminal.wait_for(r"[\d,]{4,} facts", timeout=60)
+                terminal.wait_for(r"All [\d,]{4,}", timeout=60)
                 terminal.quiet(1.0)
                 terminal.write("/")
                 terminal.quiet(0.3)
