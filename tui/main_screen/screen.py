@@ -292,8 +292,9 @@ class MainScreen(ResponsiveScreen[None]):
             self.model_status.changed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable single-letter actions while an input has the focus."""
-        return not (action in TYPING and self.focused is not None and self.focused.check_consume_key("x", "x"))
+        """Disable single-letter actions while an input has the focus, and redo while a line or an answer is typed."""
+        ask = parameters == ("history.redo",) and self.has_class("-asking")
+        return not (ask or (action in TYPING and self.focused is not None and self.focused.check_consume_key("x", "x")))
 
     def action_leave(self) -> None:
         """Leave one mode."""

@@ -114,6 +114,9 @@ async def test_the_marked_steps_are_undone(story: Story) -> None:
             assert [fact.fact for fact in memory.facts.many(made)] == ["a third thing"]
         await person.press("u")
         assert person.sees("Undo the undo of 2 steps? y/n")
+        before = newest(story)
+        await person.press("ctrl+r")
+        assert newest(story) == before, "nothing else is changed while a question waits"
         await person.press("y")
         assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}"
         with story.open() as memory:
