@@ -215,7 +215,7 @@ async def test_a_server_that_hangs_is_not_felt(
     """Neither by the start, nor by the keys, nor when the screen or the app is left."""
     server.fault = "hangs"
     async with opened(story.folder, size=NARROW) as person:
-        await person.until(lambda: "/api/version" in server.paths)
+        await person.until(lambda: "/api/tags" in server.paths)
         assert person.rows, "the lists were read meanwhile"
         await person.pilot.press("P")
         await person.until(lambda: setting_up(person))
