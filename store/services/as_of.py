@@ -175,7 +175,7 @@ class PastSearch(Search):
     def __call__(self, query: str, limit: int = 20, **filters: object) -> Answer:
         _collect(self._database)
         answer = super().__call__(query, limit, **{**filters, "meaning": False})  # type: ignore[arg-type]
-        answer.notes.append("in the past: keywords alone, no files")
+        answer.notes.append("in the past: by words alone, not in documents")
         return answer
 
 

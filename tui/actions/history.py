@@ -190,8 +190,8 @@ def undo(screen: ActionHost) -> None:
             screen.say(str(error), "error", timeout=8)
             return
         if isinstance(result, int):
-            whole = f"Undo the undo of {count(result, 'step')}?"
-            screen.ask_first(whole, lambda: _redo_together(screen, result), lambda: screen.go_to(HISTORY))
+            whole = f"Redo the {count(result, 'step')} that you undid together?"
+            screen.ask_first(whole, lambda: redo(screen), lambda: screen.go_to(HISTORY))
             return
         step, question, of_person = cast("tuple[Step, str, bool]", result)
         if question:
@@ -216,18 +216,6 @@ def _together(memory: Memory, undone: tuple[int, int], since: str) -> int:
         return 0
     found = _whose(memory, since, lambda history: last if history is memory.history else history.next_undo())
     return number if found is memory else 0
-
-
-def _redo_together(screen: ActionHost, number: int) -> None:
-    """Redo the steps that were undone together."""
-
-    def work(memory: Memory) -> object:
-        return [memory.history.redo().seq for _ in range(number)]
-
-    def said(result: object) -> tuple[str, int | None]:
-        return f"Redid {count(number, 'step')}: {', '.join(map(str, cast('list[int]', result)[:5]))}", None
-
-    write(screen, work, said)
 
 
 def _next(memory: Memory, since: str) -> tuple[Step, str, bool]:
@@ -292,11 +280,23 @@ def _undo(screen: ActionHost, seq: int, of_person: bool) -> None:
 
 
 def redo(screen: ActionHost) -> None:
-    def whose(memory: Memory) -> Memory:
-        since = screen.engine.opened if screen.engine is not None else ""
-        return _whose(memory, since, lambda history: history.next_redo())
+    """Redo what was undone last: one step, or all that were undone together."""
+    engine = screen.engine
+    if engine is None:
+        return
+    steps: list[int] = []
 
-    _take_back(screen, lambda memory: memory.history.redo(), "Redid", f"{named('memory.undo')} undoes it", whose)
+    def whose(memory: Memory) -> Memory:
+        return _whose(memory, engine.opened, lambda history: history.next_redo())
+
+    def work(memory: Memory) -> Step:
+        for _ in range(_together(memory, engine.undone_together, engine.opened) - 1):
+            steps.append(memory.history.redo().seq)
+        step = memory.history.redo()
+        steps.append(step.seq)
+        return step
+
+    _take_back(screen, work, "Redid", f"{named('memory.undo')} undoes it", whose, steps)
 
 
 def _take_back(
@@ -305,13 +305,17 @@ def _take_back(
     said: str,
     again: str,
     whose: Callable[[Memory], Memory] | None = None,
+    steps: Sequence[int] = (),
 ) -> None:
-    """Do `work`, which undoes or redoes a step of the memory that `whose` returns."""
+    """Do `work`, which undoes or redoes a step of the memory that `whose` returns; where it did several, `steps` has
+    them then, and they are named instead."""
     kind = "proposal" if screen.place == INBOX else ""  # return to the list that was shown
 
     def stepped(memory: Memory) -> object:
         meant = memory if whose is None else whose(memory)
         step = work(meant)
+        if len(steps) > 1:
+            return f"{said} {count(len(steps), 'step')}: {', '.join(map(str, steps[:5]))}", None
         reason, key = step.reason, touched(step, meant, kind)
         if meant is not memory:
             reason = memory.globals.as_cited(reason)

@@ -37,7 +37,7 @@ HEADINGS = {
 }
 PASSAGES = ("own", "log")  # parts that are lines of one document
 ABOUT = {  # what the names of the bars stand for
-    "static": "the same for every question",
+    "static": "begins every prompt; less after a cited answer",
     "facts": "what you let agents remember",
     "window": "the last turns of the conversation",
     "question": "what is asked",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from store import MemorandaError
-from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE
+from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE, named
 from tui.input.pane_table import BY_NAME
 from tui.lists.filters.facets import active
 from tui.panes.host import Host
@@ -143,11 +143,12 @@ class NavigationController:
             self.host.say(str(error), "warning")
             return
         self.action_pane(name)
-        shown = "" if not active(self.host.view, BY_NAME[name].filters) else " among what the filter shows"
+        filtered = active(self.host.view, BY_NAME[name].filters)
+        shown, back = (" among what the filter shows", f"; {named('screen.leave')} shows all") if filtered else ("", "")
         if key is None or not self.host.list_of(name).select(key):
-            self.host.say(f"There is nothing on {day} or before{shown}.", "warning")
+            self.host.say(f"There is nothing on {day} or before{shown}{back}.", "warning")
         elif found != day:
-            self.host.say(f"Nothing is on {day}{shown}; this is the newest before it.")
+            self.host.say(f"Nothing is on {day}{shown}; this is the newest before it{back}.")
 
     @property
     def alone(self) -> str:

@@ -14,6 +14,7 @@ from tui.input.commands.command_table import VERBS
 from tui.input.commands.synonyms import OF_KEYS, SYNONYMS
 from tui.input.key import Key
 from tui.input.key_table import BY_ID, HITS, KEYS, RECORDS
+from tui.input.more_table import further
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
@@ -25,12 +26,14 @@ EDGE = 8  # cells of the palette's border and padding
 
 
 def entries(remapped: dict[str, str], place: str = "") -> list[tuple[str, str, str, str]]:
-    """List (name, key, help, argument of `action_palette`) of every key and verb; first those that apply to records of
-    the list `place`."""
+    """List (name, key, help, argument of `action_palette`) of every key, screen and verb; first those that apply to
+    records of the list `place`."""
     keys = [key for key in KEYS if key.id not in HIDDEN]
     keys.sort(key=lambda key: not _about(key, place))
+    more = BY_ID["more.open"].shown(remapped)
     return [
         *((key.label or key.id.replace(".", " "), key.shown(remapped), key.help, f"key:{key.id}") for key in keys),
+        *((one.name, f"{more} {one.letter}", one.shows, f"line:{one.verb}") for one in further()),
         *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in VERBS),
     ]
 
@@ -76,7 +79,7 @@ class Everything(Provider):
     @staticmethod
     def _verb(target: str) -> str:
         kind, _, name = target.partition(":")
-        return name if kind == "verb" else BY_ID[name].verb
+        return BY_ID[name].verb if kind == "key" else name.split()[0]
 
     @property
     def _entries(self) -> list[tuple[str, str, str, str]]:

@@ -1,9 +1,10 @@
-"""Help: every key and verb, from their tables. Enter, or a click on the key, runs it."""
+"""Help: every key and verb, from their tables; over a screen that is no pane, its own keys. Enter, or a click on the
+key, runs it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Set
-from typing import ClassVar
+from collections.abc import Hashable, Mapping, Sequence, Set
+from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -18,12 +19,14 @@ from tui.lists.wrapping import Pairs, row
 from tui.render.badges import FACT_BADGES
 from tui.render.field_diff import Line
 from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.pieces import Piece
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 # a heading: ("", its text, ""); else (argument of `palette`, the key or the verb, its description)
 Entry = tuple[str, str, str]
+Result = TypeVar("Result")
 
 
 def entries(remapped: Mapping[str, str]) -> list[Entry]:
@@ -43,6 +46,18 @@ def entries(remapped: Mapping[str, str]) -> list[Entry]:
         ("", "Commands, after : with or without a /, and on the command line", ""),
         *verbs,
     ]
+
+
+def entries_of(keys: Sequence[Binding], remapped: Mapping[str, str]) -> list[Entry]:
+    """Return the entries of a screen with the given keys, and of its list."""
+    own = [(f"here:{key.action}", _shown(key, remapped), key.tooltip) for key in keys if key.tooltip]
+    moves = [(f"move:{key.id}", key.shown(remapped), key.help) for key in MOVES]
+    return [("", "Keys of this screen", ""), *own, ("", "Keys of every list", ""), *moves]
+
+
+def _shown(key: Binding, remapped: Mapping[str, str]) -> str:
+    """Return the first of the keys that do something, as a person reads it."""
+    return show(remapped.get(key.id or "", key.key).split(",")[0])
 
 
 NAME = 16  # cells of the cursor and the key or verb, which can be clicked
@@ -95,10 +110,12 @@ class HelpScreen(ResponsiveScreen["str | None"]):
     }
     """
 
-    def __init__(self, remapped: Mapping[str, str]) -> None:
+    def __init__(self, remapped: Mapping[str, str], keys: Sequence[Binding] = ()) -> None:
+        """`keys` are those of the screen that the help is for; without them it is for the panes."""
         super().__init__()
         self._remapped = remapped
-        self._entries = entries(remapped)
+        self._keys = {f"here:{key.action}": key for key in keys}
+        self._entries = entries_of(keys, remapped) if keys else entries(remapped)
 
     def compose(self) -> ComposeResult:
         yield Split(id="help-title")
@@ -110,16 +127,19 @@ class HelpScreen(ResponsiveScreen["str | None"]):
     def on_mount(self) -> None:
         badges = "  ".join(f"{glyph} {word}" for glyph, word in FACT_BADGES.values() if word != "contradicted")
         self.query_one("#help-title", Split).put_both([(" HELP", "bold $text-accent"), (f"   {badges}", "")], [])
-        key = "$footer-key-foreground bold"
-        self.query_one("#help-keys", Bar).put(
-            (" enter", key, "choose"), (" does it ", "", "choose"),
-            (" /", key, "find"), (" finds by other words ", "", "find"),
-            (" =", key, "rekey"), (" another key for it ", "", "rekey"),
-            (" esc", key, "dismiss"), (" closes ", "", "dismiss"),
-        )  # fmt: skip
+        look = "$footer-key-foreground bold"
+        keys = [("enter", "does it", "choose")]
+        keys += [] if self._keys else [("/", "finds by other words", "find"), ("=", "another key for it", "rekey")]
+        pieces: list[Piece] = []
+        for key, does, action in (*keys, ("esc", "closes", "dismiss")):
+            pieces += [(f" {key}", look, action), (f" {does} ", "", action)]
+        self.query_one("#help-keys", Bar).put(*pieces)
         found = self.query_one("#help-list", RecordList)
         found.mark_cells = NAME
         found.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not self._keys or action not in ("find", "rekey")  # those lead to a pane
 
     def action_find(self) -> None:
         """Close the help and open the palette, which finds by synonyms too."""
@@ -140,6 +160,11 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         self.query_one(Preview).show(self._more(kind, name))
 
     def _more(self, kind: str, name: str) -> list[Line]:
+        if kind == "here":
+            here = self._keys[f"here:{name}"]
+            keys = self._remapped.get(here.id or "", here.key)
+            more = [[("All its keys: ", "dim"), ("  ".join(map(show, keys.split(","))), "")]] if "," in keys else []
+            return [[(_shown(here, self._remapped), "own"), (f"  {here.tooltip}", "")], [], *more]
         if kind == "verb":
             verb = BY_NAME[name]
             text = help_text(verb.name, verb.summary, verb.arguments)
@@ -163,5 +188,26 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
         target = str(event.key)
-        if target.startswith(("key:", "verb:")):
+        if target.startswith(("key:", "verb:", "here:")):
             self.dismiss(target)
+
+
+class HelpedScreen(ResponsiveScreen[Result]):
+    """A screen on top of the panes, whose own keys `?` lists."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "help", "Help", show=False)]
+
+    def action_help(self) -> None:
+        """List the keys of this screen; the one that is chosen is done."""
+
+        def chosen(target: str | None) -> None:
+            if target is not None:
+                self.call_later(self.run_action, target.removeprefix("here:"))
+
+        keys = [
+            key
+            for one in type(self).__mro__
+            for key in one.__dict__.get("BINDINGS", ())
+            if issubclass(one, ResponsiveScreen) and isinstance(key, Binding) and key.tooltip
+        ]
+        self.app.push_screen(HelpScreen(self.app.remapped, keys), chosen)  # type: ignore[attr-defined]

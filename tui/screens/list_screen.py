@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui.screens.application import Application
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.help import HelpedScreen
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece
 from tui.widgets.bars import Bar, Split
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 KEY = "$footer-key-foreground bold"
 
 
-class ListScreen(SaysDefects, ResponsiveScreen[Result]):
+class ListScreen(SaysDefects, HelpedScreen[Result]):
     """Base of the screens behind `0`. `NAME` is the id of the list, and begins those of the other parts."""
 
     NAME: ClassVar[str]

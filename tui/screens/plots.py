@@ -11,7 +11,7 @@ from textual.containers import Vertical
 
 from store import Memory, trends
 from tui.render.plots import drawn, told
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.help import HelpedScreen
 from tui.theme.escape import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LEAST, MOST = 4, 16  # lines of a plot
 
 
-class PlotsScreen(SaysDefects, ResponsiveScreen[None]):
+class PlotsScreen(SaysDefects, HelpedScreen[None]):
     """Shows the trends of a memory, as large as the screen allows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

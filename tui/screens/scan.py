@@ -23,7 +23,7 @@ from tui.lists.numbered_rows import NumberedRows
 from tui.lists.wrapping import Pairs, row
 from tui.render.field_diff import Line
 from tui.render.plurals import count
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.help import HelpedScreen
 from tui.theme.escape import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
@@ -104,7 +104,7 @@ def numbers(report: ScanReport) -> list[ScanNumber]:
     return found
 
 
-class ScanScreen(SaysDefects, ResponsiveScreen["str | None"]):
+class ScanScreen(SaysDefects, HelpedScreen["str | None"]):
     """Shows a scan of this machine. Dismisses with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

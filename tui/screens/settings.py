@@ -232,7 +232,11 @@ class SettingsScreen(ListScreen["str | None"]):
     def _find(self, words: str) -> None:
         self._words = words.strip()
         self.listed.empty_text = _ageing() if AGES & set(words.lower().split()) else self.EMPTY
-        self.listed.set_rows(self.first_rows())
+        rows = self.first_rows()
+        self.listed.set_rows(rows)
+        first = next(filter(rows.selectable, range(len(rows))), None) if self._words else None
+        if first is not None:
+            self.listed.select(rows.key(first))
         self._title()
         self._keys()
 

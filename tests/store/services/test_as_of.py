@@ -186,7 +186,7 @@ def test_search_finds_what_was_said_then(memory, clock):
         assert [hit.citation for hit in then.search("tea").hits] == ["A#1"]
         assert [hit.record.status for hit in then.search("equipo cinco").hits] == ["active"]
         assert then.search("coffee").total == then.search("knew").total == 0
-        assert then.search("tea").notes == ["in the past: keywords alone, no files"]
+        assert then.search("tea").notes == ["in the past: by words alone, not in documents"]
     assert [hit.citation for hit in memory.search("coffee").hits] == ["A#1"]
 
 

@@ -113,12 +113,18 @@ async def test_the_marked_steps_are_undone(story: Story) -> None:
         with story.open() as memory:
             assert [fact.fact for fact in memory.facts.many(made)] == ["a third thing"]
         await person.press("u")
-        assert person.sees("Undo the undo of 2 steps? y/n")
+        assert person.sees("Redo the 2 steps that you undid together? y/n")
         before = newest(story)
         await person.press("ctrl+r")
         assert newest(story) == before, "nothing else is changed while a question waits"
         await person.press("y")
         assert person.toasts[-1] == f"Redid 2 steps: {first}, {first + 1}"
+        with story.open() as memory:
+            assert len(list(memory.facts.many(made))) == 3
+        await person.press("g", "space", "space", "U")
+        assert person.toasts[-1].startswith("Undid 2 steps: ")
+        await person.press("ctrl+r")
+        assert person.toasts[-1].startswith("Redid 2 steps: "), "as many as were undone together"
         with story.open() as memory:
             assert len(list(memory.facts.many(made))) == 3
 

@@ -188,7 +188,7 @@ async def test_search_in_the_past(story: Story) -> None:
         await person.search("cache")
         assert any("Cache" in row and "Redis" in row for row in person.hits)
         assert not any("memory" in row for row in person.hits)
-        assert person.sees("in the past: keywords alone, no files")
+        assert person.sees("in the past: by words alone, not in documents")
         await person.press("enter")
         assert person.at == "hits" and person.record is not None
         await person.press("escape")
@@ -207,7 +207,7 @@ async def test_files_are_shown_as_they_are_now_and_it_says_so(story: Story, size
         assert "as they are now" not in "\n".join(person.preview)
         await to_checkpoint(person)
         await person.search("dict")
-        await person.until(lambda: person.sees("in the past: keywords alone, no files"))
+        await person.until(lambda: person.sees("in the past: by words alone, not in documents"))
         assert not person.hits
         await person.press("escape")
         await person.command("show MEMORY.md#L3")

@@ -135,7 +135,7 @@ async def test_each_part_has_one_cost_and_its_limit(story: Story, size: tuple[in
         bars = " ".join(" ".join(row.split()) for row in shown(person)[:2])
         assert f"fixed text {built.costs['static']:,} of 400 " in bars and f"facts {facts.tokens:,} of 150 " in bars
         await person.press("g")
-        assert f"fixed text {built.costs['static']:,} tokens: the same for every question" in told(person)
+        assert f"fixed text {built.costs['static']:,} tokens: begins every prompt" in told(person)
         assert f"facts {facts.tokens:,} tokens, {facts.left_out:,} had no room" in told(person)
 
 

@@ -226,8 +226,8 @@ class TestDays:
             await person.paste("2026-11-20")
             await person.press("enter")
             assert person.main.list_of("history").cursor_key == 7
-            said = "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it."
-            assert person.toasts[-1] == said
+            said = "Nothing is on Fri 20 Nov 2026 among what the filter shows; this is the newest before it"
+            assert person.toasts[-1] == f"{said}; esc shows all."
 
     async def test_three_weeks_ago_is_a_whole_day_and_no_more(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

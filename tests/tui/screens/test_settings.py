@@ -99,6 +99,8 @@ async def test_words_find_settings_and_escape_shows_all_again(story: Story) -> N
         await person.paste(" score")
         await person.press("enter")
         assert person.sees("search.halfLifeDays", "with “half score”") and not person.sees(" badges ")
+        await person.press("slash", "ctrl+u", *"retention", "enter")
+        assert person.app.screen.query_one("#settings", RecordList).cursor_key == "retention_days", "the first of them"
         await person.press("slash", *"x", "escape")
         assert not person.sees("with “") and person.app.screen is not person.main, "all of them, and still here"
         await person.press("slash")

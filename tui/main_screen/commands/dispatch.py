@@ -58,10 +58,12 @@ class CommandController:
         getattr(self, f"action_{name}")(*arguments)
 
     def action_palette(self, name: str) -> None:
-        """Run the palette's entry `key:id` or `verb:name`."""
+        """Run the palette's entry: `key:id`, `verb:name`, to be completed, or `line:` with a whole line."""
         kind, _, word = name.partition(":")
         if kind == "verb":
             self.action_command(f"{word} ")
+        elif kind == "line":
+            self.action_run(word)
         else:
             key = next(key for key in KEYS if key.id == word)
             self.host.call_later(self.host.run_action, key.action)  # after the palette has closed

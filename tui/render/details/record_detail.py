@@ -223,9 +223,10 @@ def _links(memory: Memory, links: list[Link], other: str) -> list[Line]:
     }
     lines: list[Line] = []
     for link_type, word in words.items():
-        for end in (end for kind, end in ends if kind == link_type):
-            title = titles.get(end, "")
-            lines.append([(word.ljust(LABEL), "label"), (end, "cite"), (f"  {title[:TITLE]}".rstrip(), "dim")])
+        of_type = [end for kind, end in ends if kind == link_type]
+        for number, end in enumerate(of_type, 1):  # the others may be below the edge
+            title = f"{f' {number}/{len(of_type)}' if len(of_type) > 1 else ''}  {titles.get(end, '')[:TITLE]}"
+            lines.append([(word.ljust(LABEL), "label"), (end, "cite"), (title.rstrip(), "dim")])
             word = ""
     return lines
 

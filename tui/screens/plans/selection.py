@@ -15,7 +15,7 @@ from store import MemorandaError
 from tui.input.key import Key
 from tui.lists.view_state import HUGE, WIDE
 from tui.render.field_diff import Line
-from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.help import HelpedScreen
 from tui.theme.escape import visible
 from tui.widgets.bars import Footer, Split
 from tui.widgets.preview import Preview
@@ -34,7 +34,7 @@ def bound(keys: Sequence[Key]) -> list[BindingType]:
     ]
 
 
-class ChoosingScreen(ResponsiveScreen[object]):
+class ChoosingScreen(HelpedScreen[object]):
     """Select rows and apply the selection. Dismisses with the result, or None."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it

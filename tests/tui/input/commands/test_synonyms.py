@@ -14,6 +14,7 @@ from tui.input.commands.command_table import BY_NAME
 from tui.input.commands.synonyms import OF_KEYS, SYNONYMS, meant
 from tui.input.key_table import BY_ID
 from tui.screens.command_palette import entries
+from tui.screens.settings import SettingsScreen
 
 
 @pytest.fixture
@@ -92,7 +93,8 @@ def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "name"), [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")]
+    ("words", "name"),
+    [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")],
 )
 async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: str, name: str) -> None:
     async with opened(story.folder) as person:
@@ -104,3 +106,16 @@ async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: 
         await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
         first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
         assert any(name in text for text in first), first
+
+
+async def test_the_palette_opens_the_screens_that_are_no_panes(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.pilot.press("ctrl+p")
+        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+        found = person.app.screen.query_one(OptionList)
+        await person.until(lambda: found.option_count == len(entries({})))
+        await person.pilot.press(*"settings")
+        await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
+        assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
+        await person.pilot.press("enter", "enter")
+        await person.until(lambda: isinstance(person.app.screen, SettingsScreen))
