@@ -15,10 +15,9 @@ from types import MappingProxyType
 from store.base.citations import Citation, find
 from store.base.record import changed, record
 from store.database.database import Database
-from store.librarian import repository_terms
 from store.librarian import words as vocabulary
 from store.memory import Memory
-from store.records.timeline.releases import last_release
+from store.records.timeline.releases import last_release, releases
 from store.search.query.query_parser import filters as typed_filters
 from store.text import vocabulary as texts
 from store.text.entities import longest_name
@@ -189,14 +188,14 @@ def _citing(terms: Sequence[str], text: str) -> tuple[list[str], tuple[Citation,
 
 def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> ParsedQuestion:
     """Return a question with the filters that its words name and the words left over."""
-    database, load = memory.database, cache(lambda: repository_terms.releases(memory.database, memory.location))
-    terms, released = versions.timed(terms, load, vocabulary.phrases("version"))
+    database = memory.database
+    terms, released = versions.timed(terms, cache(lambda: releases(database)), vocabulary.phrases("version"))
     since, before, dated = period(" ".join(terms), memory.now)
     runs = [tuple(run) for inside, run in groupby(terms, dated.__contains__) if inside]
     found = _Words(terms)
     found.take(*sorted(runs, key=len, reverse=True)[:1])
     if found.take(*vocabulary.phrases("release")):
-        since = _released(database, load()) or since
+        since = last_release(database) or since
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     states = found.take_named("states")
@@ -246,11 +245,6 @@ def _author(found: _Words, database: Database, named: bool) -> str:
         return ""
     found.left = others
     return f'"{name}"' if " " in name else name
-
-
-def _released(database: Database, known: versions.Releases) -> str:
-    """Return when the last release was, as the memory or the repository knows."""
-    return max(last_release(database), versions.newest(known))
 
 
 def _by_words(terms: Sequence[str], text: str) -> str:

@@ -1,8 +1,35 @@
-"""When the last release was."""
+"""Versions of a project and when each was released, as the tags of its git repository or the records say."""
 
+import os
+import time
+
+from store.base.location import FOLDER, checkout_root
 from store.database.database import Database
+from store.git.repository import GitError, Repository
 from store.records.timeline import commits
-from store.text.times.versions import newest
+from store.text.times.versions import Releases, newest
+
+PATIENCE = 2.0  # seconds that git has for its tags; then there are none
+
+
+def repository(database: Database) -> Repository | None:
+    """Return the repository that a project's memory is in."""
+    folder, name = os.path.split(os.path.dirname(database.path))
+    root = checkout_root(folder) if name == FOLDER else None
+    return Repository(root) if root else None
+
+
+def releases(database: Database) -> Releases:
+    """Return the versions of the repository's tags up to now, without a `v` before them; where there are none, those
+    that commits release."""
+    source = repository(database)
+    end, now = time.monotonic() + PATIENCE, database.clock()
+    try:
+        tags = source.tags(lambda: time.monotonic() > end) if source is not None else {}
+    except GitError:
+        tags = {}
+    known = {name.lower().removeprefix("v"): at for name, at in tags.items() if at <= now}
+    return known or commits.released(database)
 
 
 def last_release(database: Database) -> str:
@@ -13,4 +40,4 @@ def last_release(database: Database) -> str:
         " UNION SELECT max(coalesce(completed_at, started_at)) FROM iterations WHERE command LIKE '%ship%'"
         " OR command LIKE '%release%' OR description LIKE '%release%')"
     )
-    return max(at or "", newest(commits.released(database)))
+    return max(at or "", newest(releases(database)))

@@ -1,9 +1,11 @@
 """The last release, as a time that a person types: in a search, on the command line, and as a moment of the past."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from conftest import Clock
+from support.repositories import create, git
 
 from store.base.errors import InvalidInput
 from store.memory import Memory
@@ -54,3 +56,15 @@ def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Cl
     assert [hit.citation for hit in memory.search('queue before:"the last release" kind:fact').hits] == ["F#1"]
     assert memory.typed_moment("since the release") == released
     assert moment(memory, "the release").at == released
+
+
+def test_the_last_release_is_the_newest_tag_of_the_checkout_until_then(tmp_path: Path, clock: Clock) -> None:
+    create(tmp_path)
+    for version, at in (("v1.0.0", 1_790_000_000), ("v1.1.0", 1_795_000_000), ("v1.2.0", 1_900_000_000)):
+        git(tmp_path, "commit", "-q", "--allow-empty", "-m", "work", f"--date=@{at}", when=at)
+        git(tmp_path, "tag", version)
+    with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", clock) as memory:
+        assert memory.now > "2026-11-1" and last_release(memory.database) == "2026-11-18T11:06:40.000Z"
+        assert memory.typed_moment("the last release") == "2026-11-18T11:06:40.000Z"
+        clock.advance(days=-20)
+        assert last_release(memory.database) == "2026-09-21T14:13:20.000Z"

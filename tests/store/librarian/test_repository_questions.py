@@ -11,10 +11,10 @@ from conftest import Clock
 from support.repositories import create, git
 
 from store.git.repository import Repository
-from store.librarian import repository_terms
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
 from store.memory import Memory
+from store.records.timeline import releases
 from store.services.maintenance import catch_up
 
 # (day committed, author, subject, path, tag), as in the histories of httpx and Flask
@@ -69,7 +69,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(memory: Memory, checkout: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     repository = Repository(str(checkout))
-    monkeypatch.setattr(repository_terms, "repository", lambda location: repository)
+    monkeypatch.setattr(releases, "repository", lambda database: repository)
     catch_up(memory, repository)
     yield memory
 
@@ -147,14 +147,14 @@ def test_the_words_that_were_searched_stand_behind_the_filters(project: Memory) 
 def test_a_version_without_tags_is_that_of_the_commit_that_releases_it(
     project: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repository_terms, "repository", lambda location: None)
+    monkeypatch.setattr(releases, "repository", lambda database: None)
     for version, since in (("0.9.0", "2025-02-03"), ("9.0.0", "")):
         answer = Librarian(project).ask(f"how many commits since {version}")
         assert (f"since:{since}" in answer.filter) is bool(since), version
 
 
 def test_git_is_not_waited_for_beyond_a_time(project: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repository_terms, "PATIENCE", -1.0)
+    monkeypatch.setattr(releases, "PATIENCE", -1.0)
     assert "since:" not in Librarian(project).ask("how many commits since v1.0.0").filter
     assert stated(Librarian(project).ask("how many commits in 2025"))
 
