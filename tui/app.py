@@ -17,8 +17,10 @@ from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Offset
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.timer import Timer
+from textual.widgets import Input
 
 from store import Clock, Defect, Location, MemorandaError, utc_now
 from store import configuration as config
@@ -38,11 +40,14 @@ from tui.workers.model_worker import ModelWorker
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.command import Provider
     from textual.notifications import SeverityLevel
 
 DEFAULT_THEME = "textual-dark"
 HOLD_SECONDS = 2.0  # maximum time that keys are buffered
+CHUNK_SECONDS = 0.5  # of keys that come together, maximum time in which one is done before the next is passed on
 READ_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
 MESSAGES = 200  # that are kept for `:messages`
 
@@ -90,8 +95,11 @@ class Memoranda(SaysDefects, App[int]):
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
         self._said = Ascii(SAID)
         self.messages = deque[tuple[str, str]](maxlen=MESSAGES)  # what was said in this sitting, and when
-        self._held: list[events.Event] | None = None  # buffered keys; None while they are passed on
-        self._hold: Timer | None = None
+        self._held = deque[events.Event]()  # buffered keys
+        self._hold: Timer | None = None  # runs while they are held for a target that is not there yet
+        self._passing: MessagePump | None = None  # what the last key was passed to, which may still be bound
+        self._passed = 0.0  # when
+        self._stuck: Timer | None = None  # runs while that is waited for
         self._touched = monotonic()  # when the last key or movement of the mouse came
         self._plain = only_plain()
         # Textual draws on standard error; if that is no terminal, TERM is meaningless
@@ -248,17 +256,67 @@ class Memoranda(SaysDefects, App[int]):
 
     def hold_keys(self) -> None:
         """Buffer keys from now on, until `release_keys`: their target is not there yet."""
-        if self._held is None:
-            self._held = []
+        if self._hold is None:
             self._hold = self.set_timer(HOLD_SECONDS, self.release_keys)
 
     def release_keys(self) -> None:
         """Pass the buffered keys to the focused widget."""
         if self._hold is not None:
             self._hold.stop()
-        held, self._held = self._held or [], None
-        for event in held:
-            self.post_message(event)
+            self._hold = None
+            self.call_later(self._pass_on)
+
+    def _changes_screen(self, screen: Screen[object]) -> None:
+        """Hold the keys until a screen that takes the place of another is drawn: its list has the focus then."""
+
+        def drawn() -> None:
+            if self.screen is screen:  # no other was opened on it
+                self.release_keys()
+
+        self.hold_keys()
+        screen.call_after_refresh(screen.call_after_refresh, drawn)  # once more: what was chosen may open another
+
+    def _wait(self) -> None:
+        """Pass the buffered keys on once the last one is done: it may move the focus, or open a screen."""
+        if self._passing is not None:
+            self._stuck = self.set_timer(CHUNK_SECONDS, self._pass_on)
+            self._follow(self._passing, [self._passing])
+
+    def _follow(self, node: MessagePump, again: Sequence[MessagePump]) -> None:
+        """Follow the last key through `node` and what it is in, up to here; then from `again` what came of it."""
+        above = node._parent or self
+        if node is not self:
+            if not node.call_later(self._follow, above, again):
+                self._follow(above, again)  # it is closed
+        elif again:
+            self.call_later(self._follow, again[0], again[1:])
+        else:
+            self.call_later(self._pass_on)
+
+    async def _pass_on(self) -> None:
+        """Pass buffered keys on, each after what the one before did."""
+        if self._stuck is not None:
+            self._stuck.stop()
+        self._passing = None
+        while self._held and self._hold is None and self._passing is None:
+            await self._pass(self._held.popleft())
+        if self._held and self._hold is None:
+            self._wait()
+
+    async def _pass(self, event: events.Event) -> None:
+        """Pass a key or a paste to the focused widget."""
+        focused = self.focused
+        begins = getattr(focused, "begins_question", None)
+        if begins is not None and begins(event):
+            return
+        field = getattr(focused, "ends_at_enter", isinstance(focused, Input))  # the palette's is an Input
+        ends = field and getattr(event, "key", "") == "enter"
+        target = focused or self.screen
+        await super().on_event(event)
+        if ends:  # later keys are for its result
+            self.hold_keys()
+        elif isinstance(event, events.Key) and not target.check_consume_key(event.key, event.character):
+            self._passing, self._passed = target, monotonic()
 
     @property
     def resting(self) -> bool:
@@ -274,29 +332,28 @@ class Memoranda(SaysDefects, App[int]):
             self._main.engine.embedder.pressed()
         if typed or isinstance(event, events.MouseDown):
             self._dismiss()
-        if typed and self._held is not None:
+        if not typed:
+            await super().on_event(event)
+        elif self._held or self._hold is not None:
             self._held.append(event)
-            return
-        begins = getattr(self.focused, "begins_question", None) if typed else None
-        if begins is not None and begins(event):
-            return
-        ends = typed and getattr(self.focused, "ends_at_enter", False) and getattr(event, "key", "") == "enter"
-        await super().on_event(event)
-        if ends:  # later keys are for its result
-            self.hold_keys()
+        elif self._passing is not None and monotonic() - self._passed < CHUNK_SECONDS:
+            self._held.append(event)
+            self._wait()
+        else:
+            await self._pass(event)
 
     def search_themes(self) -> None:
         """Show the themes, the present one marked."""
-        from textual.command import CommandPalette
+        from tui.screens.command_palette import Palette, Themes
 
-        from tui.screens.command_palette import Themes
-
-        self.push_screen(CommandPalette(providers=[Themes], placeholder="theme …  enter takes it, esc leaves"))
+        self.push_screen(Palette(providers=[Themes], placeholder="theme …  enter takes it, esc leaves"))
 
     def action_command_palette(self) -> None:
         """Open the palette, if the main screen is shown; other screens show all their keys."""
         if isinstance(self.screen, MainScreen):
-            super().action_command_palette()
+            from tui.screens.command_palette import Palette
+
+            self.push_screen(Palette(id="--command-palette"))
 
     # the agent's model
 
@@ -327,6 +384,7 @@ class Memoranda(SaysDefects, App[int]):
 
     def on_ready(self) -> None:
         forget_startup()
+        self.screen_change_signal.subscribe(self, self._changes_screen, immediate=True)
         self._complain()
         if not self.is_headless and hasattr(signal, "SIGTERM") and os.name == "posix":
             # terminated from outside: restore the terminal

@@ -250,6 +250,33 @@ def test_keys_that_come_all_at_once_are_for_the_bar_they_open(story: Story) -> N
         assert [step.reason for step in memory.history.steps(limit=2)] == ["remember F#15", "link C#a383156 D#1"]
 
 
+def test_keys_that_come_all_at_once_are_for_the_pane_or_the_screen_they_open(story: Story) -> None:
+    """`f` and `y` must not forget and confirm a fact of the pane before, nor enter run what the palette showed
+    first."""
+    with started(story) as terminal:
+        terminal.write("4jfy")
+        sees(terminal, "Only facts, and decisions that an agent logged, are confirmed.")
+        terminal.write("1")
+        terminal.write("0s/retention\r")
+        sees(terminal, "with “retention”", "Days that events are kept")
+        terminal.write("\x1b")
+        gone(terminal, "with “retention”")
+        terminal.write("\x1b")
+        gone(terminal, "SETTINGS")
+        terminal.write("\x10export\r")
+        sees(terminal, ": export")
+        terminal.write("\x1b")
+        gone(terminal, ": export")
+        terminal.write("\x10zzzzz\r\r")
+        sees(terminal, "No matches found")
+        terminal.write("\x1b")
+        gone(terminal, "No matches found")
+        terminal.write("q")
+        assert ended(terminal) == 0
+    with story.open() as memory:
+        assert [step.reason for step in memory.history.steps(limit=1)] == ["link C#a383156 D#1"]
+
+
 def test_the_key_of_the_palette_waits_its_turn(story: Story) -> None:
     with started(story) as terminal:
         terminal.write("?")

@@ -79,18 +79,10 @@ def take_split(screen: Screen[None], percent: int) -> None:
         pane.styles.width = f"{share}fr" if percent and across else None
 
 
-# Keys typed right after these belong to the bar that they open, even if they arrive in one chunk, as over a slow line:
-# these are processed first, before later keys reach the list.
-TYPING = ("search", "command", "ask_for")
-
-
 def bindings() -> Iterator[Binding]:
     """Yield the bindings of the key table."""
     for key in KEYS:
-        first = key.action.partition("(")[0] in TYPING
-        yield Binding(
-            key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=first
-        )
+        yield Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help)
 
 
 class ListPane(Kept, Vertical):

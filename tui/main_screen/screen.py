@@ -24,7 +24,7 @@ from tui.main_screen.commands.plans import PlanController
 from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
 from tui.main_screen.editing import EditController
-from tui.main_screen.layout import FORMS, STYLES, TYPING, Body, bindings, hidden_pane, list_pane, take_form, take_split
+from tui.main_screen.layout import FORMS, STYLES, Body, bindings, hidden_pane, list_pane, take_form, take_split
 from tui.main_screen.lists.loading import ListsController
 from tui.main_screen.lists.marks import MarksController
 from tui.main_screen.lists.opening import OpeningController
@@ -292,9 +292,8 @@ class MainScreen(ResponsiveScreen[None]):
             self.model_status.changed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable single-letter actions while an input has the focus, and redo while a line or an answer is typed."""
-        ask = parameters == ("history.redo",) and self.has_class("-asking")
-        return not (ask or (action in TYPING and self.focused is not None and self.focused.check_consume_key("x", "x")))
+        """Disable redo while a line or an answer is typed."""
+        return not (parameters == ("history.redo",) and self.has_class("-asking"))
 
     def action_leave(self) -> None:
         """Leave one mode."""

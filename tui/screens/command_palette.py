@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
 from textual.theme import ThemeProvider
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
+from textual.worker import WorkerError
 
 from tui.input.commands.command_table import VERBS
 from tui.input.commands.synonyms import OF_KEYS, SYNONYMS
@@ -17,6 +20,9 @@ from tui.input.key_table import BY_ID, HITS, KEYS, RECORDS
 from tui.input.more_table import further
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
+
+if TYPE_CHECKING:
+    from tui.screens.application import Application
 
 HIDDEN = ("palette.open", "mark.range")  # useless from a palette
 # not about a record: always in the footer, or they lead elsewhere
@@ -87,3 +93,14 @@ class Everything(Provider):
 
     async def _do(self, target: str) -> None:
         await self.screen.run_action(f"palette({target!r})")
+
+
+class Palette(CommandPalette):
+    """A palette whose Enter takes what is found for all that was typed before it, however quickly: Textual's takes what
+    its list still shows, before the first letter the first entry."""
+
+    async def on_input_submitted(self) -> None:
+        with suppress(WorkerError):  # it was cancelled
+            await self.workers.wait_for_complete([one for one in self.workers if one.node is self])
+        if self.query_one(OptionList).highlighted is None:  # nothing is found: there is nothing to wait for
+            cast("Application", self.app).release_keys()

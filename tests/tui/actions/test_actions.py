@@ -32,6 +32,7 @@ from tui.input.commands.command import Verb
 from tui.input.commands.command_table import BY_NAME, SLASH, VERBS, find
 from tui.input.completion import complete
 from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
+from tui.input.more_table import further
 from tui.screens.command_palette import HIDDEN, entries
 from tui.screens.help import HelpScreen
 from tui.screens.menus.recent import RecentScreen
@@ -679,13 +680,14 @@ class TestOthers:
 
 
 class TestTheSameEverywhere:
-    def test_the_palette_lists_exactly_keys_and_verbs(self) -> None:
+    def test_the_palette_lists_exactly_keys_screens_and_verbs(self) -> None:
         targets = [target for *_, target in entries({})]
-        keys = [key.id for key in KEYS if key.id not in HIDDEN]
-        assert targets == [*(f"key:{name}" for name in keys), *(f"verb:{verb.name}" for verb in VERBS)]
+        keys = [f"key:{key.id}" for key in KEYS if key.id not in HIDDEN]
+        screens = [f"line:{one.verb}" for one in further()]
+        assert targets == [*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)]
         assert set(HIDDEN) < {key.id for key in KEYS} and len(HIDDEN) == 2
         assert all(name and text for name, _, text, _ in entries({}))
-        assert all(bool(key) == target.startswith("key:") for _, key, _, target in entries({}))
+        assert all(bool(key) == (not target.startswith("verb:")) for _, key, _, target in entries({}))
 
     def test_bar_palette_completion_and_command_line_know_the_same_verbs(self) -> None:
         names = {verb.name for verb in VERBS}

@@ -16,6 +16,7 @@ from store.memory import Memory
 from tui.app import Memoranda
 from tui.input.commands.command_table import VERBS
 from tui.input.key_table import KEYS
+from tui.input.more_table import further
 from tui.screens.command_palette import Everything, entries
 from tui.screens.help import HelpScreen
 from tui.screens.menus.recent import RecentScreen
@@ -93,10 +94,11 @@ async def test_no_key_is_read_as_markup_by_the_palette(story: Story, monkeypatch
         await mouse.sees("search  /", "Search everything")
 
 
-def test_every_key_and_verb_is_in_the_palette_once() -> None:
+def test_every_key_screen_and_verb_is_in_the_palette_once() -> None:
     targets = [target for *_, target in entries({}, "facts")]
     keys = [f"key:{key.id}" for key in KEYS if key.id not in ("palette.open", "mark.range")]
-    assert sorted(targets) == sorted([*keys, *(f"verb:{verb.name}" for verb in VERBS)])
+    screens = [f"line:{one.verb}" for one in further()]
+    assert sorted(targets) == sorted([*keys, *screens, *(f"verb:{verb.name}" for verb in VERBS)])
 
 
 async def test_the_right_button_names_what_can_be_done_with_a_row(story: Story) -> None:

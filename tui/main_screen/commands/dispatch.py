@@ -40,7 +40,7 @@ class CommandController:
         if self.host.engine is not None:
             getattr(import_module(f"tui.actions.{module}"), function)(self.host)
 
-    action_ask_for = action_change  # actions that prompt for a line of text: see `layout.TYPING`
+    action_ask_for = action_change  # actions that prompt for a line of text
 
     def action_command(self, line: str = "") -> None:
         """Prompt for a command, starting from `line`."""

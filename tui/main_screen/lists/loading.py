@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from store import MemorandaError, pack_key, unpack_key, wal
 from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
@@ -18,6 +18,7 @@ from tui.panes.timeline.facets import kinds
 
 if TYPE_CHECKING:
     from tui.lists.filters.facets import Facet
+    from tui.screens.application import Application
     from tui.widgets.record_list import RecordList
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
@@ -194,6 +195,8 @@ class ListsController:
         wanted = dict.fromkeys((self.host.current, *counted))
         names = tuple(name for name in wanted if BY_NAME[name].rows and self.host.found(name) is not None)
         if self.engine is not None and names:
+            if self.host.current in names and not self.host.list_of(self.host.current).rows:
+                self._app.hold_keys()  # they are for its rows
             view = self.host.view
             work = lambda: self._read_side(view, names)  # noqa: E731
             self.host.in_background(work, "side", "read the other lists", exclusive=True)
@@ -205,6 +208,7 @@ class ListsController:
             facets = {name: facet for name in names for facet in self.engine.facets(name)[:1]}
         except MemorandaError as error:
             self.host.later(self.host.say, str(error), "error")
+            self.host.later(self._app.release_keys)
             return
         self.host.later(self._show_side, view, rows, facets)
 
@@ -226,6 +230,11 @@ class ListsController:
             self.host.side_shown(name, rows)
         self._teach(*lists)
         self.host.draw_titles()
+        self._app.release_keys()
+
+    @property
+    def _app(self) -> Application:
+        return cast("Application", self.host.app)
 
     def _teach(self, *names: str) -> None:
         """Say beside a list that is empty what it waits for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from store import Memory, PurgePlan, RemainingMatch
     from store import PurgeResult as Done
     from store import PurgeTraces as Traces
+    from tui.screens.application import Application
     from tui.workers.engine import Engine
 
     Run = Callable[[Memory, frozenset[int]], tuple[Done, Traces]]
@@ -185,6 +186,7 @@ class PurgeScreen(ChoosingScreen):
         self.query_one(Footer).show_keys(self.keys)
         if event.answer is not None:
             event.answer()
+        cast("Application", self.app).release_keys()
 
     def action_submit(self) -> None:
         """Enter, for a click."""

@@ -117,5 +117,5 @@ async def test_the_palette_opens_the_screens_that_are_no_panes(story: Story) -> 
         await person.pilot.press(*"settings")
         await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
         assert str(found.get_option_at_index(0).prompt).startswith("Settings  0 s")
-        await person.pilot.press("enter", "enter")
+        await person.pilot.press("enter")
         await person.until(lambda: isinstance(person.app.screen, SettingsScreen))
