@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from store import MANY_RECORDS as MANY
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from store import Memory
     from tui.actions.host import ActionHost
+
+EXPECTED = 1.0  # seconds after an undo in which this key answers a question that was not asked
 
 
 def forget(screen: ActionHost) -> None:
@@ -73,6 +76,10 @@ def forget(screen: ActionHost) -> None:
 def confirm(screen: ActionHost) -> None:
     """Confirm facts and agents' decisions; accept proposals."""
     things = screen.targets()
+    if screen.engine is not None and monotonic() - screen.engine.undone_at < EXPECTED:
+        screen.engine.undone_at = 0.0  # the next one is meant
+        screen.say("It was undone already, without a question. Confirm by the same key again.", "warning")
+        return
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.accept(screen, proposed)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from store import (
@@ -198,6 +199,7 @@ def undo(screen: ActionHost) -> None:
             screen.ask_first(question, lambda: _undo(screen, step.seq, of_person), lambda: screen.go_to(HISTORY))
         else:
             _undo(screen, step.seq, of_person)
+            engine.undone_at = monotonic()
 
     def next_step(memory: Memory) -> object:
         return _together(memory, engine.undone_together, engine.opened) or _next(memory, engine.opened)

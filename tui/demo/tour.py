@@ -39,7 +39,7 @@ STOPS = (
     Stop(
         "answer",
         "Ask it: each sentence cites what it rests on.",
-        "{pane.librarian}, type “why SQLite?”, enter. The first source is opened beside it.",
+        "{pane.librarian}, type “why SQLite?”, enter. ↓ chooses a source, enter opens it.",
     ),
     Stop(
         "inbox",

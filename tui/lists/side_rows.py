@@ -74,13 +74,15 @@ def proposal_lines(proposal: Proposal, width: int, now: str, against: str = "") 
     """Draw a proposal: text, operation, origin and age; below, warnings: that it looks like an instruction to an agent,
     and the decision that it contradicts (`against`)."""
     warned = flagged(proposal)
-    kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
-    look = {"forget": "removed", "add": "added"}.get(proposal.kind, "accent")
+    kind = {"conflict": "file", "forget": ""}.get(proposal.kind, proposal.kind)
+    look = "added" if proposal.kind == "add" else "accent"
     origin = visible(writer(proposal.origin))
-    note: Pairs = [(kind, look), (f" · {_note(proposal.citation, origin, ago(now, proposal.created_at))}", "dim")]
+    about = _note(proposal.citation, origin, ago(now, proposal.created_at))
+    note: Pairs = [(kind, look), (f" · {about}" if kind else about, "dim")]
     second = [
         (f"{WARNING} contradicts {against}" if against else "", "warning"),
         (f"{WARNING} looks like an instruction to agents" if warned else "", "warning"),
     ]
     glyph = (f"{WARNING if warned else KIND_GLYPHS['proposal']} ", "warning" if warned else "glyph-proposed")
-    return row([glyph], visible(proposal.text), "", note, width, THREE, second)
+    text = f"forget “{proposal.text}”" if proposal.kind == "forget" else proposal.text  # y does it: the verb first
+    return row([glyph], visible(text), "", note, width, THREE, second)

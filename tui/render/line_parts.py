@@ -3,6 +3,9 @@
 from store import PERSON, Record, how_long_ago, local_time
 from tui.render.field_diff import LABEL, Line, who
 
+OWN = {PERSON: "you", "duplicates": "Memoranda"}
+"""Origins that are no agent's → who they are."""
+
 
 def head(kind: str, record: Record, *words: str) -> Line:
     extra = "".join(f" · {word}" for word in words if word)
@@ -30,8 +33,8 @@ def spoken(origin: str, *words: str) -> Line:
 
 def writer(origin: str) -> str:
     """Return who wrote a record, as people name them: `you`, an agent, `import from notes`."""
-    if origin == PERSON:
-        return "you"
+    if origin in OWN:
+        return OWN[origin]
     door, _, name = origin.partition(":")
     if door == "team":  # with the identity of whoever bears that name
         return name.partition(" (")[0]

@@ -20,8 +20,9 @@ WIDTH, HEIGHT, GAP = 640, 180, 60  # of a plot in the picture, and between two
 
 def drawn(trend: Trend, width: int, height: int) -> list[Line]:
     """Draw a trend as columns in `height` lines of at most `width` cells, below its name and above its labels."""
-    head: Line = [(trend.name.capitalize(), "heading"), (f"  {trend.means}", "dim")]
     shown = [value for value in trend.values if value is not None]
+    now = f", {_number(shown[-1], trend.unit)} now" if shown else ""
+    head: Line = [(trend.name.capitalize(), "heading"), (f"  {trend.means}{now}", "dim")]
     if not any(shown):
         return [head, [("Nothing was counted yet.", "dim")], []]
     room = max(8, width - AXIS)

@@ -283,7 +283,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def _fixed(self) -> int:
         """Return how many lines at the top do not scroll: what it is, and its title."""
-        return min(2, self.size.height // 4) if self._own else 0
+        return min(2, self.size.height // 3) if self._own else 0
 
     def _thumb(self, height: int, top: int) -> range:
         """Return the lines that the scrollbar's thumb covers. It is drawn here, so that showing or hiding it costs no

@@ -110,6 +110,7 @@ class Engine:
         self.conflicts = DecisionConflicts()
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
         self.undone_together = (0, 0)  # the last undo of the steps that were undone in one go, and their number
+        self.undone_at = 0.0  # when a step was undone without a question
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)

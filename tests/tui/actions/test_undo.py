@@ -28,6 +28,16 @@ async def test_a_change_of_this_sitting_is_undone_at_once(story: Story) -> None:
         assert person.toasts[-1].startswith("Undid: forget"), "what was redone just now is of this sitting too"
 
 
+async def test_a_yes_that_nothing_asked_for_confirms_nothing(story: Story) -> None:
+    """Of several records `u` asks; whoever is used to `u y` must not confirm a fact where it does not."""
+    async with opened(story.folder) as person:
+        await person.press("f", "u", "y")
+        assert person.toasts[-1] == "It was undone already, without a question. Confirm by the same key again."
+        assert newest(story)[1].startswith("undo")
+        await person.press("y")
+        assert person.toasts[-1].startswith("Confirmed")
+
+
 async def test_a_correction_is_one_record(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.command("correct F#1 no nuts at all")
@@ -139,3 +149,11 @@ async def test_after_another_change_undo_is_of_that_one(story: Story) -> None:
         assert person.toasts[-1].startswith("Undid: pin F#")
         with story.open() as memory:
             assert not memory.facts.many(made), "both are undone still"
+
+
+async def test_a_new_checkpoint_is_under_the_cursor_where_it_is_looked_for(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.press("3", "4", "b")
+        await person.paste("release")
+        await person.press("enter", "3")
+        await person.until(lambda: person.record is not None and person.record.citation == "K#2")

@@ -129,6 +129,7 @@ async def test_the_footer_offers_what_a_proposal_takes(asked: Story) -> None:
     keys = {"y accept", "f reject", "c edit", "= merge", "S replace"}
     async with opened(asked.folder, HUGE) as person:
         await at_inbox(person)
+        assert any(" forget “" in row for row in rows(person)), "accepting it does that"
         for number, left in (
             (new, ""),
             (merged, "= merge, S replace"),

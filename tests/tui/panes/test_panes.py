@@ -102,6 +102,6 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
 
 def test_the_kinds_of_the_timeline_add_up_to_all_and_what_is_apart_says_so() -> None:
     facet = kinds({"decision": 3, "commit": 4, "summary": 2})
-    together = [one for one in facet.choices if "apart" not in one.word]
+    together = [one for one in facet.choices if "not in All" not in one.word]
     assert sum(one.number or 0 for one in together) == facet.total == 7
-    assert [one.word for one in facet.choices if one not in together] == ["Conversations apart"]
+    assert [one.word for one in facet.choices if one not in together] == ["Summaries, not in All"]

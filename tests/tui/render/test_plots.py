@@ -17,7 +17,7 @@ def text(width: int, height: int, trend: Trend = TREND) -> list[str]:
 def test_columns_stand_on_an_axis_with_its_numbers() -> None:
     lines = text(AXIS + 8, 4)
     assert lines == [
-        "Growth  what <came> & went",
+        "Growth  what <came> & went, 20 now",
         "     20      ▂ █",
         "     10      █ █",
         "            ▅█ █",

@@ -254,6 +254,8 @@ class ListsController:
                 found.refresh_rows()
         place = self.host.place
         self._wanted = None if wanted is None or place == HISTORY else (place, wanted)
+        if wanted is not None and unpack_key(wanted)[0] == "checkpoint":  # where it is looked for, too
+            self._cursors[CHECKPOINTS] = wanted
         self.reload()
         if not self.host.pane.again():
             self.host.follow(self.host.list_of(self.host.place))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WORDS = {
     "decision": "Decisions", "commit": "Commits", "event": "Events", "iteration": "Iterations",
-    "checkpoint": "Checkpoints", "summary": "Conversations apart",
+    "checkpoint": "Checkpoints", "summary": "Summaries, not in All",
 }  # fmt: skip
 APART = "summary"  # shown only if it is chosen, and not among all
 

@@ -41,8 +41,8 @@ from tui.render.details.checkpoint_detail import held
 from tui.render.details.conversation_detail import summary_lines, turn_lines
 from tui.render.details.document_lines import passage
 from tui.render.details.evidence import bound_lines, evidence
-from tui.render.field_diff import LABEL, Line, compare, who
-from tui.render.line_parts import head, row, spoken, when, words
+from tui.render.field_diff import LABEL, Line, compare
+from tui.render.line_parts import head, row, spoken, when, words, writer
 from tui.render.summary_line import event_words, summary
 
 TITLE = 60  # most characters of the title of what is linked
@@ -366,7 +366,7 @@ def _life(
             (f"{ago(now, step.at):>6}  ", "dim"),
             (f"{cited(step.reason):<16}", "dim" if step.undone_by else ""),
         ]
-        lines.append([*line, (f"  {who(step.actor)}, {step.door}{back}", "dim")])
+        lines.append([*line, (f"  {writer(step.actor)}, {step.door}{back}", "dim")])
     return lines
 
 
@@ -376,7 +376,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
 
     now = memory.now
     lines: list[Line] = [
-        [(f"step {step.seq}", "own"), (f"  {who(step.actor)}, {step.door}", "dim")],
+        [(f"step {step.seq}", "own"), (f"  {writer(step.actor)}, {step.door}", "dim")],
         [(step.reason, "title")],
         [(when(step.at, now), "dim")],
     ]
