@@ -221,7 +221,7 @@ class Search:
             question = self._question(asked, words)
             order = rank(question, pool, self._keywords.stems)
         if look and not settings.plain:
-            verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled)
+            verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled, len(words.sequence))
             if verdict.nothing and not (words.literal and found.scores):
                 if found.total:
                     share = f"{found.total:,} share a word with it: search for fewer."

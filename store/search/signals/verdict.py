@@ -27,11 +27,15 @@ LEAST, LEAST_ACROSS = 0.1, -0.5  # least similarity of a record that shares no w
 # and the least share of the best in the question's language: of 500 records, 200 are over LEAST by chance. To one or
 # two words more are near by chance
 OF_BEST, OF_BEST_SHORT, SHORT = 0.5, 2 / 3, 2
+# least contrast for anything to count as near a word or two that no record has: of a word alone the similarity says
+# little, and to one that means nothing some records are as similar as to a synonym
+OUTSTANDING = 0.18
 
 
 class Verdict:
     """The judgement of a result: `nothing`, whether nothing answers the question; `known`, whether any of its words
-    occurs in the memory, or would in another language; and `near`, which records may be shown."""
+    occurs in the memory, or would in another language, or the nearest are similar to it, if to little purpose; and
+    `near`, which records may be shown."""
 
     __slots__ = ("_across", "_least", "_scaled", "known", "nothing")
 
@@ -64,9 +68,11 @@ def judge(
     order: "Sequence[Place]",
     stems: "Callable[[str], frozenset[str]]",
     scaled: "Callable[[float], float]",
+    typed: int,
 ) -> Verdict:
-    """Judge the results of a question of `words` words. `stems` returns the stems of a text; `scaled` converts a cosine
-    to calibrated similarity, below 0 for texts less similar than unrelated ones."""
+    """Judge the results of a question of `words` words, stop words left out, and of `typed` with them. `stems` returns
+    the stems of a text; `scaled` converts a cosine to calibrated similarity, below 0 for texts less similar than
+    unrelated ones."""
 
     def across(language: str) -> bool:
         return bool(question.language and language and question.language != language)
@@ -74,10 +80,12 @@ def judge(
     passages = [one for place in order for one in place.record.passages]
     found = by_keywords([place.record for place in order])
     measured = evidence(question, passages, found, stems, scaled, across)
-    nothing = measured.nothing(words) and indexed(passages) >= INDEXED
+    refused = measured.nothing(words)
+    chance = not found and typed <= SHORT and not measured.outstanding
+    nothing = (refused or chance) and indexed(passages) >= INDEXED
     spoken = [one.cosine for one in passages if one.cosine is not None and not across(one.language)]
     least = near_from(scaled(max(spoken, default=-1.0)), words)
-    return Verdict(nothing, bool(found) or measured.across, least, across, scaled)
+    return Verdict(nothing, bool(found) or measured.across or not refused, least, across, scaled)
 
 
 def near_from(best: float, words: int) -> float:
@@ -124,6 +132,12 @@ class Evidence:
         found = sum(weight * value for weight, value in zip(weights, values, strict=True))
         share: float = (log(max(1, self.number)) / log(MANY)) ** STEEP
         return found < least * share - ease * max(0, brief - words)
+
+    @property
+    def outstanding(self) -> bool:
+        """Whether the best stands out so far that the likeness to a single word is no chance. Among fewer than MANY it
+        is not known."""
+        return self.contrast >= OUTSTANDING or self.number < MANY
 
 
 def evidence(

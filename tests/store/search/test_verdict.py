@@ -3,7 +3,7 @@
 import pytest
 
 from store.search.signals.ranking import Candidate, Passage, Place, Question
-from store.search.signals.verdict import LINE, LINE_ACROSS, MANY, Evidence, evidence, judge, missed
+from store.search.signals.verdict import LINE, LINE_ACROSS, MANY, OUTSTANDING, Evidence, evidence, judge, missed
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_nothing_is_refused_while_most_has_no_vector_yet() -> None:
     asked = Question("where is the office of the team and of its guests?", dict.fromkeys("abcdefgh", 1.0))
     for share, nothing in ((9, False), (2, True)):
         order = [Place(record, record.passages[0], 1.0, {}) for record in records[:share]]
-        assert judge(asked, 9, order, lambda text: frozenset(), lambda cosine: -1.0).nothing is nothing
+        assert judge(asked, 9, order, lambda text: frozenset(), lambda cosine: -1.0, 9).nothing is nothing
 
 
 @pytest.mark.parametrize(("words", "near"), [(4, 3), (3, 3), (2, 2), (1, 2)])
@@ -78,6 +78,29 @@ def test_near_is_at_least_half_as_near_as_the_best_and_to_a_word_or_two_nearer(w
     records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
     order = [Place(record, record.passages[0], 1.0, {}) for record in records]
     asked = Question("where is the office of the team?", {"q": 1.0})
-    verdict = judge(asked, words, order, lambda text: frozenset(), float)
+    verdict = judge(asked, words, order, lambda text: frozenset(), float, 8)
     assert [verdict.near(record) for record in records[:-1]] == [True] * near + [False] * (5 - near)
     assert verdict.near(records[-1])
+
+
+@pytest.mark.parametrize(
+    ("typed", "contrast", "held", "nothing"),
+    [
+        (1, OUTSTANDING + 0.01, False, False),  # "currency", where one record is about money
+        (1, OUTSTANDING - 0.01, False, True),  # "xqzzyt", to which all are as near
+        (2, OUTSTANDING - 0.01, False, True),
+        (3, OUTSTANDING - 0.01, False, False),  # a sentence has a meaning of its own
+        (1, OUTSTANDING - 0.01, True, False),  # a word that stands somewhere
+    ],
+)
+def test_to_a_word_that_stands_nowhere_only_what_stands_out_is_near(
+    typed: int, contrast: float, held: bool, nothing: bool
+) -> None:
+    """The others are the nearest, and no more than that."""
+    passages = [Passage(number, "", float(held), 0.6) for number in range(MANY)]
+    for number, one in enumerate(passages):
+        one.near = 0.0 if number else contrast * MANY / (MANY - 1)
+    records = [Candidate(one.id, "fact", "", "2026-11-26T12:00:00.000Z", [one]) for one in passages]
+    order = [Place(record, record.passages[0], 1.0, {}) for record in records]
+    verdict = judge(Question("xqzzyt", {"xqzzyt": 1.0}), 1, order, lambda text: frozenset(), float, typed)
+    assert (verdict.nothing, verdict.known) == (nothing, True)
