@@ -19,7 +19,9 @@ PERMISSIONS = frozenset("dlrwx")  # as `ls` lists them
 CODE_WORDS = frozenset(
     "def class import from return if for else elif try except with const let var function public private export async"
     " await fn func struct enum SELECT INSERT UPDATE CREATE DELETE package using namespace DEBUG INFO WARN WARNING"
-    " ERROR FATAL TRACE Traceback File at caused diff index".split()
+    " ERROR FATAL TRACE Traceback File at caused diff index ALTER DROP FROM WHERE LEFT INNER OUTER CROSS JOIN GROUP"
+    " ORDER HAVING VALUES UNION WORKDIR COPY RUN CMD ENTRYPOINT EXPOSE npm commit E end static protected interface"
+    " PASSED FAILED PASS FAIL SKIPPED".split()
 )
 
 

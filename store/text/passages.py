@@ -13,23 +13,50 @@ MOST = 2_048  # passages of one text; those of a longer one are larger
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _BLANK = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = re.compile(r"[.!?…;。][\"'”’»)\]]*\s+")
+_LINE = 500  # characters of a line that are looked at for a form
 _CODE_LINE = re.compile(
     r"""^\s*(?:
-      [|+][-\w\s|:+=.,%$€/()*'"<>]*[|+]\s*$          # a table
-    | (?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\d|[A-Z][a-z]{2}\s+\d+\s\d\d:)   # a log
-    | (?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]]
-    | (?:Traceback|File\s"|at\s[\w.$<>]+\(|caused\sby:)
-    | (?:def|class|import|from\s[\w.]+\simport|return|if\s.*:\s*$|for\s.*:\s*$|else:|elif\s|try:|except|with\s.*:\s*$
-        |const|let|var|function|public|private|export|async|await|fn|func|struct|enum|\#include|SELECT|INSERT|UPDATE
-        |CREATE|DELETE|package|using|namespace)\b
-    | \$\s+\w+ | diff\s--git | @@\s | [+-]{3}\s[ab]/ | index\s[0-9a-f]{7}
-    | [{}()\[\];,<>/*]+\s*$
-    | </?[A-Za-z][^>]*>
-    | "?[\w.-]+"?\s*[:=]\s*["'\[{\d]
-    | [-dlrwx]{10}\s
+    # tables
+      \|.*\|\s*$ | \+[-=+|\s]*\+\s*$ | [┌├└│┃║╔╠╚─━═╭╰] | \(\d+\ rows?\)\s*$
+    # logs
+    | \d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d | \[\d{2,4}[-/:.]\d | [A-Z][a-z]{2}\s+\d+\s\d\d:
+    | [IWEF]\d{4}\s\d\d: | \[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\s:\]] | [\d.a-f:]{3,39}\s\S+\s\S+\s\[\d
+    # traces, tests, compilers and package managers
+    | Traceback | File\s" | at\s[\w.$<>]+\s?\( | caused\sby: | [E>]\s{3,}\S | \S+\s.*\[\s*\d{1,3}%\]\s*$
+    | (?:PASSED|FAILED|PASS|FAIL|SKIPPED)\s+\S*[/.:]\S | [=_-]{5,}\s\S.*\s[=_-]{5,}\s*$ | platform\s\w+\s--\s
+    | rootdir:\s | collected\s\d+\sitem | \d+\s(?:passed|failed)\b.*\sin\s[\d.]+s | -->\s
+    | (?:error|warning)(?:\[\w+\])?:\s | \d+:\d+\s+(?:error|warning)\s | npm\s(?:ERR!|WARN|error|warn|notice)(?:\s|$)
+    | [\w./\\@-]+\.\w{1,8}(?::\d+|\(\d+[,)])
+    # git, files, prompts
+    | (?:modified|new\ file|deleted|renamed|both\ modified):\s+\S | \(use\ "git\s | diff\s--git | @@\s | [+-]{3}\s[ab]/
+    | index\s[0-9a-f]{7} | (?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\s\S | commit\s[0-9a-f]{40}
+    | \S+\s+\|\s+\d+\s[+-]+\s*$
+    | \d+(?:\t|→|\s*\|) | \.{0,2}/?[\w@.-]+(?:/[\w@.-]+)+/?\s*$ | [-dlrwx]{10}\s
+    | \$\s+\w+ | >>>\s | [\w.-]+@[\w.-]+:\S*[$\#]\s
+    # statements
+    | (?:def|elif|except)\b | (?:else|try|finally):\s*$ | class\s+\w+\s*(?:[:({<]|extends\b|implements\b|$) | end\s*$
+    | import\s+(?:["'{*]|[\w.]+(?:\s+as\s+\w+)?(?:,\s*[\w.]+)*;?\s*$|\w+.*\sfrom\s["']) | from\s[\w.]+\simport\b
+    | return\b(?:\s*;?\s*$|\s+["'\[{(]|\s+[\w.]+\s*(?:[;([+*/%<=>!?-]|$)|\s+(?:not|await|new)\s)
+    | if\s.*:\s*$ | for\s+\w+(?:,\s*\w+)*\s+in\s.*:\s*$ | with\s.*\sas\s.*:\s*$ | await\s+[\w.]+\(
+    | (?:const|let|var)\s+(?:mut\s)?[\w${}\[\],\s]+?(?::[^=]+)?=
+    | (?:fn|func)\s+[\w(].*[({] | function\b\s*\*?\s*\w*\s*\(
+    | (?:public|private|protected|static)\s.*[({;=] | (?:struct|enum|interface)\s+\w+\s*[{<(:] | \#include
+    | export\s+(?:default|const|let|var|function|class|async|type|interface|enum|[{*]|\w+=)
+    | async\s+(?:def|fn|function|with|for|\() | (?:package|namespace|using)\s+[\w.:]+\s*(?:[;={]|$)
+    | (?:SELECT|INSERT|UPDATE|CREATE|DELETE|ALTER|DROP|FROM|WHERE|(?:LEFT|INNER|OUTER|CROSS)?\s?JOIN|GROUP\sBY|ORDER\sBY
+        |HAVING|VALUES|UNION|WORKDIR|COPY|RUN|CMD|ENTRYPOINT|EXPOSE)\s
+    | [{}()\[\];,<>/*]+\s*$ | </?[A-Za-z][^>]*>
+    # data
+    | "[\w.-]+"\s*:\s | [\w.-]+\s*=\s*["'\[{\d] | [A-Z_][A-Z0-9_]*=\S | [a-z_][\w.-]*:\s*["'\[{\d]
     )""",
     re.VERBOSE,
 )
+_RULE = re.compile(r"^[-=+|\s]*-{2}[-=+|\s]*[+|][-=+|\s]*$")  # between the heads of a table and its rows
+_COLUMNS = re.compile(r"[^\s.!?…] {3,}\S|\S\t+\S.*\t\S")
+_VALUES = re.compile(r"(?:[^,\s][^,]*)?(?:,[^,\s][^,]*|,){2,}$")
+_KEY = re.compile(r"\s*(?:- )?[a-z_\"'][\w.\"'/-]*:(?:\s|$)")
+_ITEM = re.compile(r"\s+- \S")
+_NO_SYMBOLS = re.compile(r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")  # addresses, emphasis
 _CODE_END = re.compile(r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$")
 _HEADING = re.compile(r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S")
 _WORD = re.compile(r"\w")
@@ -109,27 +136,48 @@ def _prose(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
 
 def looks_like_code(block: str) -> bool:
     """Return whether most of a block's lines have the form of code, a log, a table or data."""
-    lines = [line for line in block.splitlines() if line.strip()]
+    lines = [line.rstrip() for line in block.splitlines() if line.strip()]
     if not lines:
         return False
-    alike = sum(_formed(line) for line in lines)
-    return (
-        alike > len(lines) / 2
-        if len(lines) > 1
-        else alike == 1 and not _SENTENCE.search(block.strip().rstrip(";") + " ")
-    )
+    alike = sum(map(_formed, lines))
+    if len(lines) > 1:
+        return alike > len(lines) / 2 or _is_table(lines) or _is_yaml(lines)
+    return alike == 1 and not _KEY.match(lines[0]) and not _SENTENCE.search(block.strip().rstrip(";") + " ")
 
 
 def _formed(line: str) -> bool:
     stripped = line.strip()
     if _HEADING.match(line):
         return False
-    if _CODE_LINE.match(line):
+    if _CODE_LINE.match(line, 0, _LINE):
         return True
     symbols = len(_SYMBOLS.findall(stripped))
     if stripped.endswith(";") or (_CODE_END.search(stripped) and symbols > 1):
         return True
-    return symbols > 0.12 * len(stripped) and len(stripped) > 3
+    if symbols <= 0.12 * len(stripped):
+        return False
+    bare = _NO_SYMBOLS.sub("", stripped)
+    return len(_SYMBOLS.findall(bare)) > 0.12 * len(bare) and len(bare) > 3
+
+
+def _is_table(lines: list[str]) -> bool:
+    """Return whether two lines or more are the rows of a table: values under each other, or between commas or bars."""
+    if sum(bool(_COLUMNS.search(line)) for line in lines if "   " in line or "\t" in line) >= max(2, len(lines) - 1):
+        return True
+    if len(lines) > 2 and all(map(_VALUES.match, lines)) and len({line.count(",") for line in lines}) == 1:
+        return True
+    return any(map(_RULE.match, lines)) and sum("|" in line or "-+-" in line for line in lines) > len(lines) / 2
+
+
+def _is_yaml(lines: list[str]) -> bool:
+    """Return whether all lines are keys with their values, of which some stand below others."""
+    keys = [bool(_KEY.match(line)) for line in lines]
+    if sum(keys) < 2 or not all(key or _ITEM.match(line) for key, line in zip(keys, lines, strict=True)):
+        return False
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    return any(
+        line.endswith(":") and after > before for line, before, after in zip(lines, indents, indents[1:], strict=False)
+    )
 
 
 def _pieces(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:

@@ -325,7 +325,8 @@ class FullTextIndex:
         return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}
 
     def _newest(self, filters: Filters, limit: int) -> FullTextResult:
-        """Return what passes the filters, newest first."""
+        """Return what passes the filters, newest first, each by its first passage, or its first of code."""
+        first = "(SELECT min(p.id) FROM passages p WHERE p.row = c.id AND p.code)" if filters.code else "c.id"
         clauses = [*filters.clauses, *(["c.id IN (SELECT row FROM passages WHERE code)"] if filters.code else [])]
         where = " AND ".join(["1", *clauses])
         gone = "0" if filters.status or filters.any else f"c.status IN {GONE}"
@@ -333,7 +334,7 @@ class FullTextIndex:
         counts = f"count(*) FILTER (WHERE {filters.holding}), count(*) FILTER (WHERE {gone})"
         total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
         found = f"FROM corpus c WHERE {filters.holding} AND {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
-        return FullTextResult(dict(self._database.rows(f"SELECT c.id, 0.0 {found}", parameters)), total, left_out)
+        return FullTextResult(dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out)
 
 
 def _list(keys: Iterable[int]) -> str:

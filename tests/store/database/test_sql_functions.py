@@ -14,7 +14,8 @@ from store.text.passages import SIZE, passages
 
 WORDS = st.sampled_from(
     "the team deploys on Fridays José prefiere té import from return if else SELECT ERROR at File 4 2024 a1 getUserName"
-    " it's ¿qué? Yes, drwxrwxrwx lll XML p/q 12:30 - ; ( ) = { \n \t".split(" ")
+    " it's ¿qué? Yes, drwxrwxrwx lll XML p/q 12:30 - ; ( ) = { \n \t FROM GROUP BY RUN npm error ERR! commit end E"
+    " FAILED PASS class static protected a1b2c3d".split(" ")
 )
 TEXTS = st.lists(WORDS, max_size=30).map(" ".join) | st.text(max_size=40)
 

@@ -78,6 +78,19 @@ def test_code_is_looked_for_alone_where_that_is_asked(memory: Memory) -> None:
     assert memory.search("account in:speech").notes == ["in: takes code, inbox"]
 
 
+def test_code_alone_is_shown_by_its_code_and_not_by_how_the_reply_begins(memory: Memory) -> None:
+    """Without a word to look for."""
+    say(memory, "Who wrote it?", f"{PADDING}\n\n{CODE}")
+    (hit,) = memory.search("in:code").hits
+    assert hit.snippet.startswith("… ```python") and hit.line == 3
+
+
+def test_a_log_pasted_without_a_fence_is_found_as_code(memory: Memory) -> None:
+    """As it is pasted, one line or many."""
+    say(memory, '10.2.3.4 - - [24/Nov/2026:10:00:10 +0000] "GET /health HTTP/1.1" 504 2 "-" "kube-probe/1.27"')
+    assert [hit.citation for hit in memory.search("504 in:code").hits] == ["T#1"]
+
+
 def test_a_word_that_stands_nowhere_finds_the_longer_ones_that_begin_with_it(memory: Memory) -> None:
     """One that stands somewhere is looked for as it is."""
     memory.facts.remember("Las tarjetas españolas fallan en el cobro")
