@@ -12,6 +12,7 @@ from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.details.proposal_detail import WARNING, flagged
+from tui.render.highlight import densest
 from tui.render.line_parts import writer
 from tui.render.summary_line import moment
 from tui.theme.escape import visible
@@ -103,12 +104,13 @@ def _when(record: Record) -> str:
 
 
 def _title(hit: Hit, room: int, look: str) -> Pairs:
-    """Return the text of a hit, or only its title if it has one, from its start or from shortly before the first mark
-    if that would not fit in `room` cells."""
+    """Return the text of a hit, or only its title if it has one, from its start or from shortly before the most marks
+    if these would not fit in `room` cells."""
     end = _end_of_title(hit)
     marks = [(first, min(last, end)) for first, last in hit.marks if first < end]
-    start = max(0, marks[0][0] - room // 3) if marks and marks[0][1] > room - 8 else 0
-    if start and (space := hit.snippet.find(" ", start - 1, marks[0][0])) >= 0:
+    first, last = marks[densest(hit.snippet, marks, 2 * room // 3)] if marks and marks[-1][1] > room - 8 else (0, 0)
+    start = max(0, first - room // 3) if last > room - 8 else 0
+    if start and (space := hit.snippet.find(" ", start - 1, first)) >= 0:
         start = space + 1  # at the beginning of a word
     pieces = _pieces(hit, start, end, look)
     return [("…", "dim"), *pieces] if start else pieces

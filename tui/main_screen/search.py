@@ -174,7 +174,7 @@ class SearchController:
             return False
         from tui.render.score_breakdown import table
 
-        self.host.pane.follow(hit.record, table(hit) if self._why else (), self._marker)
+        self.host.pane.follow(hit.record, table(hit) if self._why else (), self._marker, hit.start)
         return True
 
     def _hit_at(self, index: int | None) -> Hit | None:

@@ -24,6 +24,24 @@ def matches(look: str) -> bool:
     return look.endswith(MATCH)
 
 
+def densest(text: str, marks: Sequence[tuple[int, int]], room: int) -> int:
+    """Return the index of the mark from which on `room` characters hold the most different words that are marked; of
+    several such the one from which they stand closest together, then the first."""
+
+    def held(index: int) -> tuple[int, int]:
+        words: set[str] = set()
+        begin = span = marks[index][0]
+        for first, last in marks[index:]:
+            if last > begin + room:
+                break
+            if (word := text[first:last].lower()) not in words:
+                words.add(word)
+                span = last
+        return len(words), begin - span
+
+    return max(range(len(marks)), key=held)
+
+
 def _pieces(text: str, look: str, marker: Marker) -> list[tuple[str, str]]:
     spans = [] if look in PLAIN else marker.spans(text)
     if not spans:

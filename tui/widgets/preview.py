@@ -76,6 +76,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.lines: list[Line] = []
         self.citations: list[Citation] = []
         self._rows: list[Row] = []
+        self._starts: list[int] = []  # the first row of each line
         self._wrapped_at = 0
         self._own = ""
         self._styles_of: dict[str, Style] = {}
@@ -117,14 +118,25 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
                     return column, y
         return None
 
-    def show_match(self) -> None:
-        """Scroll to the first matching word."""
+    def show_match(self, line: int = 0, column: int = 0) -> None:
+        """Scroll to the first matching word from a character of one of the lines on. Where none is within a screen of
+        it, scroll to that character."""
         height = self.size.height
-        for y, row in enumerate(self._rows):
-            if any(matches(look) for _, look, _ in row):
-                if y >= height:
-                    self.scroll_to(y=y - height // 3, animate=False, force=True)
-                return
+        begin = self._row_of(line, column)
+        rows = enumerate(self._rows[begin : begin + height if begin else None], begin)
+        y = next((y for y, row in rows if any(matches(look) for _, look, _ in row)), begin)
+        if y >= height:
+            self.scroll_to(y=y - height // 3, animate=False, force=True)
+
+    def _row_of(self, line: int, column: int) -> int:
+        """Return the row on which a character of a line stands, or one before it: a row ends without its spaces."""
+        if not 0 < line < len(self._starts):
+            return 0
+        y = self._starts[line]
+        end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self._rows)
+        while y + 1 < end and (column := column - sum(len(text) for text, _, _ in self._rows[y])) > 0:
+            y += 1
+        return y
 
     def extend(self, lines: Sequence[Line]) -> None:
         """Append lines, as when a diff arrives, keeping the scroll position."""
@@ -214,7 +226,9 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._wrapped_at = self.size.width
         self.citations = []
         self._rows = []
+        self._starts = []
         for line in self.lines:
+            self._starts.append(len(self._rows))
             pieces = [part for text, style in line for part in self._linked(text, style)]
             if any(style == "cut" for _, style in line):
                 self._rows.append(tuple(_cut(pieces, width)))

@@ -45,6 +45,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self._described: list[Line] | None = None  # the description when it was shown
         self._before: Sequence[Line] = ()  # lines above the record
         self._marker: Marker | None = None  # of the search's words
+        self._start = 0  # the character of a turn that the passage found begins at
         # (record, its selected citation)
         self._trail: list[tuple[Record | Step, int]] = []  # back: those left by following citations
         self._ahead: list[tuple[Record | Step, int]] = []  # forward: those left by going back
@@ -59,10 +60,12 @@ class PreviewPane(SaysDefects, Kept, Vertical):
     def preview(self) -> Preview:
         return self.query_one("#preview", Preview)
 
-    def follow(self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None) -> None:
+    def follow(
+        self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None, start: int = 0
+    ) -> None:
         """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and
-        the first of them in view; clear the back history."""
-        self._before, self._marker = before, marker
+        the first of them in view, of a turn the first from its character `start` on; clear the back history."""
+        self._before, self._marker, self._start = before, marker, start
         self.reading_out = False
         self._trail.clear()
         self._ahead.clear()
@@ -118,7 +121,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             self.post_message(self.Failed(error))
             return False
         self._ahead.clear()
-        self._before = ()
+        self._before, self._start = (), 0
         self._show(found)
         return True
 
@@ -136,6 +139,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         if self.record is not None:
             other.append((self.record, self.preview.selected))
         record, selected = source.pop()
+        self._start = 0
         self._show(record)
         if 0 <= selected < len(self.preview.citations):
             self.preview.select_at(selected)
@@ -185,9 +189,18 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             return
         self.preview.show(self._composed(lines or []), getattr(record, "citation", ""), stay=again)
         if not again:
-            self.preview.show_match()
+            self.preview.show_match(*self._passage(record))
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
+
+    def _passage(self, record: Record | Step) -> tuple[int, int]:
+        """Return the line of the preview, and the character of it, that the passage found of a turn begins at."""
+        from store import Turn
+
+        if not self._start or not isinstance(record, Turn):
+            return 0, 0
+        head = len(self._before) + 1  # the lines above its text
+        return head + record.text.count("\n", 0, self._start), self._start - record.text.rfind("\n", 0, self._start) - 1
 
     def _all_of(self, record: Record | Step) -> list[Line]:
         """Describe a record. The lists may still show one that another process purged, or one of the past."""

@@ -7,7 +7,9 @@ import pytest
 from store.base.models import Checkpoint, Commit, Decision, Event, Fact
 from store.search.pipeline import body
 from store.search.results import Hit
+from tui.commands.records.browse import _around
 from tui.lists.hit_rows import HitRows
+from tui.render.highlight import densest
 
 NOW = "2026-11-21T12:00:00.000Z"
 DECISION = Decision(7, None, "Use SQLite", "We need transactions", "One file", ("MySQL",), "", "high", "", NOW,
@@ -81,3 +83,14 @@ def test_the_line_ends_of_windows_are_line_ends() -> None:
     commit = Commit(1, "e724abd" * 5, message, "Ana", 1, 2, 3, NOW, None, True, "e724abd")
     lines = words_of(drawn(Hit("commit", commit, message, [(27, 28)], 1.0)))
     assert lines == ["○ Fix pool option warnings C#e724abd · now", "* set the level · * use the new option"]
+
+
+def test_a_row_begins_where_most_of_the_words_are() -> None:
+    """Not where the commonest of them is."""
+    text = "The size of the pool is in the guide. " * 8 + "Invoices are numbered by quarter, with no size."
+    marks = [(at, at + 4) for at in range(len(text)) if text.startswith("size", at)]
+    marks += [(at := text.index(word), at + len(word)) for word in ("Invoices", "numbered", "quarter")]
+    hit = Hit("event", EVENT, text, sorted(marks), 1.0)
+    assert "Invoices are numbered by quarter" in " ".join(words_of(drawn(hit)))
+    assert "«Invoices» are «numbered» by «quarter»" in _around(text, sorted(marks))
+    assert densest("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0

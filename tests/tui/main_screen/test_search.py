@@ -10,6 +10,7 @@ from support import embedding_models
 from support.screen import Person, opened, utc
 from support.stories import Clock, location
 
+from store.conversations.turns import NewTurn
 from store.embedding import provider_selection
 from store.embedding.vectors import Vectors
 from store.memory import Memory
@@ -323,6 +324,24 @@ class TestPreview:
             assert looks["marmalade"].endswith("+match") and not looks["the "].endswith("match")
             await person.press("escape")
             assert preview.scroll_offset.y == 0
+
+    @pytest.mark.parametrize("apart", ["\n\n", " "])
+    async def test_the_passage_that_was_found_is_in_sight(self, folder: Path, apart: str) -> None:
+        """Although a word of the question stands before it, and also where the whole reply is one line."""
+        padding = "The marmalade guide says a lot, and most of it does not matter to us here. " * 8
+        said = "The marmalade retries are capped at seven, as Marta asked."
+        with open_memory(folder) as memory:
+            memory.turns.add("s", [NewTurn("assistant", apart.join([*[padding] * 6, said, *[padding] * 4]))])
+        async with opened(folder) as person:
+            await person.search("marmalade retries capped at seven")
+            shown = " ".join(" ".join(person.preview).split())
+            assert "retries are capped at seven" in shown
+            rows = ["".join(text for text, _, _ in row) for row in person.main.pane.preview._rows]
+            top = round(person.main.pane.preview.scroll_offset.y)
+            seen = " ".join(" ".join(rows[top : top + person.main.pane.preview.size.height]).split())
+            assert top > 20 and "capped at seven" in seen
+            await person.press("escape")
+            assert person.main.pane.preview.scroll_offset.y == 0
 
     async def test_n_goes_to_the_next_hit_from_the_preview_too(self, folder: Path) -> None:
         """And whoever reads there goes on reading there."""

@@ -91,9 +91,11 @@ def _hit_json(hit: "Hit") -> dict[str, object]:
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
-    """Return one line of text around the first match, with the matched words in «»."""
+    """Return one line of text around the most matches, with the matched words in «»."""
+    from tui.render.highlight import densest
+
     text = text.replace("\n", " ")
-    start = max(0, marks[0][0] - 40) if marks and len(text) > width else 0
+    start = max(0, marks[densest(text, marks, width - 40)][0] - 40) if marks and len(text) > width else 0
     pieces, at = [], start
     for left, right in marks:
         if left >= at and right <= start + width:
