@@ -63,8 +63,9 @@ class PreviewPane(SaysDefects, Kept, Vertical):
     def follow(
         self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None, start: int = 0
     ) -> None:
-        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and
-        the first of them in view, of a turn the first from its character `start` on; clear the back history."""
+        """Show the record at a list's cursor, below the lines `before`, with the words of `marker` highlighted and,
+        without such lines, the first of them in view, of a turn the first from its character `start` on; clear the back
+        history."""
         self._before, self._marker, self._start = before, marker, start
         self.reading_out = False
         self._trail.clear()
@@ -188,7 +189,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
             self._describe(record)
             return
         self.preview.show(self._composed(lines or []), getattr(record, "citation", ""), stay=again)
-        if not again:
+        if not again and not self._before:
             self.preview.show_match(*self._passage(record))
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
@@ -199,8 +200,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
         if not self._start or not isinstance(record, Turn):
             return 0, 0
-        head = len(self._before) + 1  # the lines above its text
-        return head + record.text.count("\n", 0, self._start), self._start - record.text.rfind("\n", 0, self._start) - 1
+        return 1 + record.text.count("\n", 0, self._start), self._start - record.text.rfind("\n", 0, self._start) - 1
 
     def _all_of(self, record: Record | Step) -> list[Line]:
         """Describe a record. The lists may still show one that another process purged, or one of the past."""

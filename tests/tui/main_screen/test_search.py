@@ -340,6 +340,8 @@ class TestPreview:
             top = round(person.main.pane.preview.scroll_offset.y)
             seen = " ".join(" ".join(rows[top : top + person.main.pane.preview.size.height]).split())
             assert top > 20 and "capped at seven" in seen
+            await person.press("enter", "w")
+            assert person.main.pane.preview.scroll_offset.y == 0 and person.preview[0] == "Why this result"
             await person.press("escape")
             assert person.main.pane.preview.scroll_offset.y == 0
 
