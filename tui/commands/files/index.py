@@ -110,7 +110,8 @@ class _Embedding:
     def _work(self, memory: "Memory") -> None:
         from store import MemorandaError, background_embedding
 
-        if not (background_embedding.waiting(memory) or background_embedding.other_provider(memory)):
+        fallback = memory.config["embedding.fallback"] != "none"  # only asking tells whether it is wanted
+        if not (fallback or background_embedding.waiting(memory) or background_embedding.other_provider(memory)):
             return
         with Interrupt() as interrupt:
             try:
