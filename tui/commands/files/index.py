@@ -1,6 +1,7 @@
 """index."""
 
 import sys
+import time
 
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import Interrupt
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
     from store import Memory
     from tui.input.argument_parser import ParsedArguments
+
+RATED = 2.0  # seconds from which on the rate is shown
 
 
 def index(session: Session, given: "ParsedArguments") -> Outcome:
@@ -128,10 +131,17 @@ class _Embedding:
 
 
 def _progress(what: str) -> "Callable[[int, int], None]":
-    """Return a function that shows progress on one line of the terminal, if there is one, and clears it at the end."""
+    """Return a function that shows progress on one line of the terminal, if there is one, with the rate after RATED
+    seconds, and clears it at the end."""
+    began: list[tuple[int, float]] = []
 
     def show(done: int, total: int) -> None:
-        text = f"{what} {done:,} of {total:,}; ^C stops" if done < total else ""
+        if not began:
+            began.append((done, time.monotonic()))
+        first, start = began[0]
+        seconds = time.monotonic() - start
+        rate = f", {(done - first) / seconds:,.0f} a second" if seconds >= RATED and done > first else ""
+        text = f"{what} {done:,} of {total:,}{rate}; ^C stops" if done < total else ""
         print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
 
     return show if sys.stderr.isatty() else _quiet

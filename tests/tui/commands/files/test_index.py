@@ -1,0 +1,26 @@
+"""What `memoranda index` shows on a terminal while it works."""
+
+import sys
+import time
+
+import pytest
+
+from tui.commands.files.index import RATED, _progress
+
+
+def test_progress_says_how_many_are_left_and_after_a_while_how_fast(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was embedded before it began is not counted; the line is cleared at the end."""
+    clock = [100.0]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    show = _progress("embedding")
+    for done, seconds in ((1_000, 0.0), (1_100, RATED - 0.5), (1_200, 4.0), (5_000, 90.0)):
+        clock[0] = 100.0 + seconds
+        show(done, 5_000)
+    assert [line for line in capsys.readouterr().err.split("\r\x1b[K") if line] == [
+        "embedding 1,000 of 5,000; ^C stops",
+        "embedding 1,100 of 5,000; ^C stops",
+        "embedding 1,200 of 5,000, 50 a second; ^C stops",
+    ]
