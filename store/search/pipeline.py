@@ -290,12 +290,14 @@ class Search:
         scores = found.scores
         rows = self._database.rows(
             "SELECT p.id, p.row, p.start, p.line, p.code, substr(c.text, p.start + 1, p.end - p.start), c.kind,"
-            " c.title, c.at, coalesce(t.session, d.path), coalesce(t.number, k.id, 0), c.evergreen,"
+            " c.title, coalesce(u.at, c.at), coalesce(t.session, d.path), coalesce(t.number, k.id, 0), c.evergreen,"
             " c.kind <> 'turn' OR t.role = 'user', length(c.text)"
             " FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value JOIN corpus c ON c.id = p.row"
             " LEFT JOIN turns t ON c.kind = 'turn' AND t.id = c.record_id"
             " LEFT JOIN chunks k ON c.kind = 'document' AND k.id = c.record_id"
-            " LEFT JOIN documents d ON d.id = k.document_id",
+            " LEFT JOIN documents d ON d.id = k.document_id"
+            " LEFT JOIN summaries s ON c.kind = 'summary' AND s.id = c.record_id"  # as old as what it sums up
+            " LEFT JOIN turns u ON u.session = s.session AND u.number = s.last",
             (json.dumps(list(dict.fromkeys((*scores, *cosines)))),),
         )
         records: dict[int, Candidate] = {}

@@ -18,6 +18,12 @@ _MAY = re.compile(
     r"\b(?:in|of|on|by|since|until|during|last|this|next|early|mid|late|\d{1,2}(?:st|nd|rd|th)?) may\b|\bmay,? \d"
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_WORD = re.compile(r"\w+")
+_BEFORE, _SINCE = (vocabulary.words("dates", name) for name in ("before", "since"))
+_IN_FRONT, _SMALL = (
+    4,
+    3,
+)  # words in front of a date in which its side is looked for, and their letters: before the 3rd of
 _DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _WHEN = re.compile(
     r"^\W*(?:when|cuándo|cuando)\b|how long|cuánto tiempo"
@@ -64,9 +70,10 @@ def standing(text: str) -> bool:
 
 
 class NamedDate:
-    """The months, years and days that a question names."""
+    """The months, years and days that a question names; `side` is -1 where it asks for what was before them, 1 for what
+    was since, else 0."""
 
-    __slots__ = ("days", "months", "years")
+    __slots__ = ("days", "months", "side", "years")
 
     def __init__(self, question: str) -> None:
         text = question.lower()
@@ -74,11 +81,15 @@ class NamedDate:
         self.months = {_MONTHS[word] for word in words if word in _MONTHS and (word != "may" or _MAY.search(text))}
         self.years = {int(year) for year in _YEAR.findall(text)}
         self.days = {int(number) for number in _DAY.findall(text)} if self.months else set()
+        self.side = _side(text) if len(self.months) < 2 and len(self.years) < 2 and len(self.days) < 2 else 0
 
-    def fits(self, at: str) -> float:
-        """Return how well a moment fits, 0 to 1; 0 if no month or year is named."""
+    def fits(self, at: str, latest: str = "") -> float:
+        """Return how well a moment fits, 0 to 1; 0 if no month or year is named. A month without a year that has a side
+        is the last such before `latest`, or before the moment itself."""
         if not (self.months or self.years):
             return 0.0
+        if self.side:
+            return float((at[:10] < self._begin(latest or at)) == (self.side < 0))
         year, month, day = int(at[:4]), int(at[5:7]), int(at[8:10])
         fit = 1.0
         if self.months:
@@ -89,6 +100,27 @@ class NamedDate:
         if fit == 1.0 and self.days and all(abs(named - day) > 3 for named in self.days):
             fit = 0.7
         return fit
+
+    def _begin(self, latest: str) -> str:
+        """Return the day that is named, or the first of the month or year, as YYYY-MM-DD."""
+        month, day = max(self.months, default=1), max(self.days, default=1)
+        year = max(self.years, default=int(latest[:4]) - (f"{month:02}-{day:02}" > latest[5:10]))
+        return f"{year:04}-{month:02}-{day:02}"
+
+
+def _side(text: str) -> int:
+    """Return -1 where the first date of a text has `before` in front, 1 where it has `since`, else 0: also where a span
+    of time is in front of that, as in *two weeks before 11 August*, which is near the date."""
+    words = _WORD.findall(fold(text))
+    date = next((at for at, word in enumerate(words) if word in _MONTHS or _YEAR.fullmatch(word)), 0)
+    for at in range(date - 1, max(-1, date - 1 - _IN_FRONT), -1):
+        if words[at] in _BEFORE or words[at] in _SINCE:
+            if at and words[at - 1] in _TIME:
+                return 0
+            return 1 if words[at] in _SINCE else -1
+        if len(words[at]) > _SMALL and not words[at][0].isdigit():
+            break
+    return 0
 
 
 def first_person(question: str) -> bool:

@@ -220,6 +220,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     usual = _usual_language(every) if question.language else ""
     moments = [to_ms(record.at) for record in pool]
     newest = max(moments)
+    last = max(record.at for record in pool)
     named: dict[str, bool] = {}
     text: dict[int, float] = {}
     meaning: dict[int, float] = {}
@@ -269,7 +270,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
             "standing": (text[key] + meaning[key]) / 2
             if brief and record.own and not question.measure and standing(shown[key].text)
             else 0.0,
-            "date": question.dates.fits(record.at),
+            "date": question.dates.fits(record.at, last),
             "new": 0.5 ** (max(0.0, (newest - moment) / DAY_MS) / HALF_LIFE),
             "asks": _asking(shown[key].text) if question.several and brief else 0.0,
         }

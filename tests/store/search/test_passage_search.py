@@ -140,3 +140,23 @@ def test_a_decision_holds_the_options_that_it_did_not_take(memory: Memory) -> No
     say(memory, "Shall we look at Parquet?", "Rather not, no.")
     levels = {hit.citation: hit.level for hit in memory.search("Parquet").hits}
     assert levels["T#1"] == "exact" and levels.get("T#2") != "exact"
+
+
+def test_a_conversation_that_was_brought_in_is_as_old_as_it_is(memory: Memory) -> None:
+    """What the latest of two says stands first, though the older one was summed up last."""
+    said = (
+        ("b", "raised the rate limit to 250 for all clients", "2026-10-10"),
+        ("a", "the rate limit is 100", "2026-08-01"),
+    )
+    for session, text, at in said:
+        memory.turns.add(session, [NewTurn("user", text, at=at)])
+        assert memory.summaries.write(session, all_of_it=True)
+    found = [hit.record.session for hit in memory.search("what is the rate limit now").hits if hit.kind == "summary"]
+    assert found == ["b", "a"]
+
+
+def test_before_and_since_a_date_is_the_time_on_that_side_of_it(memory: Memory) -> None:
+    for text, at in (("the rate limit is 100", "2026-08-01"), ("the rate limit is 250", "2026-10-10")):
+        memory.turns.add(at, [NewTurn("user", text, at=at)])
+    assert memory.search("what was the rate limit before October?").hits[0].citation == "T#1"
+    assert memory.search("what is the rate limit since September?").hits[0].citation == "T#2"

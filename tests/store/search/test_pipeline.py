@@ -497,12 +497,25 @@ Dated = Callable[[str], float]
         ("in May 2022", "2023-05-08T00:00:00.000Z", 0.2),
         ("on 20 May 2023", "2023-05-08T00:00:00.000Z", 0.7),
         ("why SQLite", "2023-05-08T00:00:00.000Z", 0.0),
+        ("the limit before June 2023", "2023-05-31T00:00:00.000Z", 1.0),
+        ("the limit before June 2023", "2023-06-01T00:00:00.000Z", 0.0),
+        ("the limit before the 3rd of June", "2023-06-02T00:00:00.000Z", 1.0),
+        ("the limit since May", "2023-08-08T00:00:00.000Z", 1.0),
+        ("the limit since May", "2023-04-30T00:00:00.000Z", 0.0),
+        ("¿qué decidimos después de mayo de 2023?", "2024-01-08T00:00:00.000Z", 1.0),
+        ("¿qué decidimos antes de mayo?", "2022-11-08T00:00:00.000Z", 1.0),
+        ("the puppy she got two weeks before August 11, 2023", "2023-07-28T00:00:00.000Z", 0.4),
+        ("what did he do the week before August 3, 2023", "2023-05-28T00:00:00.000Z", 0.0),
+        ("what was named after Tesla in 2023", "2023-05-28T00:00:00.000Z", 1.0),
+        ("what was named after Tesla in 2023", "2024-05-28T00:00:00.000Z", 0.2),
+        ("the limit before 2023", "2022-12-31T00:00:00.000Z", 1.0),
+        ("since when, and what was it in May 2023", "2023-06-08T00:00:00.000Z", 0.4),
     ],
 )
 def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits: float) -> None:
     from store.text.language import NamedDate
 
-    assert NamedDate(question).fits(at) == pytest.approx(fits)
+    assert NamedDate(question).fits(at, max(at, "2023-08-31")) == pytest.approx(fits)
 
 
 @pytest.mark.parametrize(
