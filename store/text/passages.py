@@ -1,7 +1,8 @@
 """Split a text into passages of some 600 characters, speech and code apart, so that a search finds the place and not
 only the whole.
 
-A passage ends between blocks (blank lines, fences), else between lines, else after a sentence, else after a space.
+A passage ends between blocks (blank lines, fences), else before an item of a list, else after a sentence, else between
+lines, else after a space; code between lines first.
 Code, logs, tables, pasted files and output of tools are recognised by their form and never share a passage with speech.
 """
 
@@ -59,6 +60,10 @@ _ITEM = re.compile(r"\s+- \S")
 _NO_SYMBOLS = re.compile(r"https?://\S+|\*{2,3}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|`")  # addresses, emphasis
 _CODE_END = re.compile(r"(?:[;{}]|\)\s*[{:;]|=>|\\|/>|\"\s*,|\],?|\),?)\s*$")
 _HEADING = re.compile(r" {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S")
+_ITEMS = re.compile(r"\n(?= {0,3}#{1,6} |\s*(?:[-*•]|\d+[.)])\s+\S)")  # the ends of lines before a heading or an item
+_NEWLINE, _SPACE = re.compile(r"\n"), re.compile(" ")
+# where speech ends, and code, the best first: a line of speech may end within a sentence
+_ENDS = ((_ITEMS, _SENTENCE, _NEWLINE, _SPACE), (_NEWLINE, _SENTENCE, _SPACE))
 _WORD = re.compile(r"\w")
 _SYMBOLS = re.compile(r"[{}()\[\]<>=;|\\/_$&^~`+*#@]")
 
@@ -94,7 +99,7 @@ def passages(text: str, size: int = SIZE) -> list[Passage]:
         amount = sum(last - first for first, last, is_code in blocks if is_code)
         return [Passage(0, len(text), 1, 2 * amount > len(text))]
     for first, last, is_code in _blocks(text):
-        for a, b in _pieces(text, first, last, size):
+        for a, b in _pieces(text, first, last, size, is_code):
             if end > start and (is_code != code or b - start > size):
                 close()
                 start = end = a
@@ -180,18 +185,13 @@ def _is_yaml(lines: list[str]) -> bool:
     )
 
 
-def _pieces(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
-    """Return a block in pieces of at most `size`."""
+def _pieces(text: str, start: int, end: int, size: int, code: bool) -> list[tuple[int, int]]:
+    """Return a block in pieces of at most `size`, none of them but the last shorter than half of that."""
     pieces = []
     while end - start > size:
         window = text[start : start + size]
-        cut = window.rfind("\n") + 1
-        if cut <= size // 2:
-            cut = max((match.end() for match in _SENTENCE.finditer(window)), default=0)
-        if cut <= size // 2:
-            cut = window.rfind(" ") + 1
-        if cut <= size // 2:
-            cut = size
+        cuts = (max((match.end() for match in ends.finditer(window)), default=0) for ends in _ENDS[code])
+        cut = next((cut for cut in cuts if cut > size // 2), size)
         pieces.append((start, start + cut))
         start += cut
     return [*pieces, (start, end)] if start < end else pieces

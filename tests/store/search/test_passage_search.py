@@ -1,5 +1,6 @@
 """Long texts are found by passage, what stands word for word comes first, code weighs less than speech."""
 
+import textwrap
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,7 @@ from store.memory import Memory
 
 PADDING = "The weather in the valley was mild and the road was dry. " * 12
 REPLY = f"{PADDING}\n\nThe staging password rotates every ninety days.\n\n{PADDING}"
+WORDS = "northern southern eastern western upper lower inner outer first second third fourth fifth sixth".split()
 CODE = "```python\ndef getUserName(account):\n    return account.rotation_days\n```"
 
 
@@ -39,6 +41,17 @@ def test_a_reply_does_not_hide_the_sentence_it_repeats(memory: Memory) -> None:
     say(memory, asked, f"{PADDING}{asked} {asked} You said: {asked}")
     answer = memory.search(asked)
     assert [hit.citation for hit in answer.hits[:2]] == ["T#1", "T#2"] and answer.verdict == "exact"
+
+
+def test_a_sentence_of_a_text_with_short_lines_is_exact(memory: Memory) -> None:
+    """As agents that write for a terminal break theirs: no passage ends within one."""
+    said = [
+        f"The {word} gate of the old harbour is kept by a guard of its own who has the {word} key." for word in WORDS
+    ]
+    say(memory, "Who has them?", textwrap.fill(" ".join(said), 72))
+    for sentence in said:
+        assert memory.search(sentence).hits[0].level == "exact"
+        assert [hit.citation for hit in memory.search(f'"{sentence}"').hits] == ["T#2"]
 
 
 def test_quotes_force_what_they_hold(memory: Memory) -> None:
