@@ -139,11 +139,11 @@ class Place:
         self.why = why
 
     @property
-    def order(self) -> tuple[bool, bool, int, float, str, int]:
+    def order(self) -> tuple[bool, int, int, float, str, int]:
         """The sort key, larger first: records with the query word for word, of these what the memory states before what
-        was said and done, and the shortest; then by score, newest of equals."""
+        was said and done, and that before what sums it up, and the shortest; then by score, newest of equals."""
         record, verbatim = self.record, self.record.tier > 1
-        stated = verbatim and record.kind in STATED
+        stated = (record.kind in STATED) - (record.kind == "summary") if verbatim else 0
         return verbatim, stated, -record.length if verbatim else 0, self.score, record.at, record.key
 
 

@@ -43,6 +43,15 @@ def test_a_reply_does_not_hide_the_sentence_it_repeats(memory: Memory) -> None:
     assert [hit.citation for hit in answer.hits[:2]] == ["T#1", "T#2"] and answer.verdict == "exact"
 
 
+def test_what_was_said_stands_above_the_summary_that_repeats_it(memory: Memory) -> None:
+    """Although the summary is shorter."""
+    said = "The staging password rotates every ninety days since the audit."
+    say(memory, f"{said} The weather in the valley was mild.\n\n{PADDING}", "Noted.")
+    assert memory.summaries.write("s", all_of_it=True)
+    found = [(hit.kind, hit.level) for hit in memory.search(said).hits[:2]]
+    assert found == [("turn", "exact"), ("summary", "exact")]
+
+
 def test_a_sentence_of_a_text_with_short_lines_is_exact(memory: Memory) -> None:
     """As agents that write for a terminal break theirs: no passage ends within one."""
     said = [
