@@ -53,7 +53,7 @@ Progress = Callable[[int, int], None]
 class _Retrieved(NamedTuple):
     """What a search found for a question, which is `about` a text: the best records (`matches`), those that are quoted
     without a model, and whether they are `exact`; `nothing`: none is near it; the words that no record has
-    (`missing`); `unheard`: a name is among these."""
+    (`missing`); `unheard`: a name is among these; `similar`: how similar the nearest is (0 to 1)."""
 
     asked: ParsedQuestion
     about: str
@@ -63,6 +63,7 @@ class _Retrieved(NamedTuple):
     nothing: bool = False
     missing: Sequence[str] = ()
     unheard: bool = False
+    similar: float = judge.TYPICAL
 
 
 class Librarian:
@@ -214,10 +215,10 @@ class Librarian:
         matches = [*few, *(one for one in matches if one not in few)][: judge.LOOKED]
         quoted = [*few, *(one for one in quoted if one not in few)][:SHOWN]
         missing, unheard = absent(self._search, asked, matches)
-        close = any((hit.similarity or 0.0) >= CLOSE for hit in found.hits[:SHOWN])
-        return _Retrieved(
-            asked, about, matches, quoted, False, found.verdict == NOTHING, missing, unheard and not close
-        )
+        near = [hit.similarity for hit in (found.hits or found.nearest)[: judge.LOOKED] if hit.similarity is not None]
+        similar = max(near, default=judge.TYPICAL)
+        unheard = unheard and similar < CLOSE
+        return _Retrieved(asked, about, matches, quoted, False, found.verdict == NOTHING, missing, unheard, similar)
 
     def _by_rule(self, found: _Retrieved, why: str) -> Answer:
         """Return what is quoted in the order of the search, with words that say so where it is only near."""
@@ -236,7 +237,7 @@ class Librarian:
         asked, about = found.asked, found.about
         began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])
         texts = {one.citation: self._text(asked, one) for one in readable}
-        ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting)
+        ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting, found.similar)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
         refused = not ordered.answers and found.matches[0] in readable and not ordered.trouble

@@ -52,13 +52,14 @@ def test_a_model_that_is_against_every_record_refuses_and_the_nearest_are_named(
     assert answer.near is not None and "[F#3]" in answer.near.text and answer.citations == ()
 
 
-def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
-    for number in range(3):
-        zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
-    willing = Scripted("{}", leans=lambda asked: -0.75 if "red barn" in asked else -0.8)
-    loath = Scripted("{}", leans=lambda asked: -0.4 if "red barn" in asked else -1.5)
-    assert ask(zoo, willing).nothing
-    assert ask(zoo, loath).sources[0] == "F#1"
+@pytest.mark.parametrize("odds, similar, answers", [(-0.6, 0.4, True), (-1.1, 0.4, False), (-1.1, 0.6, True)])
+def test_the_nearer_the_search_comes_the_less_a_model_must_be_for_it(
+    odds: float, similar: float, answers: bool
+) -> None:
+    chat = Scripted("{}", leans=only("red barn", odds))
+    texts = {"F#1": "zebras sleep in the red barn", "F#2": "lions are fed at noon"}
+    judged = judge.rank(chat, QUESTION, "en", texts, 60, similar=similar)
+    assert judged.answers is answers and judged.order[0] == "F#1"
 
 
 def test_the_first_of_the_search_are_shown_before_a_model_is_asked(zoo: Memory) -> None:
