@@ -1301,6 +1301,9 @@ def test_diff_says_what_changed_before_and_after(do: Do, moved: Path):
     assert do("diff", "K#1", "--json").data[0]["then"] is None
     do("checkpoint", "now")
     assert do("diff", "K#2").out == "Nothing changed since then.\n"
+    do("tag", "1", "importar")
+    assert lines_of(do("diff", "K#2")) == ["~ F#1     the team is five  tags: people → people, importar"]
+    assert "~ F#1  tags: people → people, importar\n" in do("history", "--changes", "--limit", "1").out
 
 
 def test_history_shows_each_steps_records_and_takes_filters(do: Do, moved: Path):

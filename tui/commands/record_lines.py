@@ -5,6 +5,7 @@ Everything printed is escaped once more by `tui.theme.escape` before output; col
 from store import GlobalFact, ago, local_time
 from store import unpack_key as unpack
 from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.field_diff import LISTS, listed
 from tui.render.plurals import count
 from tui.theme.escape import visible
 
@@ -100,6 +101,8 @@ def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Itera
 def _value(name: str, value: object) -> str:
     if name.endswith("_at") and isinstance(value, str):
         return local_time(value)
+    if name in LISTS and value is not None:
+        value = listed(value)
     return "none" if value is None or value == "" else cut(str(value))
 
 

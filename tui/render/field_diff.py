@@ -11,6 +11,7 @@ Line = list[Piece]
 
 LABEL = 13  # cells of the label column
 NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
+LISTS = ("tags", "evidence", "alternatives", "others")  # columns that hold JSON
 # columns that mean nothing to a user
 SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance", "asked", "based_on"))
 
@@ -49,10 +50,10 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
         return local_time(str(value))
     if name == "pinned":
         return "yes" if value else ""
-    if name in ("tags", "evidence", "alternatives", "others"):
-        return ", ".join(map(_item, _parsed(value)))
+    if name in LISTS:
+        return listed(value)
     if name == "change":
-        return "; ".join(f"{key} {word}" for key, word in _parsed(value).items())
+        return _fields(_parsed(value))
     if name == "status":
         return state_word(str(value)).replace("_", " ")
     if name == "origin":
@@ -64,10 +65,29 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
     return str(value)
 
 
+def listed(value: object) -> str:
+    """Return a list, or its JSON, as people write it."""
+    return ", ".join(map(_item, value if isinstance(value, list) else _parsed(value)))
+
+
 def _parsed(value: object) -> Any:
     import json  # a millisecond, and the first frame shows no change
 
     return json.loads(str(value))
+
+
+def _fields(change: Mapping[str, object]) -> str:
+    """Return the fields that a proposal would set, and their values; those of a decision, which has fields of its own,
+    in their place."""
+    words = []
+    for name, value in change.items():
+        if isinstance(value, dict):
+            words.append(_fields(value))
+        elif isinstance(value, bool):
+            words.append(f"{name} {'yes' if value else 'no'}")
+        elif value not in (None, "", []):
+            words.append(f"{name} {listed(value) if isinstance(value, list) else value}")
+    return "; ".join(filter(None, words))
 
 
 def _item(item: object) -> str:
