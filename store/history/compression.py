@@ -8,7 +8,7 @@ whether it is still the same.
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -137,16 +137,18 @@ def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, st
         yield from zip(tables[part], keys[part], ops[part], before[part], strict=True)
 
 
-def newest(database: Database, records: set[tuple[str, str]], until: int) -> dict[tuple[str, str], int]:
-    """Return the newest packed step up to `until` that changed each of these records (table, key), where there is
-    one."""
+def newest(
+    database: Database, records: set[tuple[str, str]], since: int, until: int, but: Container[int]
+) -> dict[tuple[str, str], int]:
+    """Return the newest packed step after `since` up to `until`, none of `but`, that changed each of these records
+    (table, key), where there is one."""
     found: dict[tuple[str, str], int] = {}
     if not records:
         return found
     for seqs, _, tables, keys, *_ in _directories(database, "first_seq <= ? ORDER BY last_seq DESC", until):
-        for place in reversed(range(bisect_right(seqs, until))):
+        for place in reversed(range(bisect_right(seqs, since), bisect_right(seqs, until))):
             record = tables[place], keys[place]
-            if record in records and seqs[place] > found.get(record, 0):
+            if record in records and seqs[place] > found.get(record, 0) and seqs[place] not in but:
                 found[record] = seqs[place]
         if len(found) == len(records):
             break

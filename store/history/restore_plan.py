@@ -38,9 +38,9 @@ class PlannedChange:
     whole rows, None where there is none. `sign` is `+` for what would become visible again, `-` for what would no
     longer be, `~` for what would change; `fields` are the columns that differ, none when the row itself is added or
     removed; `says` describes the effect, `title` is the record's own text as it was written. `by` is the newest step
-    that changed it. `clash`: somebody else's later change would be overwritten. `by_hand`: a person changed it since,
-    and `mine` are the columns and values that they wrote. `needs`: the changes of this plan, by index, that this one
-    requires (foreign keys). `blocked`: why it can never be made, else "".
+    in force that changed it, not an undo or a redo of one. `clash`: somebody else's later change would be overwritten.
+    `by_hand`: a person changed it since, and `mine` are the columns and values that they wrote. `needs`: the changes of
+    this plan, by index, that this one requires (foreign keys). `blocked`: why it can never be made, else "".
     """
 
     kind: str
@@ -239,7 +239,7 @@ class Plans:
         until: int | None = None,
     ) -> Plan:
         at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")
-        newest = self._newest(found, at if until is None else until)
+        newest = self._newest({(one.table, one.key) for one in found}, since, at if until is None else until)
         steps = {step.seq: step for step in History(self._database).many(sorted(set(newest.values())))}
         keys = {id(one): tuple(json.loads(one.key)) for one in found}
         place = {table: number for number, table in enumerate(RECORDED)}
@@ -286,23 +286,33 @@ class Plans:
             )
         return Plan(reason, tuple(changes), at, since, undoes, before)
 
-    def _newest(self, found: list[Rewound], until: int) -> dict[rewind.Id, int]:
-        """Return the newest step up to `until` that changed each record."""
+    def _newest(self, records: set[rewind.Id], since: int, until: int) -> dict[rewind.Id, int]:
+        """Return the newest step after `since` up to `until` that changed each record and is in force: what an undo or
+        a redo brought back is still of the step that wrote it. Where there is none, the newest of all."""
+        newest = self._newest_but(rewind.UNDONE, records, since, until)
+        return newest | self._newest_but(rewind.NONE, records.difference(newest), 0, until)
+
+    def _newest_but(self, steps: str, records: set[rewind.Id], since: int, until: int) -> dict[rewind.Id, int]:
+        """Return the newest step after `since` up to `until` that changed each record, none that the query `steps`
+        finds, whose parameters they are."""
         keys: dict[str, list[str]] = {}
-        for one in found:
-            keys.setdefault(one.table, []).append(one.key)
+        for table, key in records:
+            keys.setdefault(table, []).append(key)
         newest: dict[rewind.Id, int] = {
             (table, key): seq
             for table, wanted in keys.items()
             for key, seq in self._database.rows(
-                "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
-                " FROM json_each(?)",
-                (table, until, json.dumps(wanted)),
+                "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ?3 AND pk = value AND seq > ?1"
+                f" AND seq <= ?2 AND seq NOT IN ({steps})) FROM json_each(?4)",
+                (since, until, table, json.dumps(wanted)),
             )
             if seq is not None
         }
-        packed = {(one.table, one.key) for one in found}.difference(newest)
-        return newest | compression.newest(self._database, packed, until)
+        packed = records.difference(newest)
+        if not packed:
+            return newest
+        but = {seq for (seq,) in self._database.rows(steps, (since, until))}
+        return newest | compression.newest(self._database, packed, since, until, but)
 
     def _erased(self, records: list[rewind.Id], since: int) -> set[rewind.Id]:
         """Return those of these records whose text was purged from history after step `since`."""

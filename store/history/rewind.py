@@ -35,6 +35,9 @@ SELECT step FROM agent_calls WHERE session = ?1 AND step IS NOT NULL
 UNION SELECT seq FROM history WHERE door = 'hook' AND at IN
   (SELECT at FROM agent_calls WHERE session = ?1 AND door = 'hook')
 """
+# the steps after ?1 up to ?2 that were undone by then, and the undos of such steps
+UNDONE = "SELECT seq FROM history WHERE seq > ?1 AND seq <= ?2 AND (undone_by <= ?2 OR undoes > ?1)"
+NONE = "SELECT 0 WHERE ?1 > ?2"
 
 
 @dataclass(slots=True)

@@ -502,6 +502,33 @@ def test_what_refers_to_a_record_keeps_it(memory):
     assert plan.changes[0].blocked and plan.changes[0].needs == ()
 
 
+def test_what_an_undo_or_a_redo_brought_back_is_its_authors(memory):
+    """After a restore and its undo each change is by who made it, as `mine` decides; after a redo as well; an undo of
+    what is older than the checkpoint is a change of its own."""
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.facts.remember("three", actor="agent")
+    memory.checkpoints.take("then")
+    memory.facts.pin([1], actor="mcp:claude")
+    memory.facts.pin([2])
+    memory.history.undo(3)
+    own = [("F#3", "user", "undo 3", True), ("F#2", "user", "pin F#2", True), ("F#1", "mcp:claude", "pin F#1", False)]
+
+    def by() -> list[tuple[str, str, str, bool]]:
+        changes = memory.plans.checkpoint(1).changes
+        return [(change.citation, change.by.actor, change.by.reason, change.by_hand) for change in changes]
+
+    assert by() == own
+    memory.checkpoints.restore(1)
+    memory.history.undo()
+    assert memory.history.steps(limit=1)[0].reason == "undo 7" and by() == own
+    memory.history.undo(5)
+    memory.history.redo()
+    assert memory.history.steps(limit=1)[0].reason == "redo 5" and by() == own
+    memory.history.redo()
+    assert by() == []
+
+
 def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
     """Theirs, corrected by them twice, corrected by me: none of theirs can go, since mine refers to the newest, and
     each of theirs to the one before."""

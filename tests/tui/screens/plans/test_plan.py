@@ -143,6 +143,22 @@ class TestRestore:
             await person.press("ctrl+r")
             assert held(story) != before
 
+    async def test_after_a_restore_and_its_undo_each_row_says_who_changed_it(self, story: Story) -> None:
+        """What the undo brought back is not the person's, in the list as in the preview and by the strategy."""
+        with story.open() as memory:
+            memory.facts.forget([story.facts["fridays"]], actor="mcp:claude-code")
+        async with opened(story.folder, HUGE) as person:
+            await person.press("3")
+            await person.plan_of("R")
+            first = [row[1:] for row in person.plan]
+            assert "comes back · claude-code, now" in " ".join(first[0].split())
+            await person.press("enter", "u", "y")
+            await person.plan_of("R")
+            assert [row[1:] for row in person.plan] == first
+            assert "last changed by mcp:claude-code, cli, just now, step 31: forget F#7" in told(person)
+            await person.press("s")
+            assert marks(person)["F#7"] == "[x]", "keep mine restores what an agent changed"
+
     async def test_escape_leaves_all_as_it_is(self, story: Story) -> None:
         before = held(story), newest(story)
         async with opened(story.folder) as person:
