@@ -99,7 +99,7 @@ def citations() -> str:
 def badges() -> str:
     groups = (
         *(("fact", glyph, word) for glyph, word in FACT_BADGES.values()),
-        *(("task", glyph, word.replace("_", " ")) for word, glyph in TASK_GLYPHS.items()),
+        *(("task", glyph, store.TASK_WORDS[status]) for status, glyph in TASK_GLYPHS.items()),
         *(("kind", glyph, word) for word, glyph in KIND_GLYPHS.items()),
     )
     return table(

@@ -94,7 +94,7 @@ FOR_THE_APPLICATION = {
         "store.base.token_count": "token_count=",
         "store.base.vocabulary": """
             EXPORT_FORMS FACT_ORDERS GUEST_TOOLS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES SOURCE_NAMES TALK
-            TASK_STATUSES TIMELINE_KINDS
+            TASK_STATUSES TASK_WORDS TIMELINE_KINDS
         """,
         "store.records.ageing": "AGEING_STATES=STATES AGEING_TABLE=TABLE ageing_state=state",
         "store.records.timeline.checkpoint_levels": "checkpoint_percent=percent",

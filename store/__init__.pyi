@@ -93,6 +93,7 @@ from store.base.vocabulary import (
     SOURCE_NAMES,
     TALK,
     TASK_STATUSES,
+    TASK_WORDS,
     TIMELINE_KINDS,
 )
 from store.config import (
@@ -864,6 +865,7 @@ __all__ = [
     "TAGGED_TABLES",
     "TALK",
     "TASK_STATUSES",
+    "TASK_WORDS",
     "TIMELINE_KINDS",
     "TREND_DAYS",
     "Task",

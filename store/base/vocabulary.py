@@ -8,6 +8,7 @@ FACT_STATUSES = ("active", "superseded", "contradicted", "forgotten")
 DECISION_STATUSES = ("active", "superseded", "forgotten")
 IMPACTS = ("low", "medium", "high", "critical")
 TASK_STATUSES = ("pending", "in_progress", "done")
+TASK_WORDS = {"pending": "open", "in_progress": "in progress", "done": "done"}  # as they are shown
 PROPOSAL_KINDS = ("add", "correct", "confirm", "supersede", "merge", "forget", "conflict")
 PROPOSAL_STATES = ("waiting", "accepted", "rejected")
 LINK_TYPES = ("implements", "reverts", "relates")

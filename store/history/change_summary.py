@@ -3,6 +3,8 @@
 Rows are dictionaries by column name, None where there is no row; nothing is read or written here.
 """
 
+from store.base.vocabulary import TASK_WORDS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -23,8 +25,10 @@ TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links"
 
 
 def sign(old: "Row | None", new: "Row | None") -> str:
-    """Return `+` if the record becomes visible, `-` if it stops being visible, `~` if it changes; a forgotten one is
-    not visible."""
+    """Return `+` if the record comes to be or is no longer forgotten, `-` if it is removed or forgotten, `~` if it
+    changes otherwise."""
+    if old is None or new is None:
+        return "+" if old is None else "-"
     seen, then = _seen(old), _seen(new)
     if seen == then:
         return "~"
@@ -38,7 +42,7 @@ def title(table: str, row: "Row") -> str:
     return str(row[TITLES[table]])
 
 
-STATUS_WORDS = {"superseded": "replaced"}  # shown words; the stored ones differ
+STATUS_WORDS = {"superseded": "replaced", **TASK_WORDS}  # shown words; the stored ones differ
 
 
 def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
@@ -49,12 +53,14 @@ def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
 
 
 def would(old: "Row | None", new: "Row | None") -> str:
-    """Describe the effect of turning a record's row from `old` into its former state `new`: `removed`, `comes back`,
-    `unpinned`, `text as before`."""
-    if old is None or new is None:
-        came = "comes back" if old is None else "removed"
-        hidden = _hidden(new if old is None else old)
-        return f"{came}, {hidden}" if hidden else came
+    """Describe the effect of turning a record's row from `old` into its former state `new`: `removed`, `removed
+    (forgotten now)`, `comes back`, `comes back as forgotten`, `unpinned`, `text as before`."""
+    if old is None:
+        hidden = _hidden(new)
+        return f"comes back as {hidden}" if hidden else "comes back"
+    if new is None:
+        hidden = _hidden(old)
+        return f"removed ({hidden} now)" if hidden else "removed"
     return ", ".join(_words(old, new, " again", " as before"))
 
 
@@ -68,8 +74,8 @@ def happened(old: "Row | None", new: "Row | None") -> str:
     return ", ".join(_words(old, new, "", " changed"))
 
 
-def _seen(row: "Row | None") -> bool:
-    return row is not None and row.get("status") != "forgotten"
+def _seen(row: "Row") -> bool:
+    return row.get("status") != "forgotten"
 
 
 def _hidden(row: "Row | None") -> str:
@@ -84,7 +90,7 @@ def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
         value = new[name]
         if name in ("status", "state"):
             back = name == "status" and value == "active" and again
-            parts.append("comes back" if back else STATUS_WORDS.get(value, str(value).replace("_", " ")) + again)
+            parts.append("comes back" if back else STATUS_WORDS.get(value, str(value)) + again)
         elif name == "pinned":
             parts.append("pinned" if value else "unpinned")
         elif name == "last_confirmed_at":

@@ -12,7 +12,7 @@ from store.base import token_count
 from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
 from store.base.hashing import sha256
-from store.base.vocabulary import PERSON
+from store.base.vocabulary import PERSON, TASK_WORDS
 from store.conversations.rule_summary import said_in
 from store.conversations.turns import Turns
 from store.database.database import Database, Transaction
@@ -215,7 +215,7 @@ def prompt(held: Contents, notes: dict[str, str] | None = None) -> str:
     if held.tasks:
         lines += ["", "To do:"]
         lines += [
-            f"- [{task['citation']}] {task['status'].replace('_', ' ')}: {_indented(task['text'])}{_note(notes, task)}"
+            f"- [{task['citation']}] {TASK_WORDS[task['status']]}: {_indented(task['text'])}{_note(notes, task)}"
             for task in held.tasks
         ]
     if held.decisions:

@@ -7,7 +7,7 @@ from store.base.citations import cite, parse
 from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.record_keys import pack
-from store.base.vocabulary import BY_ITSELF, PERSON
+from store.base.vocabulary import BY_ITSELF, PERSON, TASK_WORDS
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
 from store.records.timeline import open_counts
@@ -316,7 +316,7 @@ def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -
         if status is None:
             continue  # undone
         if status != task["status"]:
-            notes[task["citation"]] = f"{status.replace('_', ' ')} since"
+            notes[task["citation"]] = f"{TASK_WORDS[status]} since"
         tasks.append(task)
     for decision in held.decisions:
         number = parse(decision["citation"]).target

@@ -35,12 +35,13 @@ class PlannedChange:
     """One record that would change: its current state and the one it would have.
 
     `kind` and `citation` identify it (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are
-    whole rows, None where there is none. `sign` is `+` for what would become visible again, `-` for what would no
-    longer be, `~` for what would change; `fields` are the columns that differ, none when the row itself is added or
-    removed; `says` describes the effect, `title` is the record's own text as it was written. `by` is the newest step
-    in force that changed it, not an undo or a redo of one. `clash`: somebody else's later change would be overwritten.
-    `by_hand`: a person changed it since, and `mine` are the columns and values that they wrote. `needs`: the changes of
-    this plan, by index, that this one requires (foreign keys). `blocked`: why it can never be made, else "".
+    whole rows, None where there is none. `sign` is `+` for what would come to be or no longer be forgotten, `-` for
+    what would be removed or forgotten, `~` for what would change; `fields` are the columns that differ, none when the
+    row itself is added or removed; `says` describes the effect, `title` is the record's own text as it was written.
+    `by` is the newest step in force that changed it, not an undo or a redo of one. `clash`: somebody else's later
+    change would be overwritten. `by_hand`: a person changed it since, and `mine` are the columns and values that they
+    wrote. `needs`: the changes of this plan, by index, that this one requires (foreign keys). `blocked`: why it can
+    never be made, else "".
     """
 
     kind: str

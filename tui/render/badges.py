@@ -1,5 +1,6 @@
 """The glyph and the label of every state and kind, the same in all views."""
 
+from store import TASK_WORDS
 from store import ageing_state as state
 
 TYPE_CHECKING = False
@@ -40,7 +41,6 @@ KIND_GLYPHS = {
     "document": "¶",
     "proposal": "◇",
 }
-TASK_WORDS = {"pending": "open", "in_progress": "in progress", "done": "done"}
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.history.change_summary import happened
+from store.history.change_summary import happened, sign, would
 
 FACT = {"fact": "the team is five", "status": "active", "pinned": 0, "last_confirmed_at": "2026-11-20T12:00:00.000Z"}
 
@@ -23,3 +23,25 @@ FACT = {"fact": "the team is five", "status": "active", "pinned": 0, "last_confi
 )
 def test_what_happened_to_a_record(old: dict[str, object] | None, new: dict[str, object] | None, said: str) -> None:
     assert happened(old, new) == said
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "sign_of_it", "said"),
+    [
+        (FACT, None, "-", "removed"),
+        ({**FACT, "status": "forgotten"}, None, "-", "removed (forgotten now)"),
+        ({**FACT, "status": "superseded"}, None, "-", "removed (replaced now)"),
+        (None, FACT, "+", "comes back"),
+        (None, {**FACT, "status": "forgotten"}, "+", "comes back as forgotten"),
+        ({**FACT, "status": "forgotten"}, FACT, "+", "comes back"),
+        (FACT, {**FACT, "status": "forgotten"}, "-", "forgotten again"),
+        ({**FACT, "status": "superseded"}, FACT, "~", "comes back"),
+        ({"status": "done"}, {"status": "pending"}, "~", "open again"),
+        ({"status": "done"}, {"status": "in_progress"}, "~", "in progress again"),
+    ],
+)
+def test_what_would_become_of_a_record(
+    now: dict[str, object] | None, then: dict[str, object] | None, sign_of_it: str, said: str
+) -> None:
+    """A row that goes has −, one that comes has +, whatever its state."""
+    assert (sign(now, then), would(now, then)) == (sign_of_it, said)

@@ -205,7 +205,7 @@ def test_a_restore_is_seen_before_it_happens(memory):
     plan = memory.plans.checkpoint(1)
     assert shown(plan) == [
         ("-", "F#3", "removed"),
-        ("~", "A#1", "pending again"),
+        ("~", "A#1", "open again"),
         ("-", "C#a1b2c3d D#2", "removed"),
         ("~", "D#1", "comes back"),
         ("-", "D#2", "removed"),
@@ -277,7 +277,7 @@ def test_what_both_changed_is_kept_field_by_field(memory):
     assert names == {
         "F#1": "tags as before",
         "F#3": "pinned, tags as before",
-        "A#1": "pending again",
+        "A#1": "open again",
         "F#5": "removed",
     }
     memory.plans.apply(plan, chosen)
@@ -326,7 +326,7 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
     memory.history.undo(1)
     memory.facts.remember("stays")
     plan = memory.plans.checkpoint(1)
-    assert shown(plan)[1:] == [("~", "F#1", "comes back, forgotten"), ("+", "F#2", "comes back")]
+    assert shown(plan)[1:] == [("+", "F#1", "comes back as forgotten"), ("+", "F#2", "comes back")]
     assert [change.needs for change in plan.changes] == [(), (), (1,)]
     with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
         memory.plans.apply(plan, [2])
@@ -426,7 +426,7 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     memory.tasks.move(1, "done")
     seq = memory.history.keys(actor="agent")[0]
     plan = memory.plans.step(seq)
-    assert shown(plan) == [("~", "A#1", "pending again")]
+    assert shown(plan) == [("~", "A#1", "open again")]
     assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
     assert plan.changes[0].by.reason == "task done A#1" and plan.changes[0].by.actor == "user"
     with pytest.raises(Conflict):
@@ -491,7 +491,7 @@ def test_what_refers_to_a_record_keeps_it(memory):
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
     plan = memory.plans.origin(NOTES)
-    assert shown(plan) == [("-", "F#1", "removed, replaced"), ("-", "F#2", "removed")]
+    assert shown(plan) == [("-", "F#1", "removed (replaced now)"), ("-", "F#2", "removed")]
     assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, "F#3 refers to it.")
     assert memory.plans.proposed(plan) == {1}
     with pytest.raises(Conflict, match=r"F#1 cannot be changed: F#3 refers to it\."):
@@ -557,7 +557,7 @@ def test_an_origins_changes_are_taken_back_one_by_one(memory):
     memory.plans.apply(plan, memory.plans.proposed(plan))
     assert memory.tasks.get(1).status == "done"
     plan = memory.plans.origin(NOTES)  # now the last word is mine
-    assert shown(plan) == [("~", "A#1", "pending again")] and plan.changes[0].clash
+    assert shown(plan) == [("~", "A#1", "open again")] and plan.changes[0].clash
     assert memory.plans.proposed(plan) == frozenset()
 
 

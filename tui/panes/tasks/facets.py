@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from store import TASK_WORDS
 from tui.lists.filters.facets import Choice, Facet
-from tui.render.badges import TASK_GLYPHS, TASK_WORDS
+from tui.render.badges import TASK_GLYPHS
 
 if TYPE_CHECKING:
     from store import Memory

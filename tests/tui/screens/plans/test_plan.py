@@ -91,7 +91,7 @@ class TestRestore:
             await person.press("G", "g")
             rows = [" ".join(row[1:].split()) for row in person.plan]
             assert rows[4].startswith("[x] − A#3 ask for a logo removed")
-            assert rows[7].startswith("[x] ~ D#5 Send invoices by fax removed, forgotten")
+            assert rows[7].startswith("[x] − D#5 Send invoices by fax removed (forgotten now)")
             assert rows[9].startswith("[x] ~ D#2 Cache in Redis comes back")
             assert size == NARROW or "you, 12 h" in rows[7], "who made it what it is, where there is room"
             assert all("[x]" in row for row in person.plan)
