@@ -1,11 +1,12 @@
 """References: what else must change, or cannot, so that no record refers to one that does not exist.
 
 The foreign keys are read from the schema: a fact and a decision that they supersede, a link and its decision.
-References to the journal (a commit, an iteration) never prevent anything: the journal is not rolled back.
+References to the journal (a commit, an iteration) never prevent anything: the journal is not rolled back. What stands
+in the way is said in words of what the reference means: a record took another's place, a commit is linked.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from store.database.database import Database
@@ -19,10 +20,11 @@ Cite = Callable[[list[Ref]], dict[Ref, str]]
 
 
 def bounds(
-    database: Database, moves: Sequence[Move], impossible: Mapping[int, str], cite: Cite
+    database: Database, moves: Sequence[Move], impossible: Mapping[int, str], along: Collection[int], cite: Cite
 ) -> tuple[list[set[int]], dict[int, str]]:
     """Return (which other moves each one needs, why some cannot be made), all by index. `impossible` are known already;
-    what needs one of them cannot be made either."""
+    what needs one of them cannot be made either. Those `along` are made only with that of what they refer to; what was
+    replaced is in force again only if what took its place goes."""
     index = {ref: place for place, (ref, *_) in enumerate(moves)}
     needs: list[set[int]] = [set() for _ in moves]
     referrers: dict[int, Ref] = {}  # moves that cannot be made, and the existing record that refers to them
@@ -37,6 +39,8 @@ def bounds(
                 referrers.setdefault(gone, ref)
             elif place != gone:
                 needs[gone].add(place)
+                if place in along:
+                    needs[place].add(gone)
         wanted: dict[Any, list[int]] = {}
         for place, (ref, now, then) in enumerate(moves):
             target = then[column] if ref[0] == child and then is not None else None
@@ -52,13 +56,44 @@ def bounds(
                 referrers.setdefault(coming, moves[places[0]][0])
             elif target not in there:
                 missing.update(dict.fromkeys(places, (parent, (target,))))
+    back = {
+        ref: place
+        for place, (ref, now, then) in enumerate(moves)
+        if now and then and now.get("status") == "superseded" and then["status"] == "active"
+    }
+    for place, ((table, _), now, then) in enumerate(moves):
+        replaced = back.get((table, (now.get("supersedes"),))) if now and then is None else None
+        if replaced is not None:
+            needs[replaced].add(place)
     cited = cite([*referrers.values(), *missing.values()]) if referrers or missing else {}
     blocked = {
-        **{place: f"{cited[ref]} refers to it." for place, ref in referrers.items()},
-        **{place: f"{cited[ref]}, which it refers to, is not there." for place, ref in missing.items()},
+        **{
+            place: _refers(ref, cited[ref], ref in index and moves[index[ref]][1] is None)
+            for place, ref in referrers.items()
+        },
+        **{
+            place: f"{cited[ref]}, {_whose(moves[place][0])}, is not there any more:"
+            " bring that back first, unless it was erased."
+            for place, ref in missing.items()
+        },
         **impossible,
     }
     return needs, _spread(needs, blocked, moves, cite)
+
+
+def _refers(ref: Ref, cited: str, back: bool) -> str:
+    """Return that a record cannot go because this one refers to it, which is there or would come `back`, and what can
+    be done. A link that is there goes along."""
+    if ref[0] == "commit_links":
+        return f"Its link to {cited.split()[0]} would come back: undo the step that removed the link first."
+    if back:
+        return f"{cited}, which took its place, would come back: undo the step that removed {cited} first."
+    return f"{cited} took its place, and stays: undo the step that made {cited} first."
+
+
+def _whose(ref: Ref) -> str:
+    """Return what the record to which this one refers is to it."""
+    return "to which it links" if ref[0] == "commit_links" else "whose place it took"
 
 
 def needed_by(needs: Sequence[Iterable[int]]) -> dict[int, list[int]]:
@@ -97,8 +132,11 @@ def _spread(
                 waiting.append(place)
     cited = cite([moves[cause][0] for cause in causes.values()]) if causes else {}
     for place, cause in causes.items():
-        verb = "refers to it and cannot go" if moves[cause][2] is None else "would have to come back first, and cannot"
-        blocked[place] = f"{cited[moves[cause][0]]} {verb}."
+        other = cited[moves[cause][0]]
+        if moves[cause][2] is not None:
+            blocked[place] = f"{other}, {_whose(moves[place][0])}, cannot come back: its row says why."
+        else:
+            blocked[place] = f"{other}, which took its place, cannot go: its row says why."
     return blocked
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number considers
-# the steps in force that linked a commit to a decision made by step ?
+# the steps in force that linked a commit to a decision made by step ?, and that decision
 REFERRING = """
-SELECT link.seq FROM {every_row} AS made
+SELECT link.seq, json_extract(made.pk, '$[0]') FROM {every_row} AS made
 JOIN {every_row} AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
 JOIN history AS step ON step.seq = link.seq
 WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
@@ -334,10 +334,12 @@ class History:
 
     def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
         """Return the message and the advice for an undo that conflicts with later changes."""
-        names, later, source = [], set[int](), every_row(self._database)
+        names, linked, later, source = [], set[int](), set[int](), every_row(self._database)
         for table, key in [found for found in met if found[0] in KINDS] or met:
             if not key:  # a record refers to what would be deleted: links to a decision that this step made
-                later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
+                for seq, decision in self._database.rows(REFERRING.format(every_row=source), (step.seq,)):
+                    later.add(seq)
+                    linked.add(decision)
                 continue
             names.append(cite(KINDS[table], key[0]) if table in KINDS else "a mute" if table == "mutes" else "a link")
             later.update(
@@ -349,13 +351,17 @@ class History:
                 )
             )
         cited = [name for name in names if "#" in name]
-        what = ", ".join(dict.fromkeys(names)) or "something that refers to it"
+        what = f"{', '.join(dict.fromkeys(names)) or 'something that refers to it'} changed since"
+        despite = "although it changed"
+        if linked and not names:
+            cited = [cite("decision", number) for number in sorted(linked)]
+            what, despite = f"a commit was linked to {', '.join(cited)} since", "with its link"
         first = " ".join(f"`undo {seq}`" for seq in sorted(later, reverse=True)[:3])
         return (
-            f"Step {step.seq} cannot be undone alone: {what} changed since.",
+            f"Step {step.seq} cannot be undone alone: {what}.",
             (f"Undo the later steps first: {first}." if first else "Undo the later steps first.")
             + f" Or look with `undo {step.seq} --dry-run`"
-            + (f", and undo it although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
+            + (f", and undo it {despite}: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
         )
 
 

@@ -131,7 +131,8 @@ class Plans:
                 raise Conflict(
                     f"Step {seq} moved a fact to another memory: it is undone in both, whole.", f"undo {seq}"
                 )
-            return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
+            found = rewind.with_links(self._database, rewind.without_step(self._database, seq))
+            return self._plan(f"undo {seq}", found, seq - 1, undoes=seq)
 
     def origin(self, origin: str, session: str = "") -> Plan:
         """Plan the undo of all steps in force of an actor; with a `session` of an agent, of those in this session, by
@@ -143,7 +144,7 @@ class Plans:
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
         with self._database.read_snapshot():
-            found = rewind.without_actor(self._database, origin, session)
+            found = rewind.with_links(self._database, rewind.without_actor(self._database, origin, session))
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:
@@ -254,13 +255,17 @@ class Plans:
             if (one.table, one.key) in lost
         }
         needs: list[set[int]] = [set() for _ in moves]
-        blocked = erased
+        blocked, along = erased, set[int]()
         if until is None:  # else `now` is not current, and the plan cannot be applied
-            needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
+            along = {place for place, one in enumerate(found) if one.along}
+            needs, blocked = bounds(self._database, moves, erased, along, lambda refs: citations(self._database, refs))
+        shows = [place for place in range(len(found)) if place not in along or place not in blocked]
+        number = {before: index for index, before in enumerate(shows)}  # a link stays with a decision that does
         facts = [keys[id(one)][0] for one in found if one.table == "facts"] if reason and undoes is None else []
         gone = two_files.moved(self._database, facts, since)
         changes = []
-        for index, one in enumerate(found):
+        for index in shows:
+            one = found[index]
             key = keys[id(one)]
             move = gone.get(key[0]) if one.table == "facts" else None
             shown = one.now or one.then
@@ -281,7 +286,7 @@ class Plans:
                     clash=one.clash or move is not None,  # the other half of the move stays
                     by_hand=one.by_hand,
                     mine=one.mine,
-                    needs=tuple(sorted(needs[index])),
+                    needs=tuple(sorted(number[other] for other in needs[index] if other in number)),
                     blocked=blocked.get(index, ""),
                 )
             )

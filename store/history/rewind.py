@@ -45,7 +45,7 @@ class Rewound:
     """One record: its current row, and its row then (None: it did not exist).
 
     `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since; `mine` are the columns
-    that they changed, with their last values.
+    that they changed, with their last values. `along`: a link that goes only because its decision does.
     """
 
     table: str
@@ -55,6 +55,7 @@ class Rewound:
     clash: bool = False
     by_hand: bool = False
     mine: Row = field(default_factory=dict)
+    along: bool = False
 
 
 def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]:
@@ -210,6 +211,26 @@ def _written(database: Database, actor: str, session: str = "") -> list[tuple[st
         for seq, table, key, op, before, after in rows
         if seq not in others or (table, key, others[seq]) not in taken
     ]
+
+
+def with_links(database: Database, found: list[Rewound]) -> list[Rewound]:
+    """Return these records, and the links to the decisions that would be removed, whoever made them: they go along."""
+    leaving = [one.key for one in found if one.table == "decisions" and one.then is None]
+    if not leaving:
+        return found
+    going = {one.key for one in found if one.table == "commit_links" and one.then is None}
+    keys = [
+        key
+        for (key,) in database.rows(
+            "SELECT json_array(commit_id, decision_id) FROM commit_links"
+            " WHERE decision_id IN (SELECT json_extract(value, '$[0]') FROM json_each(?))",
+            (json.dumps(leaving),),
+        )
+        if key not in going
+    ]
+    links = rows_now(database, [("commit_links", key) for key in keys])
+    rest = [one for one in found if (one.table, one.key) not in links]
+    return rest + [Rewound(table, key, row, None, along=True) for (table, key), row in links.items()]
 
 
 class _Walk:

@@ -649,7 +649,6 @@ ERRORS = (
     (("undo", "2", "--all-by", "user"), 2, "invalid", "A step or an origin, not both."),
     (("undo", "--all-by", "nobody"), 1, "not-found", "Nobody of that name ever wrote here."),
     (("undo", "--all-by", "user"), 2, "invalid", "Add --yes, or --dry-run"),
-    (("undo", "3", "--overwrite", "D#1"), 1, "conflict", "refers to it. Keep it."),
     (("diff", "P#1"), 1, "not-found", "There is no proposal P#1"),
     (("accept",), 2, "invalid", "Name proposals, or whose they are, and not both."),
     (("accept", "9"), 1, "not-found", "There is no proposal P#9."),
@@ -1015,6 +1014,24 @@ def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
     assert "- [A#1] open: write the page  (done since)" in said
     assert "- [T#1] user: ¿Qué falta para el jueves?" in said
     assert "  recovered" in do("checkpoints", "--all").out.splitlines()[0]
+
+
+def test_a_decision_is_undone_with_the_link_to_it_and_what_was_replaced_is_not(do: Do, lived: Path):
+    """The refusal of the plain undo says how; of a corrected fact it is said what stands in the way."""
+    assert "undo it with its link: `undo 3 --overwrite D#1`" in do("undo", "3").err
+    assert do("undo", "3", "--overwrite", "D#1").out == "Undid step 3: decide D#1.\n"
+    with memory_of(lived) as memory:
+        assert memory.decisions.ids() == [2] and not memory.database.value("SELECT count(*) FROM commit_links")
+    assert do("undo").status == 0
+    with memory_of(lived) as memory:
+        assert memory.commits.links_of_decision(1)
+    assert do("correct", "1", "the team is six").status == 0
+    refused = do("undo", "1", "--overwrite", "F#1")
+    assert (refused.status, refused.err.strip()) == (
+        1,
+        "F#1 cannot be undone: F#4 took its place, and stays: undo the step that made F#4 first."
+        " Or keep it: --keep F#1",
+    )
 
 
 def test_a_restore_by_a_strategy_that_leaves_nothing_says_so(do: Do, lived: Path):

@@ -1,6 +1,7 @@
 """Plans: what a restore or an undo would do is seen first, chosen from, and then done exactly so, in one step."""
 
 import random
+import re
 import tempfile
 
 import pytest
@@ -133,7 +134,8 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
                 assert rows(memory) == before
                 assert memory.history.step(step.seq).undone_by is None
             whole = frozenset(range(len(plan.changes)))
-            if len(whole) == step.changes and memory.plans.proposed(plan) == whole:
+            made = {(change.table, change.key) for change in memory.history.changes(step.seq)}
+            if made == {(one.table, one.key) for one in plan.changes} and memory.plans.proposed(plan) == whole:
                 memory.plans.apply(plan, whole)
                 planned = rows(memory)
                 memory.history.undo(memory.history.keys()[0])
@@ -150,7 +152,7 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
 @settings(LAWS)
 def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor, seed):
     """What is proposed and done leaves no fact in force that this actor made and nobody else touched; what nobody but
-    others touched is as it was; one undo brings all of it back."""
+    others touched is as it was, but for links to a decision that goes; one undo brings all of it back."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
         memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
@@ -166,7 +168,11 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
         theirs = {(table, key) for table, key, who in touched if who == actor}
         others = {(table, key) for table, key, who in touched if who != actor}
         plan = memory.plans.origin(actor)
-        assert {(change.table, str(list(change.key)).replace(" ", "")) for change in plan.changes} <= theirs
+        for change in plan.changes:
+            if (change.table, str(list(change.key)).replace(" ", "")) not in theirs:
+                (decision,) = (plan.changes[index] for index in change.needs)
+                assert change.table == "commit_links" and change.then is decision.then is None
+                assert decision.key == change.key[1:]
         chosen = memory.plans.proposed(plan)
         if chosen:
             applied = memory.plans.apply(plan, chosen)
@@ -486,20 +492,108 @@ def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
 
 
 def test_what_refers_to_a_record_keeps_it(memory):
-    """A fact of theirs that I corrected cannot go: my correction refers to it. It is shown, with the reason."""
+    """A fact of theirs that I corrected cannot go: my correction refers to it. It is shown, with the reason and the
+    way."""
+    mine = "F#3 took its place, and stays: undo the step that made F#3 first."
     memory.facts.remember("theirs", actor=NOTES)
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
     plan = memory.plans.origin(NOTES)
     assert shown(plan) == [("-", "F#1", "removed (replaced now)"), ("-", "F#2", "removed")]
-    assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, "F#3 refers to it.")
+    assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, mine)
     assert memory.plans.proposed(plan) == {1}
-    with pytest.raises(Conflict, match=r"F#1 cannot be changed: F#3 refers to it\."):
+    with pytest.raises(Conflict, match=re.escape(f"F#1 cannot be changed: {mine}")):
         memory.plans.apply(plan, [0, 1])
     memory.plans.apply(plan, [1])
     assert [fact.id for fact in memory.facts.many([1, 2, 3])] == [1, 3]
     plan = memory.plans.step(1)
     assert plan.changes[0].blocked and plan.changes[0].needs == ()
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["origin", "step"])
+def test_anothers_link_to_a_decision_goes_with_it(memory, whole):
+    """An agent replaced a decision, and the import from git linked a commit to it: the link is in the plan, is chosen
+    and left with the decision, and comes back with it."""
+    memory.commits.log(SHA)
+    memory.decisions.decide("Cache in memory", "a dictionary")
+    memory.decisions.decide("Cache in Redis again", "Redis", supersedes=1, actor="mcp:claude")
+    memory.commits.link("a1b2c3d", 2, actor="import:git")
+    before = rows(memory)
+    plan = memory.plans.origin("mcp:claude") if whole else memory.plans.step(2)
+    assert shown(plan) == [
+        ("-", "C#a1b2c3d D#2", "removed"),
+        ("~", "D#1", "comes back"),
+        ("-", "D#2", "removed"),
+    ]
+    link, old, new = range(3)
+    assert (plan.changes[link].needs, plan.changes[new].needs) == ((new,), (link,))
+    assert plan.changes[link].by.actor == "import:git"
+    assert not any(change.blocked or change.clash for change in plan.changes)
+    assert memory.plans.proposed(plan) == {link, old, new}
+    assert plan.changes[old].needs == (new,), "not both hold"
+    assert plan.against(new) == {link, old, new}, "the decision stays, and all else with it"
+    with pytest.raises(InvalidInput, match="C#a1b2c3d D#2 cannot be changed without D#2"):
+        memory.plans.apply(plan, [link, old])
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert (memory.decisions.get(1).status, memory.decisions.ids()) == ("active", [1])
+    assert_sound(memory)
+    memory.history.undo()
+    assert rows(memory) == before
+
+
+def test_a_link_changed_by_them_goes_with_their_decision(memory):
+    """Another's link to their decision, which they made one of another type: it goes, and does not turn back."""
+    memory.commits.log(SHA)
+    memory.decisions.decide("storage", "LMDB", actor=NOTES)
+    memory.commits.link("a1b2c3d", 1)
+    memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
+    memory.commits.link("a1b2c3d", 1, "reverts", actor=NOTES)
+    plan = memory.plans.origin(NOTES)
+    assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert memory.decisions.ids() == []
+
+
+def test_a_link_stays_with_a_decision_that_does(memory):
+    """A decision of mine took the place of theirs, to which a commit is linked: both stay, the link out of the plan."""
+    memory.commits.log(SHA)
+    memory.decisions.decide("storage", "LMDB", actor=NOTES)
+    memory.commits.link("a1b2c3d", 1)
+    memory.decisions.decide("storage", "SQLite", supersedes=1)
+    plan = memory.plans.origin(NOTES)
+    assert {change.citation: change.blocked for change in plan.changes} == {
+        "D#1": "D#2 took its place, and stays: undo the step that made D#2 first.",
+    }
+    assert memory.plans.proposed(plan) == frozenset()
+
+
+def test_what_was_replaced_comes_back_only_if_what_took_its_place_goes(memory):
+    """Theirs took the place of mine, and was changed or replaced by me since: mine stays replaced, as theirs stays."""
+    memory.facts.remember("mine")
+    memory.facts.correct(1, "theirs", actor=NOTES)
+    memory.facts.pin([2])
+    plan = memory.plans.origin(NOTES)
+    assert [(one.citation, one.clash, one.needs) for one in plan.changes] == [("F#2", True, ()), ("F#1", False, (0,))]
+    assert memory.plans.proposed(plan) == frozenset() and plan.required_with(1) == {0, 1}
+    memory.facts.correct(2, "mine again")
+    assert {one.citation: one.blocked for one in memory.plans.origin(NOTES).changes} == {
+        "F#2": "F#3 took its place, and stays: undo the step that made F#3 first.",
+        "F#1": "F#2, which took its place, cannot go: its row says why.",
+    }
+
+
+def test_a_link_that_would_come_back_to_what_goes_says_what_can_be_done(memory):
+    """They decided, I linked a commit, they took the link away: undoing their last step first, all of theirs can go."""
+    memory.commits.log(SHA)
+    memory.decisions.decide("storage", "LMDB", actor=NOTES)
+    memory.commits.link("a1b2c3d", 1)
+    memory.commits.unlink("a1b2c3d", 1, actor=NOTES)
+    reasons = {change.citation: change.blocked for change in memory.plans.origin(NOTES).changes}
+    assert reasons["D#1"] == "Its link to C#a1b2c3d would come back: undo the step that removed the link first."
+    memory.history.undo(3)
+    plan = memory.plans.origin(NOTES)
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert memory.decisions.ids() == []
 
 
 def test_what_an_undo_or_a_redo_brought_back_is_its_authors(memory):
@@ -539,9 +633,9 @@ def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
     plan = memory.plans.origin(NOTES)
     reasons = {change.citation: change.blocked for change in plan.changes}
     assert reasons == {
-        "F#3": "F#4 refers to it.",
-        "F#2": "F#3 refers to it and cannot go.",
-        "F#1": "F#2 refers to it and cannot go.",
+        "F#3": "F#4 took its place, and stays: undo the step that made F#4 first.",
+        "F#2": "F#3, which took its place, cannot go: its row says why.",
+        "F#1": "F#2, which took its place, cannot go: its row says why.",
     }
     assert memory.plans.proposed(plan) == frozenset()
 

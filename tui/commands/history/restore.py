@@ -172,7 +172,8 @@ def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "ParsedArgum
     for index in sorted(_named(plan, given.overwrite)):
         if plan.changes[index].blocked:
             raise Conflict(
-                f"{plan.changes[index].citation} cannot be undone: {plan.changes[index].blocked}", "Keep it."
+                f"{plan.changes[index].citation} cannot be undone: {plan.changes[index].blocked}",
+                f"Or keep it: --keep {_argument(plan.changes[index])}",
             )
         chosen |= plan.required_with(index)
     return chosen - _kept(plan, given)

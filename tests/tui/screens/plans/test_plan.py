@@ -387,9 +387,10 @@ class TestOneStep:
             await to_step(person, step_of(story, "decide D#2"))
             await person.plan_of("U")
             assert marks(person) == {"D#2": "[-]"} and chosen(person) == "0 of 1"
-            why = next(line for line in person.plan_preview if line.startswith("Cannot be applied: "))
+            why = "D#3 took its place, and stays: undo the step that made D#3 first."
+            assert f"Cannot be applied: {why}" in told(person)
             await person.press("space")
-            assert person.toasts == [why.removeprefix("Cannot be applied: ")] and chosen(person) == "0 of 1"
+            assert person.toasts == [why] and chosen(person) == "0 of 1"
             await person.press("ctrl+a")
             assert chosen(person) == "0 of 1"
 
@@ -414,6 +415,32 @@ class TestOneStep:
 
 
 class TestAnOrigin:
+    async def test_a_link_made_later_goes_with_an_agents_decision(self, story: Story) -> None:
+        """The decision that went wrong is undone, though the import from git linked a commit to it since."""
+        with story.open() as memory:
+            wrong = memory.decisions.decide("Cache in Redis again", "Redis", actor="mcp:claude-code")
+            memory.commits.link(story.shas["memory"], wrong, actor="import:git")
+        before = held(story)
+        async with opened(story.folder, HUGE) as person:
+            await to_step(person, step_of(story, f"decide {cite('decision', wrong)}"))
+            await person.plan_of("W")
+            link, decision = f"C#{story.shas['memory'][:7]}", cite("decision", wrong)
+            rows = [" ".join(row[1:].split("│")[0].split()) for row in person.plan]
+            assert rows[0].startswith(f"[x] − link {link} implements {decision} removed · import from git")
+            assert rows[1].startswith(f"[x] − {decision} Cache in Redis again removed · claude-code")
+            await person.press("g")
+            assert f"Goes together with {decision}" in told(person)
+            await person.press("j")
+            assert f"Goes together with its link to {link}" in told(person)
+            await person.press("space")
+            boxes = marks(person)
+            assert (boxes["link"], boxes[decision]) == ("[ ]", "[ ]")
+            await person.press("g", "space", "enter")
+            with story.open() as memory:
+                assert not memory.decisions.many([wrong])
+            await person.press("u", "y")
+            assert held(story) == before
+
     @pytest.mark.parametrize("way", ["step", "fact", "line"])
     async def test_all_it_wrote_with_what_clashes_left_alone(self, notes: Story, way: str) -> None:
         facts = notes.facts
