@@ -59,7 +59,7 @@ LIBRARIAN: dict[str, tuple[str, Any]] = {
     "questions of the data": ("store.librarian.librarian.Librarian._listed", lambda self, asked: None),
     "kinds that are named": ("store.librarian.question.ParsedQuestion.within", ""),
     "authors": ("store.librarian.question._author", lambda found, database, named: ""),
-    "releases": ("store.librarian.question._released", lambda database, known: ""),
+    "releases": ("store.librarian.question.last_release", lambda database: ""),
     "the newest and the oldest": ("store.librarian.question._take_first", lambda found, name, aspect: False),
     "why not": ("store.librarian.librarian.against", lambda database, asked: ([], False)),
     "names": ("store.librarian.librarian.Librarian._few", lambda self, names: []),
