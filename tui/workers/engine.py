@@ -109,8 +109,7 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
-        self.undone_together = (0, 0)  # the last undo of the steps that were undone in one go, and their number
-        self.undone_at = 0.0  # when a step was undone without a question
+        self.undone_together, self.undone_at = (0, 0), 0.0  # last of several undos, how many; when one was not asked
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
