@@ -181,6 +181,7 @@ class Memories:
         self.rows = contents(self.path("whole"))
         shutil.copy(self.path("whole"), self.path("early"))
         with self._open("early") as memory:
+            memory.database.connection.wal_autocheckpoint(0)  # nothing of the log is in the file yet
             live(memory, 2, 30)
             self._keep_log(memory)
         shutil.copy(self.path("early"), self.path("logged"))

@@ -70,8 +70,8 @@ async def test_it_is_changed_in_the_personal_memory_and_undone_from_here(shared:
     async with opened(shared.folder, clock=Clock()) as person:
         await person.put_cursor(list_key("global", 1))
         for keys, said, undone in (
-            (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
             (("y",), "Confirmed G#1 in every project, u to undo", "confirm G#1"),
+            (("p",), "Pinned G#1 in every project, u to undo", "pin G#1"),
             (("minus",), "Muted G#1 in every project, u to undo", "mute G#1"),
             (("number_sign", *"tea", "enter"), "Tagged G#1 in every project, u to undo", "tag G#1"),
             (("f",), "Forgot G#1 in every project, u to undo", "forget G#1"),

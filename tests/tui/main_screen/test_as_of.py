@@ -228,7 +228,7 @@ async def test_the_past_is_compared_with_now_and_with_another_moment(story: Stor
         await person.paste("11h")
         await person.plan_of("enter")
         assert person.sees("CHANGED from K#1 “before refactor”", "to 21 Nov 2026 01:00")
-        assert [row[1:6] for row in person.plan] == ["~ D#5", "+ D#4", "~ D#2", "+ D#3"]
+        assert [row[1:6] for row in person.plan] == ["+ D#5", "+ D#4", "~ D#2", "+ D#3"]
         await person.press("escape")
         assert person.sees("AS OF")
 

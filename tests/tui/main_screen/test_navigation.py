@@ -250,7 +250,7 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.press("3")
             assert [" ".join(row.split()) for row in person.checkpoints] == [
-                "▸▪ quiet evening K#2 · now nothing since · 123 tokens",
+                "▸▪ quiet evening K#2 · now nothing since · 122 tokens",
                 "▪ before refactor K#1 · 1 d 13 steps since · 65 tokens",
             ]
             await person.until(lambda: any(line.startswith("At step") for line in person.preview))
@@ -279,8 +279,8 @@ class TestWhatTheyHold:
             assert person.title.endswith("2 automatic hidden: H")
             await person.press("H")
             assert [" ".join(row.split()) for row in person.checkpoints[:2]] == [
-                "▫ ¿Y el céntimo de Faro? K#3 · now nothing since · meso 85 % · 122 tokens",
-                "▫ ¿Y el céntimo de Faro? K#2 · now nothing since · micro by time · 140 tokens",
+                "▫ ¿Y el céntimo de Faro? K#3 · now nothing since · meso 85 % · 121 tokens",
+                "▫ ¿Y el céntimo de Faro? K#2 · now nothing since · micro by time · 139 tokens",
             ]
             assert person.title.endswith("2 automatic shown: H")
             await person.press("g")
@@ -427,7 +427,7 @@ class TestWhatTheyHold:
             memory.summaries.write("s1", all_of_it=True)
         async with opened(story.folder, size) as person:
             await person.press("2", "o")
-            assert person.sees("Conversations apart "), "\n".join(person.lines)
+            assert person.sees("Summaries, not in All "), "\n".join(person.lines)
 
     async def test_tasks_by_how_far_they_are(self, story: Story) -> None:
         async with opened(story.folder, WIDE) as person:
