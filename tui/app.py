@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 DEFAULT_THEME = "textual-dark"
 HOLD_SECONDS = 2.0  # maximum time that keys are buffered
-CHUNK_SECONDS = 0.5  # of keys that come together, maximum time in which one is done before the next is passed on
+TOGETHER = 0.03  # seconds between two keys up to which the second waits until the first is done; a held key's are more
+DONE_SECONDS = 0.5  # maximum time that it waits
 READ_SECONDS = 1.5  # for how long a key does not remove a warning: it was typed before it could be read
 MESSAGES = 200  # that are kept for `:messages`
 
@@ -98,7 +99,7 @@ class Memoranda(SaysDefects, App[int]):
         self._held = deque[events.Event]()  # buffered keys
         self._hold: Timer | None = None  # runs while they are held for a target that is not there yet
         self._passing: MessagePump | None = None  # what the last key was passed to, which may still be bound
-        self._passed = 0.0  # when
+        self._passed = (0.0, 0.0)  # when it came, and when it was passed to that
         self._stuck: Timer | None = None  # runs while that is waited for
         self._touched = monotonic()  # when the last key or movement of the mouse came
         self._plain = only_plain()
@@ -279,7 +280,7 @@ class Memoranda(SaysDefects, App[int]):
     def _wait(self) -> None:
         """Pass the buffered keys on once the last one is done: it may move the focus, or open a screen."""
         if self._passing is not None:
-            self._stuck = self.set_timer(CHUNK_SECONDS, self._pass_on)
+            self._stuck = self.set_timer(DONE_SECONDS, self._pass_on)
             self._follow(self._passing, [self._passing])
 
     def _follow(self, node: MessagePump, again: Sequence[MessagePump]) -> None:
@@ -316,7 +317,7 @@ class Memoranda(SaysDefects, App[int]):
         if ends:  # later keys are for its result
             self.hold_keys()
         elif isinstance(event, events.Key) and not target.check_consume_key(event.key, event.character):
-            self._passing, self._passed = target, monotonic()
+            self._passing, self._passed = target, (event.time, monotonic())
 
     @property
     def resting(self) -> bool:
@@ -336,7 +337,7 @@ class Memoranda(SaysDefects, App[int]):
             await super().on_event(event)
         elif self._held or self._hold is not None:
             self._held.append(event)
-        elif self._passing is not None and monotonic() - self._passed < CHUNK_SECONDS:
+        elif self._passing is not None and min(event.time - self._passed[0], monotonic() - self._passed[1]) < TOGETHER:
             self._held.append(event)
             self._wait()
         else:
