@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         starts: dict[str, list[Start]] = {"empty app": [], "empty memory": [], "large memory": []}
         for _ in range(options.starts):
             starts["empty app"].append(start([programs.python, "-c", EMPTY]))
-            starts["empty memory"].append(start([*command, small], "FACTS", "No facts yet", "0 facts"))
-            starts["large memory"].append(start([*command, large], "FACTS", "▸", r"[\d,]{4,} facts"))
+            starts["empty memory"].append(start([*command, small], "Facts", "No facts yet", "All 0"))
+            starts["large memory"].append(start([*command, large], "Facts", "▸", r"All [\d,]{4,}"))
     floor = [one.paint for one in starts["empty app"]]
     first = [one.paint for one in starts["empty memory"]]
     print(f"large: {options.facts:,} facts, {options.entries:,} entries; × from medians (from pairs)\n")
