@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 terminal.wait_for(rf"All {facts:,}\b", timeout=60)
                 ready = time.monotonic() + READY
                 while time.monotonic() < ready and (
-                    terminal.quiet(2.0, 5) is not None or "meaning" in " ".join(terminal.screen[:2])
+                    terminal.quiet(2.0, 5) is not None or "indexing" in " ".join(terminal.screen[:2])
                 ):
                     pass  # wait until existing texts are embedded
                 before, start = _cpu(terminal.process.pid), time.perf_counter()
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 last = time.perf_counter()
                 with Memory.open(path) as memory:
                     count = memory.facts.counts(memory.now)["active"]
-                while f" {count:,} facts" not in terminal.screen[0] + terminal.screen[1]:
+                while f"All {count:,} " not in "".join(terminal.screen[:4]):
                     terminal.read(0.05)
                     if time.perf_counter() - last > 20:
                         raise AssertionError(f"{count:,} facts are not shown: {terminal.screen[:2]}")
