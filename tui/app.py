@@ -387,10 +387,10 @@ class Memoranda(SaysDefects, App[int]):
         forget_startup()
         self.screen_change_signal.subscribe(self, self._changes_screen, immediate=True)
         self._complain()
-        if not self.is_headless and hasattr(signal, "SIGTERM") and os.name == "posix":
-            # terminated from outside: restore the terminal
-            status = 128 + signal.SIGTERM
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
+        if not self.is_headless and os.name == "posix":
+            # ended from outside: restore the terminal (the key ^C sends no signal here)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
 
     def _handle_exception(self, error: Exception) -> None:
         """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a
