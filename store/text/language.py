@@ -20,10 +20,8 @@ _MAY = re.compile(
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _WORD = re.compile(r"\w+")
 _BEFORE, _SINCE = (vocabulary.words("dates", name) for name in ("before", "since"))
-_IN_FRONT, _SMALL = (
-    4,
-    3,
-)  # words in front of a date in which its side is looked for, and their letters: before the 3rd of
+# words in front of a date in which its side is looked for, and their letters: before the 3rd of
+_IN_FRONT, _SMALL = 4, 3
 _DAY = re.compile(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
 _WHEN = re.compile(
     r"^\W*(?:when|cuándo|cuando)\b|how long|cuánto tiempo"
