@@ -5,6 +5,7 @@ from tui.render.field_diff import LABEL, Line, who
 
 OWN = {PERSON: "you", "duplicates": "Memoranda"}
 """Origins that are no agent's → who they are."""
+TAKEN = {name.casefold() for name in (*OWN, *OWN.values())}
 
 
 def head(kind: str, record: Record, *words: str) -> Line:
@@ -32,10 +33,13 @@ def spoken(origin: str, *words: str) -> Line:
 
 
 def writer(origin: str) -> str:
-    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`."""
+    """Return who wrote a record, as people name them: `you`, an agent, `import from notes`; in full, with the door, an
+    agent that calls itself what only these are called."""
     if origin in OWN:
         return OWN[origin]
     door, _, name = origin.partition(":")
     if door == "team":  # with the identity of whoever bears that name
-        return name.partition(" (")[0]
+        name = name.partition(" (")[0]
+    if name.strip().casefold() in TAKEN:
+        return origin
     return f"import from {name}" if name and door == "import" else name or origin

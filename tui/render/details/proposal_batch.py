@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from store import InboxChoice, InvalidInput, MemorandaError, Memory, Proposal
 from tui.render.details.proposal_detail import AGAINST, SHOWN, WARNING, flagged
+from tui.render.line_parts import writer
 from tui.theme.escape import visible
 
 MOST = 200  # maximum proposals in one text
@@ -54,7 +55,7 @@ def beside(memory: Memory, proposal: Proposal) -> list[str]:
 
 def _block(proposal: Proposal, beside: Sequence[str]) -> str:
     about = " ".join(filter(None, (f"F#{proposal.target}" if proposal.target else "", *proposal.others)))
-    head = [f"# {proposal.kind}{f' {about}' if about else ''}, from {visible(proposal.origin)}"]
+    head = [f"# {proposal.kind}{f' {about}' if about else ''}, from {visible(writer(proposal.origin))}"]
     if proposal.reason:
         head.append(f"# {visible(proposal.reason)}")
     if flagged(proposal):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from store import Fact, Memory, Proposal, cite, how_long_ago, local_time, suspicious
 from tui.render.badges import FACT_BADGES, fact_badge
 from tui.render.field_diff import LABEL, Line
+from tui.render.line_parts import writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ AGAINST = {"same": "says the same", "alike": "says nearly the same", "contradict
 def heading(proposal: Proposal) -> list[Line]:
     """Return the first lines, which need no query."""
     state = "" if proposal.state == "waiting" else f" · {proposal.state}"
-    head: Line = [(proposal.citation, "own"), (f"  {proposal.kind} · from {proposal.origin}{state}", "dim")]
+    head: Line = [(proposal.citation, "own"), (f"  {proposal.kind} · from {writer(proposal.origin)}{state}", "dim")]
     first, *rest = proposal.text.replace("\r\n", "\n").split("\n")
     lines: list[Line] = [head, [(first, "title")], *([("  " + line, "title")] for line in rest)]
     if flagged(proposal):
@@ -129,7 +130,7 @@ def _compared(fact: Fact, text: str, now: str, how: str) -> list[Line]:
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
     head: Line = [(fact.citation, "cite"), (f"  {glyph} {word}", f"glyph-{badge}")]
-    head += [(f" {how_long_ago(now, fact.last_confirmed_at)}, from {fact.origin}", "dim")]
+    head += [(f" {how_long_ago(now, fact.last_confirmed_at)}, from {writer(fact.origin)}", "dim")]
     if how:
         look = "warning" if how == AGAINST["contradicts"] else "accent"
         head.append((f"  {WARNING + ' ' if look == 'warning' else ''}{how}", look))

@@ -1,7 +1,10 @@
 """A proposal in full."""
 
+import pytest
+
 from store import Memory
 from tui.render.details.proposal_detail import describe_proposal
+from tui.render.line_parts import writer
 
 
 def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
@@ -10,3 +13,17 @@ def test_it_says_under_which_domain_confidence_and_tags(memory: Memory) -> None:
     lines = describe_proposal(memory, memory.inbox.get(number), memory.database.clock())
     shown = [" ".join("".join(text for text, _ in line).split()) for line in lines]
     assert "As work, high, #billing" in shown
+
+
+def test_it_says_who_asks_as_the_list_does(memory: Memory) -> None:
+    for origin, name in (("mcp:claude", "claude"), ("duplicates", "Memoranda"), ("import:notes", "import from notes")):
+        number = memory.inbox.propose("add", {"fact": f"Invoices of {name} are numbered by year"}, origin=origin)
+        first = describe_proposal(memory, memory.inbox.get(number), memory.database.clock())[0]
+        assert "".join(text for text, _ in first) == f"P#{number}  add · from {name}"
+
+
+@pytest.mark.parametrize("name", ["you", "You", "user", "Memoranda", " you "])
+def test_an_agent_is_not_taken_for_the_person_by_its_name(name: str) -> None:
+    assert writer(f"mcp:{name}") == f"mcp:{name}"
+    assert writer(f"team:{name} (4f2a)") == f"team:{name} (4f2a)"
+    assert writer("user") == "you"
