@@ -39,3 +39,25 @@ def test_the_file_is_read_whole() -> None:
     """Every heading of the committed file is a bench, with a day."""
     found = results.parts()
     assert found and all(part.day and Path(results.PATH).with_name(f"{part.name}.py").is_file() for part in found)
+
+
+def test_the_readme_promises_what_was_measured() -> None:
+    """Its rows of search and of the Librarian, whose figures change with every change of these."""
+    whole = Path(results.PATH).read_text("utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in whole.splitlines() if line.startswith("|")]
+    found = {(row[0], row[2]): round(float(row[5])) for row in rows if len(row) == 7 and row[0] in ("LoCoMo", "BEAM")}
+    across = [
+        float(row[2].rpartition("R@1 ")[2][:-1])
+        for row in rows
+        if row[0] in ("XQuAD, en→es", "XQuAD, es→en") and "R@1" in row[2]
+    ]
+    (by_rule,) = (line.split() for line in whole.splitlines() if line.startswith("rules   held"))
+    first, three, data = by_rule[3], by_rule[4], by_rule[5]
+    readme = (Path(results.PATH).parent.parent / "README.md").read_text("utf-8")
+    assert (
+        f"LoCoMo {found['LoCoMo', 'search']} (plain FTS5 {found['LoCoMo', 'plain FTS5']}), "
+        f"BEAM chats {found['BEAM', 'search']} ({found['BEAM', 'plain FTS5']}); "
+        f"first across the languages of XQuAD {min(across):.0f} %" in readme
+    )
+    assert f"first for {first[:-1]} %, among three for {three[:-1]} %" in readme
+    assert data.partition("/")[0] == data.partition("/")[2] and f"all {data.partition('/')[2]} of state" in readme
