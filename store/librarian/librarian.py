@@ -26,7 +26,7 @@ from store.memory import Memory
 from store.personal.beside import beside
 from store.search import lookup
 from store.search.pipeline import body
-from store.search.results import EXACT, NOTHING
+from store.search.results import EXACT, FAR, NOTHING
 from store.search.results import Answer as Found
 from store.text.clauses import spans
 from store.text.similarity.question_similarity import words
@@ -240,7 +240,8 @@ class Librarian:
         ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting, found.similar)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
-        refused = not ordered.answers and found.matches[0] in readable and not ordered.trouble
+        doubted = not (ordered.answers or ordered.trouble or found.exact)  # else some record has all words
+        refused = doubted and found.matches[0] in readable
         if not refused:
             left = seconds - (time.monotonic() - began)
             order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
@@ -262,12 +263,12 @@ class Librarian:
         return [one for one in sources(self._memory.database, records) if not one.hostile]
 
     def _searched(self, about: str, asked: ParsedQuestion) -> tuple[list[Source], Found]:
-        """Return (the best search results, or the nearest where there are none, last what reads like an order to an
-        agent; the search's answer). Where none has all words, those of the time that is named which have all the others
-        are the results."""
+        """Return (the best search results, or the nearest where there are none, last what is not near and what reads
+        like an order to an agent; the search's answer). Where none has all words, those of the time that is named which
+        have all the others are the results."""
         found = self._search(subject(asked.within), judge.LOOKED) if asked.within else None
         if found is None or not found.hits:
-            found = self._search(subject(about.replace(":", " ")), judge.LOOKED)
+            found = self._search(subject(about.replace(":", " ")), judge.LOOKED, far=True)
         if not found.exact and asked.rest and not asked.lists and asked.filters.keys() & set(TIMES):
             then = self._search(asked.filter, judge.LOOKED, meaning=False)
             found = then if then.exact else found
@@ -275,7 +276,8 @@ class Librarian:
         begins = {hit.citation: hit.start for hit in hits}
         matches = sources(self._memory.database, [hit.record for hit in hits])
         matches = [changed(one, start=begins.get(one.citation, 0)) for one in matches]
-        return sorted(matches, key=lambda one: one.hostile), found
+        far = {hit.citation for hit in hits if hit.level == FAR}
+        return sorted(matches, key=lambda one: (one.hostile, one.citation in far)), found
 
     def _known(self, chat: Chat, asked: ParsedQuestion) -> Answer | None:
         """Return the records in the order in which this model ranked them for the same question, if none of them

@@ -12,7 +12,7 @@ from store.librarian.question import WHY, ParsedQuestion
 from store.librarian.sources import Retriever, Source, sources
 from store.records.decisions import Decisions
 from store.search.pipeline import body
-from store.search.results import EXACT
+from store.search.results import EXACT, FAR
 from store.search.results import Answer as Found
 from store.text import identifiers, vocabulary
 from store.text.entities import named
@@ -32,7 +32,7 @@ ALIKE = 0.45
 def quotable(matches: Sequence[Source], found: Found) -> tuple[list[Source], bool]:
     """Return the sources that are quoted without a model, and whether they are exact: only the exact ones if some are,
     and none that scores much less than the best of these."""
-    hits = {hit.citation: hit for hit in found.hits}
+    hits = {hit.citation: hit for hit in found.hits if hit.level != FAR}
     known = [hits[source.citation] for source in matches if source.citation in hits]
     exact = [hit for hit in known if hit.level == EXACT]
     known = exact or known

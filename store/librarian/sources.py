@@ -30,8 +30,8 @@ LINKS = 6  # most commits of a decision, or decisions of a commit, that are name
 class Retriever(Protocol):
     """Finds records for words and filters, best first."""
 
-    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> Found:
-        """Return the hits of a query in the search bar's syntax."""
+    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
+        """Return the hits of a query in the search bar's syntax; with `far` also those that are not near."""
         ...
 
 

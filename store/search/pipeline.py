@@ -19,7 +19,7 @@ from store.search.log.query_history import QueryHistory
 from store.search.query.filters import Filters, parsed
 from store.search.query.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is
 from store.search.related import TEXT, VECTOR, Related, related
-from store.search.results import EXACT, NEAR, Answer, Hit, with_global
+from store.search.results import EXACT, FAR, NEAR, Answer, Hit, with_global
 from store.search.signals import literal, mmr, recency
 from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
@@ -96,6 +96,7 @@ class Search:
         min_score: float = 0.0,
         scope: str = "",
         meaning: bool = True,
+        far: bool = False,
     ) -> Answer:
         """Search all records; return the matches, best first. Filters given as arguments apply in addition to those in
         the query.
@@ -105,6 +106,7 @@ class Search:
         record belongs to. `min_score` is a calibrated similarity and applies only to records that have a vector.
         `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
         a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
+        With `far` the hits are the first of the ranking, near or not.
 
         Raise InvalidInput for a filter argument only: no `query` is refused. `Database.interrupt`, called from another
         thread, stops a running search (apsw.InterruptError).
@@ -136,17 +138,11 @@ class Search:
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
         asked.iterations += [iteration_id] if iteration_id else []
-        answer = self._answer(asked, max(0, limit), min_score, meaning, start)
+        answer = self._answer(asked, max(0, limit), min_score, meaning, start, far)
         elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
         if not elsewhere and set(asked.scopes) <= {GLOBAL} and (not kinds or "fact" in kinds):
-            given: dict[str, Any] = {
-                "domain": domain,
-                "status": status,
-                "author": author,
-                "tag": tag,
-                "since": since,
-                "before": before,
-            }
+            given = {"domain": domain, "status": status, "author": author}
+            given |= {"tag": tag, "since": since, "before": before}
             self._add_global(answer, query, limit, given, min_score, meaning)
             answer.milliseconds = _since(start)
         return answer
@@ -171,7 +167,7 @@ class Search:
         words = self._words(asked)
         return {} if asked.related else self._keywords.kinds(words, Filters(self._database, asked))
 
-    def _answer(self, asked: Query, limit: int, min_score: float, meaning: bool, start: float) -> Answer:
+    def _answer(self, asked: Query, limit: int, min_score: float, meaning: bool, start: float, far: bool) -> Answer:
         settings = self._settings
         filters = Filters(self._database, asked)
         for number in asked.iterations:
@@ -227,9 +223,10 @@ class Search:
                     share = f"{found.total:,} share a word with it: search for fewer."
                     notes.append(f"Nothing here is about that; {share}")
                 found.total = found.exact = 0
-                nearest = order[:NEAREST_SHOWN] if verdict.known else []
+                nearest = order[: limit if far else NEAREST_SHOWN] if verdict.known else []
                 return self._show(state, [], 0, nearest)
-            order = [place for place in order if place.record.bm25 > 0 or verdict.near(place.record)]
+            state.far = {one.record.key for one in order if not one.record.bm25 > 0 and not verdict.near(one.record)}
+            order = [place for place in order if far or place.record.key not in state.far]
         if look and min_score:
             order = [place for place in order if state.similarity(place.record, 1.0) >= min_score]
         found.total += sum(not place.record.bm25 for place in order)
@@ -374,7 +371,7 @@ class Search:
             )
         else:
             text, marks = snippet(body(record), marker)
-        level = EXACT if place.record.tier else NEAR
+        level = EXACT if place.record.tier else FAR if place.record.key in state.far else NEAR
         similarity = state.similarity(place.record) if place.record.cosine is not None else None
         return Hit(kind, record, text, marks, place.score, similarity, place.why, level, one.start, one.line)
 
@@ -395,7 +392,7 @@ class Search:
 class _SearchState:
     """The intermediate results of one search."""
 
-    __slots__ = ("asked", "found", "look", "notes", "signals", "start", "words")
+    __slots__ = ("asked", "far", "found", "look", "notes", "signals", "start", "words")
 
     def __init__(
         self,
@@ -414,6 +411,7 @@ class _SearchState:
         self.signals = signals
         self.look = look
         self.start = start
+        self.far: set[int] = set()  # keys of what is not near
 
     def similarity(self, record: Candidate, unseen: float = 0.0) -> float:
         """Return the calibrated similarity of a record's nearest passage; `unseen` where it has no vector."""

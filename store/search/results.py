@@ -7,16 +7,16 @@ if TYPE_CHECKING:
     from store.base.models import Record
     from store.search.signals.fts import QueryTerms
 
-EXACT, NEAR, NOTHING = "exact", "near", "nothing"
+EXACT, NEAR, FAR, NOTHING = "exact", "near", "far", "nothing"
 
 
 class Hit:
     """One search result. `record` is the whole record, `snippet` up to 700 characters of it, `marks` the (start, end)
     of the matching words in the snippet. `level` is `exact` where the record contains the query word for word or all of
-    its words, else `near`. The passage found begins at character `start` of the record's text, on `line` (from 1).
-    `score` grows with relevance and is comparable within one answer only; `similarity` is the calibrated similarity to
-    the query (0 unrelated, 1 a paraphrase), None for a record without a vector; `why` maps each signal to its part of
-    the score."""
+    its words, else `near`, or `far` where such were asked for too. The passage found begins at character `start` of the
+    record's text, on `line` (from 1). `score` grows with relevance and is comparable within one answer only;
+    `similarity` is the calibrated similarity to the query (0 unrelated, 1 a paraphrase), None for a record without a
+    vector; `why` maps each signal to its part of the score."""
 
     __slots__ = (
         *("citation", "key", "kind", "level", "line", "marks", "record", "score", "similarity", "snippet", "start"),
@@ -90,10 +90,9 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """`exact` where any hit is exact, else `near`; `nothing` without hits."""
-        if not self.hits:
-            return NOTHING
-        return EXACT if any(hit.level == EXACT for hit in self.hits) else NEAR
+        """`exact` where any hit is exact, else `near` where any is; else `nothing`."""
+        levels = {hit.level for hit in self.hits}
+        return next((level for level in (EXACT, NEAR) if level in levels), NOTHING)
 
 
 def with_global(answer: Answer, found: Answer, limit: int) -> None:

@@ -93,7 +93,7 @@ def test_it_reads_filters_as_they_are_typed_and_needs_no_vectors_for_them(zoo: M
 def test_the_librarian_asks_no_other_retriever_than_its_own(zoo: Memory) -> None:
     asked: list[str] = []
 
-    def of_decisions(query: str, limit: int = 20, *, meaning: bool = True) -> Found:
+    def of_decisions(query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
         asked.append(query)
         return zoo.search("kind:decision", limit, meaning=False)
 

@@ -323,7 +323,7 @@ def test_what_answers_exactly_is_not_quoted_among_what_is_only_near(told: Memory
 def test_what_means_nearly_the_same_is_shown_though_it_lacks_a_name(
     told: Memory, similarity: float, refused: bool
 ) -> None:
-    def alike(query: str, limit: int = 20, *, meaning: bool = True) -> Found:
+    def alike(query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
         found = told.search(query, limit, meaning=meaning)
         for hit in found.hits:
             hit.similarity = similarity
@@ -340,7 +340,7 @@ class Retrieved:
     def __init__(self, memory: Memory) -> None:
         self.memory, self.asked = memory, list[str]()
 
-    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True) -> Found:
+    def __call__(self, query: str, limit: int = 20, *, meaning: bool = True, far: bool = False) -> Found:
         self.asked.append(query)
         return self.memory.search("accountant", limit)
 

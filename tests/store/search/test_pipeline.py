@@ -253,6 +253,15 @@ def test_who_shares_only_a_word_is_told_of_it(meant: Memory) -> None:
     assert meant.search("house").hits
 
 
+def test_what_is_not_near_is_found_where_it_is_asked_for(meant: Memory) -> None:
+    """A reader may judge it; it is ranked among the others, and said not to be near."""
+    near, ranked = (meant.search("which food is dangerous for her?", 40, far=far) for far in (False, True))
+    assert [hit.citation for hit in near.hits] == [hit.citation for hit in ranked.hits if hit.level != "far"]
+    assert len(ranked.hits) > len(near.hits) and near.verdict == ranked.verdict == "near"
+    some = meant.search("quantum chromodynamics lattice house symmetry", 3, far=True)
+    assert len(some.nearest) == 3 and some.verdict == "nothing"
+
+
 @pytest.mark.parametrize(
     ("rules", "default", "session", "allowed"),
     [
