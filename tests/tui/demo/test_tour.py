@@ -43,6 +43,9 @@ async def test_each_step_is_done_by_the_keys_that_it_names(story: Story) -> None
             await person.press(*keys)
             await person.until(lambda place=place: place not in told(person))
         assert "That was all" in told(person)
+        await person.press("1")
+        await person.until(lambda: told(person) == "")
+    assert tour.kept(str(story.path)) == (len(tour.STOPS), True)
 
 
 async def test_what_was_done_before_it_is_asked_for_is_not_asked_for(story: Story) -> None:

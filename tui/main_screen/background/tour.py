@@ -38,6 +38,7 @@ class TourController:
         self._passed: Sequence[int] = ()
         self._looked: int | None = None  # up to which step of history; None before the tour is shown
         self._done: list[str] = []  # why each step since was made: also what was done before the tour asked for it
+        self._ended = ""  # the pane in which the last step was done
         self._waiting = 0  # the most proposals that waited since the tour was first shown
 
     def start(self) -> None:
@@ -51,6 +52,8 @@ class TourController:
             number = self._number = number + 1
         if number > first:
             self._go_to(number, passed=range(first + 1, number))
+        elif self._shown and number == len(tour.STOPS) and self.host.place != self._ended:
+            self._show(False)  # its last lines were read
 
     def pieces(self) -> Sequence[Piece]:
         return ()
@@ -90,7 +93,7 @@ class TourController:
         engine = self.host.engine
         if engine is None:
             return
-        self._number, self._passed = number, passed
+        self._number, self._passed, self._ended = number, passed, self.host.place
         if self._looked is None:
             self._looked, self._waiting = engine.newest_step(), engine.screen.inbox.count()
         self._show(True)
