@@ -14,7 +14,7 @@ from store.librarian import words as vocabulary
 from store.llm.chat import Judge, Message
 from store.text.fence import harmless
 
-LOOKED = 8  # most records that are judged
+LOOKED, FIRST = 16, 8  # most records that are judged, and how many if one of these surely answers
 READ = 120  # tokens of a record that are shown
 YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
 # A record answers if its log odds, with NEAR for what is found being wholly similar to the question, reach this. Chosen
@@ -22,6 +22,7 @@ YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
 # never recorded is told from the rest with an area under the curve of .95, by the odds alone with .93, and with .89 by
 # how far they are above the other records' odds.
 ANSWERS, NEAR = 0.3, 3.0
+SURE = 1.5  # the same of one that surely answers: on these questions no higher line found more
 TYPICAL = 0.4  # similarity where none is known
 PLACE = 1.0  # log odds added for the first place of the search; a half of it for the second, a third for the third …
 PREDICT = 20  # tokens of an answer that is the number of a sentence
@@ -53,13 +54,16 @@ def rank(
     similar: float = TYPICAL,
 ) -> Judgement:
     """Judge these texts (citation → text), the nearest of which is so `similar` to the question (0 to 1), within the
-    `seconds`, and rank them by log odds, with a small bonus for their place in the search. If time runs out, those that
-    answer come first and the others keep their order. Raise ModelFailed where none was judged."""
+    `seconds`, and rank them by log odds, with a small bonus for their place in the search; those after the FIRST only
+    if none of these surely answers. If time runs out, those that answer come first and the others keep their order.
+    Raise ModelFailed where none was judged."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
     for place, (name, text) in enumerate(texts.items()):
-        progress(place, len(texts))
+        if place == FIRST and max(odds.values()) + NEAR * similar >= SURE:
+            break
+        progress(place, len(texts) if place >= FIRST else min(FIRST, len(texts)))
         try:
             left = until - time.monotonic()
             if left <= 0:

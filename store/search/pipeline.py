@@ -223,7 +223,7 @@ class Search:
                     share = f"{found.total:,} share a word with it: search for fewer."
                     notes.append(f"Nothing here is about that; {share}")
                 found.total = found.exact = 0
-                nearest = order[: limit if far else NEAREST_SHOWN] if verdict.known else []
+                nearest = order[: limit if far else NEAREST_SHOWN] if verdict.known or far else []
                 return self._show(state, [], 0, nearest)
             state.far = {one.record.key for one in order if not one.record.bm25 > 0 and not verdict.near(one.record)}
             order = [place for place in order if far or place.record.key not in state.far]

@@ -93,13 +93,17 @@ def test_the_first_of_the_search_are_shown_before_a_model_is_asked(zoo: Memory) 
     assert shown and all(judged == 0 for _, judged in shown)
 
 
-def test_how_many_are_read_is_told_as_they_are_read_and_no_more_than_some_are(zoo: Memory) -> None:
+@pytest.mark.parametrize("leans, read", [(only("nowhere"), judge.LOOKED), (only("keeper", 3.0), judge.FIRST)])
+def test_more_are_read_only_if_none_of_the_first_surely_answers_and_how_many_is_told(
+    zoo: Memory, leans: Callable[[str], float], read: int
+) -> None:
     for number in range(2 * judge.LOOKED):
         zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
     told: list[tuple[int, int]] = []
-    chat = Scripted("{}", leans=only("nowhere"))
+    chat = Scripted("{}", leans=leans)
     Librarian(zoo).ask(QUESTION, chat, waiting=lambda done, total: told.append((done, total)))
-    assert told == [(place, judge.LOOKED) for place in range(judge.LOOKED)] and len(chat.judged) == judge.LOOKED
+    totals = (judge.FIRST if place < judge.FIRST else judge.LOOKED for place in range(read))
+    assert told == list(enumerate(totals)) and len(chat.judged) == read
 
 
 def test_what_no_model_may_read_is_not_judged_by_one(zoo: Memory) -> None:
