@@ -229,7 +229,9 @@ class Librarian:
         if not found.exact and parts:
             head = compose.said(asked, "near_without" if found.missing else "near_only", found.missing).text
             parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
-        query = asked.filter if asked.lists else ""
+        query = changed(asked, rest=()).filter if asked.lists else ""  # none that passes it has the rest of its words
+        passing = {hit.citation for hit in self._search(query, ALL, meaning=False).hits} if query else set()
+        query = query if passing.issuperset(one.citation for one in found.quoted) else ""
         return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
 
     def _judged(self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Progress) -> Answer:

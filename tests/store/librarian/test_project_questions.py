@@ -1,0 +1,140 @@
+"""Questions about a small project: who did what, what a commit reverted, and what changed since a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+from support.repositories import create, git
+
+from store.git.repository import Repository
+from store.librarian.answer import Answer
+from store.librarian.librarian import Librarian
+from store.librarian.question import read
+from store.memory import Memory
+from store.records.timeline import releases
+
+TODAY = "2026-11-27"  # a Friday
+# (day, author, message); the sha of the first is 1a1a…
+COMMITS = (
+    ("2026-03-10", "Ana", "Add the cache of pages"),
+    ("2026-03-20", "Ana", "Read the tide tables"),
+    ("2026-04-14", "Bruno", "Add the page of timetables"),
+    ("2026-05-12", "Bruno", "Measure late ferries"),
+    ("2026-06-02", "Ana", "Take the cache of pages out again"),
+    ("2026-08-08", "Bruno", "Warn of storms"),
+    ("2026-10-05", "Ana", "Version 1.0"),
+    ("2026-11-10", "Bruno", "Fix the cache of tiles"),
+)
+REVERT, RELEASE, NEWEST = "C#5a5a5a5", "C#7a7a7a7", "C#8a8a8a8"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose person is Ana."""
+    root = tmp_path_factory.mktemp("checkout")
+    create(root)
+    git(root, "config", "user.name", "Ana")
+    git(root, "config", "user.email", "ana@example.org")
+    return root
+
+
+@pytest.fixture
+def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    """Eight commits, four decisions, five tasks and five facts from March to 27 November 2026."""
+    monkeypatch.setattr(releases, "repository", lambda database: Repository(str(checkout)))
+
+    def on(day: str, hour: int = 12) -> None:
+        clock.now = f"{day}T{hour:02}:00:00.000Z"
+
+    on("2026-03-10", 13)
+    memory.decisions.decide("Cache of pages", "a file for each", alternatives=["none"], rationale="the net is slow")
+    on("2026-04-14")
+    memory.decisions.decide("Timetables of the port", "read at night", rationale="they keep them")
+    memory.facts.remember("The harbour office opens at 9")
+    memory.facts.remember("Bruno looks after the ferries")
+    on("2026-05-12")
+    memory.decisions.decide("Metrics in one table", "SQLite", actor="mcp:claude-code")
+    memory.facts.remember("The winter timetable begins in December")
+    on("2026-10-20")
+    memory.tasks.add("write the help page")
+    memory.tasks.add("translate the warnings")
+    on("2026-11-02")
+    memory.decisions.decide("Timetables by the minute", "poll each minute", supersedes=2)
+    memory.tasks.add("measure the late ferries")
+    memory.tasks.add("call the port")
+    for number, (day, author, message) in enumerate(COMMITS, 1):
+        memory.commits.log(f"{number}a" * 20, message=message, author=author, committed_at=f"{day}T12:00:00.000Z")
+    memory.commits.link("1a1a1a1", 1)
+    memory.commits.link("5a5a5a5", 1, "reverts")
+    on("2026-11-26")
+    memory.tasks.move(3, "done")
+    memory.tasks.move(2, "in_progress")
+    memory.facts.remember("The key is at the kiosk")
+    on(TODAY, 9)
+    memory.facts.forget([2])
+    memory.facts.correct(1, "The harbour office opens at 8")
+    on(TODAY)
+    yield memory
+
+
+def ask(memory: Memory, question: str) -> Answer:
+    return Librarian(memory).ask(question)
+
+
+def shown(answer: Answer) -> set[str]:
+    """The records that an answer quotes, without those that are linked to them."""
+    return {quote.citation for part in answer.parts for quote in part.quotes}
+
+
+# words for any person
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "did anybody commit anything last week?",
+        "did anyone commit anything in July?",
+        "has someone made a decision this week?",
+        "did nobody commit in July?",
+        "¿alguien hizo commits la semana pasada?",
+        "¿alguien hizo algún commit en julio?",
+        "¿nadie hizo commits en julio?",
+    ],
+)
+def test_nothing_of_that_time_is_shown_where_there_was_nothing(ferry: Memory, question: str) -> None:
+    answer = ask(ferry, question)
+    assert answer.nothing and not answer.citations and answer.asked.lists and not answer.asked.rest
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "did anyone commit anything on March 20?",
+        "did somebody commit something on 20 March?",
+        "¿alguien hizo algún commit el 20 de marzo?",
+    ],
+)
+def test_a_word_for_any_person_is_no_word_of_a_record(ferry: Memory, question: str) -> None:
+    assert shown(ask(ferry, question)) == {"C#2a2a2a2"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "did Bruno commit anything about pages last week?",
+        "show me the commits about storms in May",
+        "¿qué commits hizo Bruno sobre mareas en mayo?",
+        "commits by Ana about storms",
+        "list the decisions about harbours by claude-code",
+        "how many commits about storms in March?",
+        "what did Bruno do about the harbour?",
+    ],
+)
+def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(ferry: Memory, question: str) -> None:
+    answer = ask(ferry, question)
+    assert read(question, ferry).lists
+    if answer.filter:
+        assert shown(answer) <= {hit.citation for hit in ferry.search(answer.filter, 500, meaning=False).hits}
