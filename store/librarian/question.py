@@ -17,7 +17,9 @@ from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import words as vocabulary
 from store.memory import Memory
+from store.records.timeline.authors import own_name
 from store.records.timeline.releases import last_release, releases
+from store.search.query.filters import AGENTS, YOU
 from store.search.query.query_parser import filters as typed_filters
 from store.text import vocabulary as texts
 from store.text.entities import longest_name
@@ -32,6 +34,7 @@ HAPPENED = "decision,commit,iteration,event,fact,task"  # kinds meant by "what h
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 NEWEST, OLDEST = "newest", "oldest"
 TIMES = ("since", "before")
+WAITING = (("open",), ("progress",))  # what is to be done is the person's, whoever wrote it
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
@@ -196,16 +199,27 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     found.take(*sorted(runs, key=len, reverse=True)[:1])
     if found.take(*vocabulary.phrases("release")):
         since = last_release(database) or since
+    own = _Words(terms)
+    mine = not own.take(*vocabulary.phrases("for_me")) and own.has("me")
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     states = found.take_named("states")
     happened = found.take(*vocabulary.phrases("happened"))
     nouns, implied = found.take_named("nouns"), found.take_named("implied")
-    author = "agents" if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns))
+    author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns))
+    while mine and found.take(*vocabulary.phrases("me")):
+        pass
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
     if (nouns or since or before or author or first) and not asked.cited:
         rest = tuple(word for word in rest if word not in vocabulary.listed("acts"))
     kinds = nouns or (() if rest else implied)
+    if (
+        mine
+        and not author
+        and states[:1] not in WAITING
+        and (kinds or first or since or before or (happened and not rest))
+    ):
+        author = YOU
     filters = {
         "kind": ",".join(kinds),
         "is": states[0] if states and (nouns or not rest) else "",
@@ -239,6 +253,8 @@ def _author(found: _Words, database: Database, named: bool) -> str:
     said = [word.removesuffix("'s").removesuffix("’s") for word in found.left]
     at, size, name = longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), words)
     own, others = found.left[at : at + size], [*found.left[:at], *found.left[at + size :]]
+    if own and {*said[at : at + size]} <= {*words(own_name(database))}:
+        name = f"{name},{YOU}"
     behind = ("by", "of") if named else ("by",)
     by = at > 0 and any((found.left[at - 1],) in vocabulary.phrases(name) for name in behind)
     if not _telling(own) or not (by or not _telling(others)):

@@ -116,11 +116,7 @@ class Filters:
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name, of = f"author{place}", f"CAST(CASE c.id % 16 {cases} END AS BLOB)"
             but, author = "NOT " * author.startswith("-"), author.removeprefix("-").casefold()
-            author = PERSON if author == YOU else author
-            if author == AGENTS:
-                self._add(f"{but}by_agent({of})")
-                continue
-            self._add(f"{but}holds({of}, :{name})", **{name: author})
+            self._add(but + self._by(database, of, name, author))
 
     def __bool__(self) -> bool:
         """Return whether any filter is set."""
@@ -179,6 +175,22 @@ class Filters:
             self.clauses.append(
                 f"c.id % 16 = {NUMBERS['fact']} AND c.id / 16 IN (SELECT id FROM facts WHERE {' AND '.join(facts)})"
             )
+
+    def _by(self, database: Database, of: str, name: str, author: str) -> str:
+        """Return the condition that the author `of` a row is this one, with the parameter `name`; `NAME,you` is either
+        of the two. The person is also the author of commits that their git calls so."""
+        if author == AGENTS:
+            return f"by_agent({of})"
+        others, _, last = author.rpartition(",")
+        if last != YOU:
+            self.parameters[name] = author
+            return f"holds({of}, :{name})"
+        from store.records.timeline.authors import own_name
+
+        self.parameters |= {"person": PERSON, "own": own_name(database) or None}
+        either = [f"holds({of}, :person)", f"c.id % 16 = {NUMBERS['commit']} AND ({_AUTHORS['commit']}) IS :own"]
+        either += [self._by(database, of, name, others)] if others else []
+        return f"({' OR '.join(either)})"
 
     def _of_kinds(self, parts: Iterable[tuple[str, str]]) -> None:
         """Let only rows of these kinds pass, each with an SQL query for the ids allowed."""

@@ -138,3 +138,70 @@ def test_a_filter_is_never_shown_over_what_it_does_not_let_pass(ferry: Memory, q
     assert read(question, ferry).lists
     if answer.filter:
         assert shown(answer) <= {hit.citation for hit in ferry.search(answer.filter, 500, meaning=False).hits}
+
+
+# the person who asks
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("what did I commit in May?", set()),
+        ("what did I commit in March?", {"C#1a1a1a1", "C#2a2a2a2"}),
+        ("which commits were made by me in March?", {"C#1a1a1a1", "C#2a2a2a2"}),
+        ("what did I do on March 20?", {"C#2a2a2a2"}),
+        ("what have I committed since August?", {RELEASE}),
+        ("what was my last commit?", {RELEASE}),
+        ("what did I decide in May?", set()),
+        ("what did I decide in November?", {"D#4"}),
+        ("what did I change about tiles in November?", set()),
+        ("¿qué hice en mayo?", {"F#3"}),
+        ("¿qué hice el 20 de marzo?", {"C#2a2a2a2"}),
+        ("¿qué commits hice en marzo?", {"C#1a1a1a1", "C#2a2a2a2"}),
+        ("¿cuál fue mi último commit?", {RELEASE}),
+        ("¿qué decidí en noviembre?", {"D#4"}),
+        ("¿qué he decidido en mayo?", set()),
+    ],
+)
+def test_what_i_did_is_mine(ferry: Memory, question: str, cited: set[str]) -> None:
+    answer = ask(ferry, question)
+    assert answer.asked.filters["by"] == "you"
+    assert (shown(answer) == cited if answer.filter else not answer.exact) or answer.nothing
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("how many decisions did Ana make in March?", "1 decision:"),
+        ("¿cuántas decisiones tomó Ana en marzo?", "1 decisión:"),
+        ("how many commits did Ana make?", "4 commits:"),
+        ("how many commits did I make this year?", "4 commits:"),
+        ("¿cuántos commits hice este año?", "4 commits:"),
+        ("how many commits did Bruno make?", "4 commits:"),
+        ("how many decisions did Bruno make?", "0 decisions:"),
+    ],
+)
+def test_the_name_of_the_person_in_git_counts_what_they_recorded(ferry: Memory, question: str, number: str) -> None:
+    assert number in ask(ferry, question).text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("what did we commit in May?", "¿qué hicimos en mayo?", "what are my open tasks?", "what are my tasks?"),
+        *("which tasks do I have?", "how do I take the cache out?", "what do you know about me?", "what do I do?"),
+        *("¿qué sabés de mí?", "¿qué tareas tengo?", "show me the decisions", "mostrame los commits de mayo"),
+        *("what is my favourite cache?", "what should I decide about the cache?", "who am I?"),
+    ],
+)
+def test_what_others_did_too_or_is_only_for_me_is_not_mine_alone(ferry: Memory, question: str) -> None:
+    assert "by" not in read(question, ferry).filters
+
+
+def test_without_a_name_in_git_i_am_who_wrote_the_records(
+    ferry: Memory, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(releases, "repository", lambda database: None)
+    assert ask(ferry, "what did I commit in March?").nothing
+    assert shown(ask(ferry, "what did I do in March?")) == {"D#1"}
+    assert ask(ferry, "how many decisions did Ana make in March?").text.startswith("0 decisions")

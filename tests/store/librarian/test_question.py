@@ -217,7 +217,7 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("¿qué anotaste ayer?", "kind:fact is:any since:2026-11-20 before:2026-11-21"),
         (
             "what did I add today?",
-            "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-21 before:2026-11-22",
+            "kind:decision,commit,iteration,event,fact,task is:any since:2026-11-21 before:2026-11-22 by:you",
         ),
         ("what commits came after 1 November?", "kind:commit is:any since:2026-11-02"),
         ("which decisions are no longer in force?", "kind:decision is:superseded"),
