@@ -203,9 +203,11 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     mine = not own.take(*vocabulary.phrases("for_me")) and own.has("me")
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
-    states = found.take_named("states")
+    links = found.take_named("links") if asked.cited else ()
+    states = found.take_named("states") or tuple(link for link in links if link == "reverted")
     happened = found.take(*vocabulary.phrases("happened"))
     nouns, implied = found.take_named("nouns"), found.take_named("implied")
+    implied = tuple(kind for kind in implied if kind not in {one.kind for one in asked.cited})
     author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns))
     while mine and found.take(*vocabulary.phrases("me")):
         pass
@@ -226,9 +228,10 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
         "since": since and _day(since),
         "before": before and _day(before),
         "by": author,
-        "linked": str(asked.cited[0]) if asked.cited and not rest and (kinds or happened or counts) else "",
+        "linked": str(asked.cited[0]) if asked.cited and not rest and (kinds or happened or counts or links) else "",
     }
-    filters = {name: value for name, value in filters.items() if value}
+    about_it = asked.cited and not filters["linked"]  # the record itself is the answer
+    filters = {} if about_it else {name: value for name, value in filters.items() if value}
     return changed(asked, filters=filters, rest=rest, counts=counts, first=first)
 
 

@@ -39,19 +39,21 @@ _WORK = {
     ),
 }
 # states that have a time, and kind → when it began, as SQL for a row `c`
-_ENDS = {"done", "abandoned"}
+_ENDS = {"done", "abandoned", "reverted"}
 _ENDED = {
     "task": "SELECT updated_at FROM tasks WHERE id = c.id / 16",
     "iteration": "SELECT completed_at FROM iterations WHERE id = c.id / 16",
+    "decision": "SELECT max(m.committed_at) FROM commit_links l JOIN commits m ON m.id = l.commit_id"
+    " WHERE l.decision_id = c.id / 16 AND l.link_type = 'reverts'",
 }
-# kind of the cited record → kind of the linked records → SQL for their ids
+# kind of the cited record → kind of the linked records → SQL for their ids; `{1}` is the condition on a commit's link
 _LINKED = {
     "commit": {
         "decision": "SELECT l.decision_id FROM commit_links l JOIN commits m ON m.id = l.commit_id"
-        " WHERE m.sha >= :{0} AND m.sha < :{0} || 'g'"
+        " WHERE m.sha >= :{0} AND m.sha < :{0} || 'g'{1}"
     },
     "decision": {
-        "commit": "SELECT commit_id FROM commit_links WHERE decision_id = :{0}",
+        "commit": "SELECT commit_id FROM commit_links WHERE decision_id = :{0}{1}",
         "decision": "SELECT id FROM decisions WHERE supersedes = :{0}"
         " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
     },
@@ -95,13 +97,17 @@ class Filters:
                 self._add(f"{at} {sign} :{name}", **{name: value})
         self._facts(database, asked)
         self.any = "any" in asked.work
+        # then the link is of that type
+        reverts = "reverted" in asked.work and any(cited.kind in _LINKED for cited in asked.linked)
+        of_type = " AND link_type = 'reverts'" if reverts else ""
         for state in asked.work:
-            if state != "any":
+            if state != "any" and not (reverts and state == "reverted"):
                 self._of_kinds((kind, f"SELECT id FROM {kind}s WHERE {holds}") for kind, holds in _WORK[state])
         for place, cited in enumerate(asked.linked):
             name = f"linked{place}"
             self.parameters[name] = cited.target if cited.kind in (*_LINKED, "iteration") else str(cited)
-            self._of_kinds((kind, ids.format(name)) for kind, ids in _linked(cited.kind).items())
+            ends = [(kind, ids) for kind, ids in _linked(cited.kind).items() if "{1}" in ids or not reverts]
+            self._of_kinds((kind, ids.format(name, of_type)) for kind, ids in ends)
         for place, iteration in enumerate(asked.iterations):
             name = f"iteration{place}"
             parts = [f"c.id = :{name} * 16 + {NUMBERS['iteration']}"]

@@ -205,3 +205,61 @@ def test_without_a_name_in_git_i_am_who_wrote_the_records(
     assert ask(ferry, "what did I commit in March?").nothing
     assert shown(ask(ferry, "what did I do in March?")) == {"D#1"}
     assert ask(ferry, "how many decisions did Ana make in March?").text.startswith("0 decisions")
+
+
+# links, and what was reverted
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("which commits reverted D#1?", {REVERT}),
+        ("which commit undid D#1?", {REVERT}),
+        ("what commit rolled back D#1?", {REVERT}),
+        ("which commits reverted D#4?", set()),
+        ("which decisions did commit 5a5a5a5 revert?", {"D#1"}),
+        ("which decisions did commit 1a1a1a1 revert?", set()),
+        ("which decisions are related to commit 5a5a5a5?", {"D#1"}),
+        ("commits related to D#1", {REVERT, "C#1a1a1a1"}),
+        ("which commits are connected with D#1?", {REVERT, "C#1a1a1a1"}),
+        ("what is linked to D#1?", {REVERT, "C#1a1a1a1"}),
+        ("¿qué commit revirtió D#1?", {REVERT}),
+        ("¿qué commit deshizo D#1?", {REVERT}),
+        ("¿qué decisiones revirtió el commit 5a5a5a5?", {"D#1"}),
+        ("¿qué decisiones están relacionadas con el commit 5a5a5a5?", {"D#1"}),
+        ("¿qué decisiones están vinculadas al commit 5a5a5a5?", {"D#1"}),
+        ("¿qué commits pertenecen a D#1?", {REVERT, "C#1a1a1a1"}),
+        ("¿qué está relacionado con D#1?", {REVERT, "C#1a1a1a1"}),
+        ("what did we revert in June?", {"D#1"}),
+        ("was anything reverted in June?", {"D#1"}),
+        ("which decisions did we undo since May?", {"D#1"}),
+        ("what did we revert in March?", set()),
+        ("what did I revert in June?", {"D#1"}),
+        ("¿se revirtió algo en junio?", {"D#1"}),
+        ("¿qué decisiones revertimos este año?", {"D#1"}),
+        ("¿qué revertimos en marzo?", set()),
+    ],
+)
+def test_what_is_linked_is_of_that_link_and_a_revert_has_the_time_of_its_commit(
+    ferry: Memory, question: str, cited: set[str]
+) -> None:
+    answer = ask(ferry, question)
+    assert shown(answer) == cited
+    assert answer.filter and set(answer.sources) == cited
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        *(("was D#1 reverted?", "D#1"), ("was D#4 reverted?", "D#4"), ("who decided D#1?", "D#1")),
+        *(("is A#3 done?", "A#3"), ("is A#4 open?", "A#4"), ("¿se revirtió D#4?", "D#4")),
+        *(("when was D#4 decided?", "D#4"), ("¿cuándo se decidió D#4?", "D#4")),
+    ],
+)
+def test_whether_a_record_is_so_is_answered_by_that_record_alone(ferry: Memory, question: str, cited: str) -> None:
+    assert ask(ferry, question).sources == (cited,)
+
+
+@pytest.mark.parametrize("question", ["what is related to the cache?", "which commits are related to tides?"])
+def test_what_is_related_to_no_record_is_searched_for(ferry: Memory, question: str) -> None:
+    assert not {"linked", "is"} & set(read(question, ferry).filters)

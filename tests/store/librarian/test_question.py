@@ -238,7 +238,7 @@ def test_what_began_before_all_times_holds_everything(told: Memory, question: st
         ("how many decisions are there?", "kind:decision"),
         ("¿cuántos commits hay?", "kind:commit"),
         ("which commits implement D#2?", ""),
-        ("which commits belong to D#2?", ""),
+        ("which commits belong to D#2?", "kind:commit is:any linked:D#2"),
         ("which commits are there for D#2?", "kind:commit is:any linked:D#2"),
         ("what decisions are there for commit a1b2c3d?", "kind:decision is:any linked:C#a1b2c3d"),
         ("¿qué pasó en la iteración 1?", "is:any linked:I#1"),

@@ -708,6 +708,9 @@ def test_states_links_and_times_are_filters(memory: Memory) -> None:
         return {hit.citation for hit in memory.search(query).hits}
 
     assert found("is:open") == {"A#1", "I#1"} and found("kind:task is:done") == {"A#2"}
+    assert found("is:reverted since:1d") == {"D#1"} and found("is:reverted before:1d") == set()
+    assert found("is:reverted linked:D#1") == {"C#a1b2c3d"} and found("is:reverted linked:C#a1b2c3d") == {"D#1"}
+    assert found("is:reverted linked:D#3 is:any") == found("is:reverted linked:I#1") - {"D#1"} == set()
     assert found("is:reverted") == {"D#1"} and found("kind:decision is:superseded") == {"D#2"}
     assert found("kind:decision is:any") == {"D#1", "D#2", "D#3"} and found("kind:decision") == {"D#1", "D#3"}
     assert found("kind:commit linked:D#1") == {"C#a1b2c3d"} and found("linked:C#a1b2c3d") == {"D#1"}
