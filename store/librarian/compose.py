@@ -191,7 +191,12 @@ def _titled(record: Record) -> tuple[str, str]:
 def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
     """Yield the sentences of a record for the question."""
     source, record = writer.source, writer.source.record
-    if isinstance(record, Decision):
+    if source.happened:
+        known, brief = vocabulary.table(writer.asked.language)["happened_to"], True
+        said = dict.fromkeys(known.get(word, known["touched"]) for word in source.happened.split(", "))
+        what = writer.quote(*_titled(record), OPTION)
+        yield writer.end(writer.say("changed", date=writer.date(source.at), what=what, happened=", ".join(said)))
+    elif isinstance(record, Decision):
         yield from _decision(writer, record, brief)
     else:
         yield writer.end(_sentence(writer, record))

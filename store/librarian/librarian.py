@@ -16,6 +16,7 @@ from store.base.record import changed
 from store.context.acceptance import accepted
 from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
+from store.librarian.changes import with_changes
 from store.librarian.compose import SHOWN
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, decides, read
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
@@ -122,9 +123,12 @@ class Librarian:
         if asked.rest and not records:
             return None
         matches = sources(database, records)
+        if asked.changes:
+            matches, number = with_changes(self._memory, asked, matches, number)
+            query = "" if any(one.at for one in matches) else query
         if not asked.typed:
             upwards = asked.first == OLDEST or asked.counts
-            matches.sort(key=lambda one: (moment(one.record), one.citation), reverse=not upwards)
+            matches.sort(key=lambda one: (one.at or moment(one.record), one.citation), reverse=not upwards)
         if asked.first:
             matches = self._first(asked, matches)
             number = len(matches)

@@ -34,6 +34,7 @@ HAPPENED = "decision,commit,iteration,event,fact,task"  # kinds meant by "what h
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 NEWEST, OLDEST = "newest", "oldest"
 TIMES = ("since", "before")
+CAME = ("forgotten", "superseded", "pinned", "progress")  # states whose time only history knows
 WAITING = (("open",), ("progress",))  # what is to be done is the person's, whoever wrote it
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
@@ -44,7 +45,7 @@ class ParsedQuestion:
     it cites; the `filters` of the search bar that it names (name → value), and the content words beside these (`rest`);
     `typed` if it was written in the search bar's syntax. `counts`: it asks for a number; `first`: for the `newest` or
     the `oldest` (empty: neither); `lists`: for all records that pass the filters and have the rest of its words;
-    `follows`: it refers to the previous exchange."""
+    `happened`: for what happened; `follows`: it refers to the previous exchange."""
 
     text: str
     language: str
@@ -57,6 +58,7 @@ class ParsedQuestion:
     counts: bool = False
     first: str = ""
     lists: bool = False
+    happened: bool = False
     follows: bool = False
 
     @property
@@ -66,6 +68,17 @@ class ParsedQuestion:
         past = self.first or set(self.filters) - {"kind"}
         shown = {"kind": HAPPENED if every else "", "is": "any" if past else ""} | dict(self.filters)
         return self.typed or " ".join([*(f"{name}:{value}" for name, value in shown.items() if value), *self.rest])
+
+    @property
+    def changes(self) -> bool:
+        """Whether history knows what it asks for: what happened in a time, or came into a state then."""
+        came, by = self.filters.get("is", ""), self.filters.get("by", "")
+        told = (
+            came in CAME
+            or (came == "done" and by == YOU)
+            or (not came and (self.happened or "kind" not in self.filters))
+        )
+        return told and bool(self.filters.keys() & set(TIMES)) and not (self.rest or self.first or self.cited)
 
     @property
     def within(self) -> str:
@@ -232,7 +245,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     }
     about_it = asked.cited and not filters["linked"]  # the record itself is the answer
     filters = {} if about_it else {name: value for name, value in filters.items() if value}
-    return changed(asked, filters=filters, rest=rest, counts=counts, first=first)
+    return changed(asked, filters=filters, rest=rest, counts=counts, first=first, happened=happened)
 
 
 def _take_first(found: _Words, name: str, aspect: str) -> bool:

@@ -46,7 +46,7 @@ class LinkedRecord(NamedTuple):
 class Source:
     """A record for an answer, and its links. `hostile`: it looks like an instruction to an agent. `span`: the (field,
     start, end) that a model chose. `start`: the character of its text at which the passage begins that a search
-    found."""
+    found. `happened`: how it changed `at` a time, in the words of a change's summary, where that is what was asked."""
 
     citation: str
     record: Record
@@ -54,6 +54,8 @@ class Source:
     hostile: bool = False
     span: tuple[str, int, int] | None = None
     start: int = 0
+    happened: str = ""
+    at: str = ""
 
     @property
     def kind(self) -> str:

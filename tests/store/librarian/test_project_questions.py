@@ -9,12 +9,18 @@ import pytest
 from conftest import Clock
 from support.repositories import create, git
 
+from store.base.record_keys import pack
+from store.doors.session.pack import prompt_pack
+from store.doors.session.recall import bearing_on
 from store.git.repository import Repository
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
 from store.librarian.question import read
 from store.memory import Memory
 from store.records.timeline import releases
+from store.services.as_of import PastMemory
+from store.services.as_of import read as read_past
+from store.services.point_in_time import moment as point_in_time
 
 TODAY = "2026-11-27"  # a Friday
 # (day, author, message); the sha of the first is 1a1a…
@@ -263,3 +269,95 @@ def test_whether_a_record_is_so_is_answered_by_that_record_alone(ferry: Memory, 
 @pytest.mark.parametrize("question", ["what is related to the cache?", "which commits are related to tides?"])
 def test_what_is_related_to_no_record_is_searched_for(ferry: Memory, question: str) -> None:
     assert not {"linked", "is"} & set(read(question, ferry).filters)
+
+
+# what changed
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("what changed today?", {"F#1", "F#2", "F#5"}),
+        ("what changed since last Tuesday?", {"F#1", "F#2", "F#4", "F#5", "A#2", "A#3"}),
+        ("what has changed since Monday?", {"F#1", "F#2", "F#4", "F#5", "A#2", "A#3"}),
+        ("what changed yesterday?", {"F#4", "A#2", "A#3"}),
+        ("what did I do yesterday?", {"F#4", "A#2", "A#3"}),
+        ("what happened yesterday?", {"F#4", "A#2", "A#3"}),
+        ("which tasks changed this week?", {"A#2", "A#3"}),
+        ("which facts changed this week?", {"F#1", "F#2", "F#4", "F#5"}),
+        ("what did I finish yesterday?", {"A#3"}),
+        ("what did I finish today?", set()),
+        ("which tasks were started this week?", {"A#2"}),
+        ("what was forgotten today?", {"F#2"}),
+        ("what was forgotten yesterday?", set()),
+        ("which facts were corrected today?", {"F#1", "F#5"}),
+        ("was any fact corrected this week?", {"F#1", "F#5"}),
+        ("which facts were corrected?", {"F#1"}),
+        ("which decisions were replaced in November?", {"D#2"}),
+        ("which decisions were replaced in April?", set()),
+        ("what did agents do this week?", set()),
+        ("what did Bruno do this week?", set()),
+        ("¿qué cambió hoy?", {"F#1", "F#2", "F#5"}),
+        ("¿qué cambió desde el martes?", {"F#1", "F#2", "F#4", "F#5", "A#2", "A#3"}),
+        ("¿qué hice ayer?", {"F#4", "A#2", "A#3"}),
+        ("¿qué tareas cambiaron esta semana?", {"A#2", "A#3"}),
+        ("¿qué terminé ayer?", {"A#3"}),
+        ("¿qué se olvidó hoy?", {"F#2"}),
+        ("¿qué se corrigió hoy?", {"F#1", "F#5"}),
+        ("¿qué hechos se corrigieron esta semana?", {"F#1", "F#5"}),
+        ("¿qué decisiones se reemplazaron en noviembre?", {"D#2"}),
+    ],
+)
+def test_what_changed_is_what_history_says(ferry: Memory, question: str, cited: set[str]) -> None:
+    answer = ask(ferry, question)
+    assert answer.asked.lists and set(answer.sources) == shown(answer) == cited
+
+
+@pytest.mark.parametrize("question", ["what changed yesterday?", "what did I finish yesterday?", "what changed today?"])
+def test_no_filter_stands_over_what_only_history_knows(ferry: Memory, question: str) -> None:
+    assert ask(ferry, question).filter == ""
+
+
+def test_each_says_what_happened_to_it_and_when(ferry: Memory) -> None:
+    answer = ask(ferry, "what changed this week?")
+    assert "On 26 Nov 2026 “measure the late ferries” was finished [A#3]." in answer.text
+    assert "On 26 Nov 2026 “translate the warnings” was started [A#2]." in answer.text
+    assert "On 27 Nov 2026 “Bruno looks after the ferries” was forgotten [F#2]." in answer.text
+    answer = ask(ferry, "¿qué cambió esta semana?")
+    assert "El 26 de noviembre de 2026 se terminó «measure the late ferries» [A#3]." in answer.text
+    assert "El 27 de noviembre de 2026 se reemplazó «The harbour office opens at 9» [F#1]." in answer.text
+    replaced = ask(ferry, "which decisions were replaced in November?").text
+    assert replaced.endswith("was replaced [D#2]. “Timetables by the minute” took its place [D#4].")
+
+
+@pytest.mark.parametrize(
+    ("question", "number"),
+    [
+        ("how many facts were corrected today?", "1 fact:"),
+        ("how many tasks changed this week?", "2 tasks:"),
+        ("¿cuántos hechos se olvidaron hoy?", "1 hecho:"),
+    ],
+)
+def test_what_changed_is_counted_from_history(ferry: Memory, question: str, number: str) -> None:
+    assert number in ask(ferry, question).text
+
+
+def test_a_question_of_changes_goes_on_from_the_one_before(ferry: Memory) -> None:
+    librarian = Librarian(ferry)
+    first = librarian.ask("what changed today?")
+    assert set(librarian.ask("and yesterday?", last=first).sources) == {"F#4", "A#2", "A#3"}
+    first = librarian.ask("which tasks are open?")
+    assert librarian.ask("and yesterday?", last=first).asked.filters["is"] == "open"
+
+
+def test_what_changed_is_known_at_an_earlier_moment_too(ferry: Memory) -> None:
+    when = point_in_time(ferry, "2026-11-26T23:00:00Z")
+    with PastMemory(ferry.location, "cli", read_past(ferry, when)) as then:
+        answer = ask(then, "what changed today?")
+    assert set(answer.sources) == {"F#4", "A#2", "A#3"} and "measure the late ferries” was finished" in answer.text
+
+
+def test_an_agent_is_not_sent_what_was_forgotten(ferry: Memory) -> None:
+    found = bearing_on(ferry, "what changed today?")
+    assert pack("fact", 2) in found, "the answer names it"
+    assert "Bruno looks" not in prompt_pack(ferry, "claude-code", "s", "what changed today?", found=found).text
