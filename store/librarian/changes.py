@@ -1,7 +1,5 @@
 """What happened to records in the time that a question names, as the history of the memory says it."""
 
-from collections.abc import Sequence
-
 from store.base.citations import parse
 from store.base.record import changed
 from store.base.vocabulary import PERSON
@@ -13,9 +11,7 @@ from store.search import lookup
 from store.search.query.filters import AGENTS, YOU, by_agent
 
 
-def with_changes(
-    memory: Memory, asked: ParsedQuestion, matches: Sequence[Source], number: int
-) -> tuple[list[Source], int]:
+def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number: int) -> tuple[list[Source], int]:
     """Return (the records that changed in the time of a question, each with what happened to it, and the `matches` of
     its filters; how many there are, with all `number` that pass these). What came into a state then, only history
     knows."""

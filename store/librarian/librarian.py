@@ -16,7 +16,7 @@ from store.base.record import changed
 from store.context.acceptance import accepted
 from store.librarian import compose, judge
 from store.librarian.answer import Answer, CitedSentence
-from store.librarian.changes import with_changes
+from store.librarian.changes import changes
 from store.librarian.compose import SHOWN
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, decides, read
 from store.librarian.quoting import absent, against, all_in, names, quotable, subject
@@ -124,7 +124,7 @@ class Librarian:
             return None
         matches = sources(database, records)
         if asked.changes:
-            matches, number = with_changes(self._memory, asked, matches, number)
+            matches, number = changes(self._memory, asked, matches, number)
             query = "" if any(one.at for one in matches) else query
         if not asked.typed:
             upwards = asked.first == OLDEST or asked.counts
@@ -233,10 +233,7 @@ class Librarian:
         if not found.exact and parts:
             head = compose.said(asked, "near_without" if found.missing else "near_only", found.missing).text
             parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
-        query = changed(asked, rest=()).filter if asked.lists else ""  # none that passes it has the rest of its words
-        passing = {hit.citation for hit in self._search(query, ALL, meaning=False).hits} if query else set()
-        query = query if passing.issuperset(one.citation for one in found.quoted) else ""
-        return _answer(asked, parts, found.matches, filter=query, note=why, exact=found.exact)
+        return _answer(asked, parts, found.matches, note=why, exact=found.exact)
 
     def _judged(self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Progress) -> Answer:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""

@@ -6,13 +6,14 @@ there has all of them, all words are searched for.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import groupby
 from types import MappingProxyType
 
 from store.base.citations import Citation, find
+from store.base.clock import from_ms, to_ms
 from store.base.record import changed, record
 from store.database.database import Database
 from store.librarian import words as vocabulary
@@ -34,8 +35,7 @@ HAPPENED = "decision,commit,iteration,event,fact,task"  # kinds meant by "what h
 WHAT, WHY, WHO, WHEN = "what", "why", "who", "when"
 NEWEST, OLDEST = "newest", "oldest"
 TIMES = ("since", "before")
-CAME = ("forgotten", "superseded", "pinned", "progress")  # states whose time only history knows
-WAITING = (("open",), ("progress",))  # what is to be done is the person's, whoever wrote it
+CAME = ("forgotten", "superseded", "pinned", "progress", "any")  # states whose time only history knows
 _SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40}")
 
 
@@ -72,13 +72,10 @@ class ParsedQuestion:
     @property
     def changes(self) -> bool:
         """Whether history knows what it asks for: what happened in a time, or came into a state then."""
-        came, by = self.filters.get("is", ""), self.filters.get("by", "")
-        told = (
-            came in CAME
-            or (came == "done" and by == YOU)
-            or (not came and (self.happened or "kind" not in self.filters))
-        )
-        return told and bool(self.filters.keys() & set(TIMES)) and not (self.rest or self.first or self.cited)
+        filters, every = self.filters, self.happened or "kind" not in self.filters
+        came = filters.get("is", "any" if every else "")
+        told = came in CAME or (came == "done" and filters.get("by") == YOU)
+        return told and not filters.keys().isdisjoint(TIMES) and not (self.rest or self.first or self.cited)
 
     @property
     def within(self) -> str:
@@ -125,12 +122,11 @@ def read(question: str, memory: Memory, before: ParsedQuestion | None = None) ->
     follows = not cited and len(asked.about) <= FEW and (goes_on or points)
     shows = _Words(terms[:1]).has("shows")
     negated = any(word in texts.words("negations", "core") for word in rest)
-    lists = aspect != WHY and bool(
-        asked.first
-        or ("kind" in filters and (asked.counts or shows or filters.keys() & {"by", *TIMES}))
-        or ("by" in filters and not asked.counts)
-    )
-    return changed(asked, lists=lists and not (follows or negated or cited), follows=follows)
+    dated = not filters.keys().isdisjoint(TIMES)
+    by_kind = "kind" in filters and (asked.counts or shows or dated or "by" in filters)
+    found = asked.first or by_kind or ("by" in filters and not asked.counts) or (shows and dated)
+    lists = bool(found) and not (follows or negated or cited or aspect == WHY)
+    return changed(asked, lists=lists, follows=follows)
 
 
 def decides(terms: Iterable[str]) -> bool:
@@ -206,45 +202,44 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     """Return a question with the filters that its words name and the words left over."""
     database = memory.database
     terms, released = versions.timed(terms, cache(lambda: releases(database)), vocabulary.phrases("version"))
-    since, before, dated = period(" ".join(terms), memory.now)
-    runs = [tuple(run) for inside, run in groupby(terms, dated.__contains__) if inside]
+    since, before, named = period(" ".join(terms), memory.now)
+    runs = [tuple(run) for inside, run in groupby(terms, named.__contains__) if inside]
     found = _Words(terms)
     found.take(*sorted(runs, key=len, reverse=True)[:1])
-    if found.take(*vocabulary.phrases("release")):
-        since = last_release(database) or since
+    if found.take(*vocabulary.phrases("release")) and (release := last_release(database)):
+        since = from_ms(to_ms(release) + 1)  # without the release itself
+    found.take(*vocabulary.phrases("idle"))
+    dated = bool(since or before)
     own = _Words(terms)
     mine = not own.take(*vocabulary.phrases("for_me")) and own.has("me")
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     links = found.take_named("links") if asked.cited else ()
-    states = found.take_named("states") or tuple(link for link in links if link == "reverted")
-    happened = found.take(*vocabulary.phrases("happened"))
-    nouns, implied = found.take_named("nouns"), found.take_named("implied")
-    implied = tuple(kind for kind in implied if kind not in {one.kind for one in asked.cited})
-    author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns))
-    while mine and found.take(*vocabulary.phrases("me")):
-        pass
+    did = vocabulary.phrases("did") if dated and found.place(*vocabulary.named("nouns")) is None else ()
+    happened = found.take(*vocabulary.phrases("happened"), *did)
+    states, nouns = found.take_named("states"), found.take_named("nouns")
+    if nouns and "reverted" in links:
+        states = ("reverted",)
+    implied = tuple(kind for kind in found.take_named("implied") if kind not in {one.kind for one in asked.cited})
+    idle = vocabulary.listed("acts") | vocabulary.listed("work") if nouns or dated else frozenset[str]()
+    author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns), idle)
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
-    if (nouns or since or before or author or first) and not asked.cited:
+    if (nouns or dated or author or first) and not asked.cited:
         rest = tuple(word for word in rest if word not in vocabulary.listed("acts"))
-    kinds = nouns or (() if rest else implied)
-    if (
-        mine
-        and not author
-        and states[:1] not in WAITING
-        and (kinds or first or since or before or (happened and not rest))
-    ):
-        author = YOU
+    kinds = nouns or (implied if not rest or (asked.aspect == WHO and "decision" in implied) else ())
+    # what is to be done is the person's, whoever wrote it
+    mine = mine and (kinds or first or dated or (happened and not rest)) and not {"open", "progress"} & {*states[:1]}
+    ends = not rest and (kinds or happened or counts or "related" in links)
     filters = {
         "kind": ",".join(kinds),
         "is": states[0] if states and (nouns or not rest) else "",
         "since": since and _day(since),
         "before": before and _day(before),
-        "by": author,
-        "linked": str(asked.cited[0]) if asked.cited and not rest and (kinds or happened or counts or links) else "",
+        "by": author or (YOU if mine else ""),
+        "linked": str(asked.cited[0]) if asked.cited and ends else "",
     }
-    about_it = asked.cited and not filters["linked"]  # the record itself is the answer
-    filters = {} if about_it else {name: value for name, value in filters.items() if value}
+    # where nothing linked to a record is asked for, it is the answer itself
+    filters = {name: value for name, value in filters.items() if value and (filters["linked"] or not asked.cited)}
     return changed(asked, filters=filters, rest=rest, counts=counts, first=first, happened=happened)
 
 
@@ -252,16 +247,15 @@ def _take_first(found: _Words, name: str, aspect: str) -> bool:
     """Remove a word for the newest or the oldest that says which record is asked for: the question asks when, or only
     question words come before it."""
     place = found.place(*vocabulary.phrases(name))
-    if place is None or not (aspect == WHEN or not _telling(found.left[: place.start])):
-        return False
-    del found.left[place]
-    return True
+    ahead = {*found.left[: place.start if place else 0]} - vocabulary.listed("acts")
+    said = (aspect == WHEN or not _telling(ahead)) and texts.words("dates", "since").isdisjoint(ahead)
+    return said and found.take(*vocabulary.phrases(name))
 
 
-def _author(found: _Words, database: Database, named: bool) -> str:
+def _author(found: _Words, database: Database, named: bool, idle: Container[str]) -> str:
     """Remove an author, or the part of a name that a question has; return it as a filter says it, empty where there is
     none. It says who did it behind a word such as `by`, of a kind of records also behind `of`, and where there are no
-    other content words."""
+    other content words but the `idle` ones."""
     rows = database.rows(
         "SELECT DISTINCT author FROM commits UNION SELECT DISTINCT speaker FROM turns WHERE speaker <> ''"
         " UNION SELECT DISTINCT origin FROM decisions UNION SELECT DISTINCT origin FROM facts"
@@ -269,13 +263,12 @@ def _author(found: _Words, database: Database, named: bool) -> str:
     said = [word.removesuffix("'s").removesuffix("’s") for word in found.left]
     at, size, name = longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), words)
     own, others = found.left[at : at + size], [*found.left[:at], *found.left[at + size :]]
-    if own and {*said[at : at + size]} <= {*words(own_name(database))}:
-        name = f"{name},{YOU}"
     behind = ("by", "of") if named else ("by",)
     by = at > 0 and any((found.left[at - 1],) in vocabulary.phrases(name) for name in behind)
-    if not _telling(own) or not (by or not _telling(others)):
+    if not _telling(own) or not (by or all(word in idle for word in _telling(others))):
         return ""
-    found.left = others
+    found.left = [word for word in others if word not in idle]
+    name += f",{YOU}" * ({*said[at : at + size]} <= {*words(own_name(database))})
     return f'"{name}"' if " " in name else name
 
 

@@ -27,6 +27,7 @@ _AUTHORS = {
     if kind != "document"
 }
 _IN_ITERATIONS = ("decision", "commit", "event", "task")
+_REVERTED = "SELECT decision_id FROM commit_links WHERE link_type = 'reverts'"
 # state of WORK → (kind, condition on its row) of the records in that state
 _WORK = {
     "open": (("task", "status <> 'done'"), ("iteration", "status = 'active'")),
@@ -34,9 +35,11 @@ _WORK = {
     "done": (("task", "status = 'done'"), ("iteration", "status = 'completed'")),
     "abandoned": (("iteration", "status = 'abandoned'"),),
     "reverted": (
-        ("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),
+        ("decision", f"id IN ({_REVERTED})"),
         ("commit", "message GLOB 'Revert \"*'"),  # as git writes it
     ),
+    "valid": (("decision", f"status = 'active' AND id NOT IN ({_REVERTED})"),),
+    "void": (("decision", f"status = 'superseded' OR id IN ({_REVERTED})"),),
 }
 # states that have a time, and kind → when it began, as SQL for a row `c`
 _ENDS = {"done", "abandoned", "reverted"}
@@ -96,7 +99,7 @@ class Filters:
             if value := getattr(asked, name):
                 self._add(f"{at} {sign} :{name}", **{name: value})
         self._facts(database, asked)
-        self.any = "any" in asked.work
+        self.any = not {"any", "void"}.isdisjoint(asked.work)
         # then the link is of that type
         reverts = "reverted" in asked.work and any(cited.kind in _LINKED for cited in asked.linked)
         of_type = " AND link_type = 'reverts'" if reverts else ""

@@ -14,7 +14,7 @@ FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
-WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
+WORK = ("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any")
 RESTS = EVIDENCE_STATES[1:]  # of what records rest on
 PHRASE = 64  # words of the longest phrase or question that is searched word for word
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)

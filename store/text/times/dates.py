@@ -20,6 +20,8 @@ _MONTHS = {name: place for place, names in enumerate(vocabulary.in_order("dates"
 _SHORT = _MONTHS | {
     name: place for place, names in enumerate(vocabulary.in_order("dates", "short_months"), 1) for name in names
 }
+# three months each, from March on: seasons of the north
+_SEASONS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "seasons")) for name in names}
 _UNIT_NAMES = vocabulary.in_order("dates", "units")
 _UNITS = {name: days for names, days in zip(_UNIT_NAMES, (1, 7, 30, 365), strict=True) for name in names}
 # calendar units in months
@@ -72,9 +74,11 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
         within = _ahead(_WITHIN, match)
         if match.re is _SECOND:
             continue
-        within = within or (_ahead(_OF, match) if match.re is _YEAR else None)
+        within = within or (_ahead(_OF, match) if match.re in (_YEAR, _MONTH) else None)
         if within or not _weak(match):
-            return _period(start, end, plain[within.start() if within else match.start() : match.end()])
+            onward = _ONWARD.match(plain, match.end())
+            named = plain[within.start() if within else match.start() : onward.end() if onward else match.end()]
+            return _period(start, None if onward else end, named)
     return "", "", frozenset()
 
 
@@ -106,7 +110,7 @@ def _period(start: datetime | None, end: datetime | None, words: str) -> tuple[s
 
 def _weak(match: re.Match[str]) -> bool:
     """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
-    return match.re in (_MONTH, _YEAR, _WEEKDAY) and not any(
+    return match.re in (_MONTH, _YEAR, _WEEKDAY, _SEASON) and not any(
         match.groupdict().get(name) for name in ("part", "of", "how", "past")
     )
 
@@ -180,6 +184,21 @@ def _month(match: re.Match[str], midnight: datetime) -> Span:
         return start, end
     third = next(at for at, names in enumerate((_BEGINS, _MIDDLE, _ENDS)) if part in names.split("|"))
     return start.replace(day=1 + 10 * third), end if third == 2 else start.replace(day=11 + 10 * third)
+
+
+def _season(match: re.Match[str], midnight: datetime) -> Span:
+    """Return a season, the latest that has begun; of a year, the one that begins in it."""
+    month = 3 + 3 * _SEASONS[match["season"]]
+    start = datetime(int(match["of"]) if match["of"] else midnight.year, month, 1)
+    if start > midnight and not match["of"]:
+        start = start.replace(year=start.year - 1)
+    if (match["past"] or match["how"] in ("last", "past")) and midnight < _after(start):
+        start = start.replace(year=start.year - 1)
+    return start, _after(start)
+
+
+def _after(season: datetime) -> datetime:
+    return (season + timedelta(days=95)).replace(day=1)
 
 
 def _year(match: re.Match[str], midnight: datetime) -> Span:
@@ -278,6 +297,11 @@ _MONTH = re.compile(
     rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<month>{_MONTH_NAME})"
     r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?\b"
 )
+_SEASON = re.compile(
+    rf"\b(?:(?:the|la|el|(?P<how>this|last|past|esta|este)) )?(?P<season>{'|'.join(_SEASONS)})"
+    r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?(?P<past> pasad[oa])?\b"
+    r"(?=$| (?:about|and|by|did|was|were|on|sobre|y|que)\b)"
+)
 _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])")
 _TODAY = re.compile(
     rf"\b(?P<day>{'|'.join(_BEFORE_YESTERDAY)}|last night|anoche|yesterday|ayer|today|hoy|tonight"
@@ -303,7 +327,15 @@ _AGO = re.compile(
 _CALLED = (
     *((_SECOND, _second), (_ISO, _iso), (_QUARTER, _quarter), (_YEARS, _years)),
     *((_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
-    *((_AGO, _ago), (_THIS, _this), (_TODAY, _day), (_WEEKDAY, _weekday), (_MONTH, _month), (_YEAR, _year)),
+    *(
+        (_AGO, _ago),
+        (_THIS, _this),
+        (_TODAY, _day),
+        (_WEEKDAY, _weekday),
+        (_MONTH, _month),
+        (_SEASON, _season),
+        (_YEAR, _year),
+    ),
 )
 # prepositions of a time
 _SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
@@ -315,5 +347,6 @@ _INTRODUCED = (  # and which end of the time is meant as the start, and which as
 )
 _WITHIN = re.compile(r"\b(?:in|during|en|durante)(?: the month of| the year| el mes de| el año)? $")
 _OF = re.compile(r"\b(?:of|from|del?) $")
+_ONWARD = re.compile(r" (?:on|onwards?|en adelante)\b")
 _RANGE = re.compile(r"\b(?:between|from|entre|desde|del?)(?: the| el| la)? $")
 _TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)? ")

@@ -55,6 +55,10 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     def on(day: str, hour: int = 12) -> None:
         clock.now = f"{day}T{hour:02}:00:00.000Z"
 
+    def log(first: int, end: int) -> None:
+        for number, (day, author, message) in list(enumerate(COMMITS, 1))[first:end]:
+            memory.commits.log(f"{number}a" * 20, message=message, author=author, committed_at=f"{day}T12:00:00.000Z")
+
     on("2026-03-10", 13)
     memory.decisions.decide("Cache of pages", "a file for each", alternatives=["none"], rationale="the net is slow")
     on("2026-04-14")
@@ -64,6 +68,10 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     on("2026-05-12")
     memory.decisions.decide("Metrics in one table", "SQLite", actor="mcp:claude-code")
     memory.facts.remember("The winter timetable begins in December")
+    on("2026-06-02", 13)
+    log(0, 5)
+    memory.commits.link("1a1a1a1", 1)
+    memory.commits.link("5a5a5a5", 1, "reverts")
     on("2026-10-20")
     memory.tasks.add("write the help page")
     memory.tasks.add("translate the warnings")
@@ -71,10 +79,7 @@ def ferry(memory: Memory, clock: Clock, checkout: Path, monkeypatch: pytest.Monk
     memory.decisions.decide("Timetables by the minute", "poll each minute", supersedes=2)
     memory.tasks.add("measure the late ferries")
     memory.tasks.add("call the port")
-    for number, (day, author, message) in enumerate(COMMITS, 1):
-        memory.commits.log(f"{number}a" * 20, message=message, author=author, committed_at=f"{day}T12:00:00.000Z")
-    memory.commits.link("1a1a1a1", 1)
-    memory.commits.link("5a5a5a5", 1, "reverts")
+    log(5, 8)
     on("2026-11-26")
     memory.tasks.move(3, "done")
     memory.tasks.move(2, "in_progress")
@@ -361,3 +366,116 @@ def test_an_agent_is_not_sent_what_was_forgotten(ferry: Memory) -> None:
     found = bearing_on(ferry, "what changed today?")
     assert pack("fact", 2) in found, "the answer names it"
     assert "Bruno looks" not in prompt_pack(ferry, "claude-code", "s", "what changed today?", found=found).text
+
+
+# other words for the same
+
+
+OPEN, ALL_OF_THE_WEEK = {"A#1", "A#2", "A#4"}, {"F#1", "F#2", "F#4", "F#5", "A#2", "A#3"}
+AFTER = {*ALL_OF_THE_WEEK, "A#1", "A#4", "D#2", "D#4", NEWEST}
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("what haven't we finished yet?", OPEN),
+        ("what have we not finished yet?", OPEN),
+        ("what didn't we finish?", OPEN),
+        ("what hasn't been done yet?", OPEN),
+        ("¿qué no terminamos todavía?", OPEN),
+        ("¿qué no hemos terminado aún?", OPEN),
+        ("¿qué nos falta terminar?", OPEN),
+        ("what are we doing right now?", {"A#2"}),
+        ("what are we working on at the moment?", {"A#2"}),
+        ("what am I working on?", {"A#2"}),
+        ("¿qué estamos haciendo ahora mismo?", {"A#2"}),
+        ("anything new since yesterday?", ALL_OF_THE_WEEK),
+        ("is there anything new this week?", ALL_OF_THE_WEEK),
+        ("what's new this week?", ALL_OF_THE_WEEK),
+        ("did anything change this week?", ALL_OF_THE_WEEK),
+        ("¿algo nuevo desde ayer?", ALL_OF_THE_WEEK),
+        ("¿hay alguna novedad esta semana?", ALL_OF_THE_WEEK),
+        ("what have we done since the release?", AFTER),
+        ("what has been done since the last release?", AFTER),
+        ("¿qué hemos hecho desde el lanzamiento?", AFTER),
+        ("¿qué se ha hecho desde la versión?", AFTER),
+        ("what has Bruno done in May?", {"C#4a4a4a4"}),
+        ("which tasks were done this week?", {"A#3"}),
+        ("did someone finish a task this week?", {"A#3"}),
+        ("which commits came after the release?", {NEWEST}),
+        ("which commits were made since the release?", {NEWEST}),
+        ("how many commits came after the last release?", {NEWEST}),
+        ("¿qué commits hubo después del lanzamiento?", {NEWEST}),
+        ("los commits de Bruno tras la versión", {NEWEST}),
+        ("who wrote the last commit?", {NEWEST}),
+        ("who added the last commit?", {NEWEST}),
+        ("who made the first commit?", {"C#1a1a1a1"}),
+        ("¿quién escribió el último commit?", {NEWEST}),
+        ("Bruno's work in May", {"C#4a4a4a4"}),
+        ("what did Bruno work on in May?", {"C#4a4a4a4"}),
+        ("Bruno's work in March", set()),
+        ("el trabajo de Bruno en mayo", {"C#4a4a4a4"}),
+        ("¿qué cambios metió Bruno en mayo?", {"C#4a4a4a4"}),
+        ("my commits from March", {"C#1a1a1a1", "C#2a2a2a2"}),
+        ("mis commits de marzo", {"C#1a1a1a1", "C#2a2a2a2"}),
+        ("everything from November about the cache", {NEWEST}),
+        ("everything about the cache from June", {REVERT}),
+        ("todo lo de noviembre sobre la caché", {NEWEST}),
+        ("what did Bruno do in the spring?", {"C#3a3a3a3", "C#4a4a4a4"}),
+        ("what did Bruno do last summer?", {"C#6a6a6a6"}),
+        ("¿qué hizo Bruno en primavera?", {"C#3a3a3a3", "C#4a4a4a4"}),
+        ("¿qué hizo Bruno el verano pasado?", {"C#6a6a6a6"}),
+        ("which tasks did we open in November?", {"A#3", "A#4"}),
+        ("which tasks did I open in November?", {"A#3", "A#4"}),
+        ("which tasks were opened in October?", {"A#1", "A#2"}),
+        ("¿qué tareas abrimos en noviembre?", {"A#3", "A#4"}),
+        ("¿qué tareas se abrieron en octubre?", {"A#1", "A#2"}),
+        ("which facts are out of date?", {"F#3"}),
+        ("which facts are outdated?", {"F#3"}),
+        ("¿qué hechos están viejos?", {"F#3"}),
+        ("¿qué hechos están desactualizados?", {"F#3"}),
+        ("which decisions still stand?", {"D#3", "D#4"}),
+        ("which decisions are still valid?", {"D#3", "D#4"}),
+        ("¿qué decisiones siguen vigentes?", {"D#3", "D#4"}),
+        ("¿qué decisiones siguen en pie?", {"D#3", "D#4"}),
+        ("decisions that are no longer valid", {"D#1", "D#2"}),
+        ("which decisions no longer apply?", {"D#1", "D#2"}),
+        ("¿qué decisiones ya no son válidas?", {"D#1", "D#2"}),
+        ("has anybody recorded a decision this month?", {"D#4"}),
+        ("¿alguien tomó alguna decisión este mes?", {"D#4"}),
+        ("¿quién hizo el primer commit?", {"C#1a1a1a1"}),
+        ("Ana's decisions this year", {"D#1", "D#2", "D#4"}),
+    ],
+)
+def test_a_question_of_the_data_is_understood_in_other_words_too(ferry: Memory, question: str, cited: set[str]) -> None:
+    answer = ask(ferry, question)
+    assert answer.asked.lists and shown(answer) == cited
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("who decided on the cache?", "who chose to have a cache?", "who decides about the cache of pages?"),
+        *("¿quién decidió lo de la cache?", "¿quién eligió la cache de pages?"),
+    ],
+)
+def test_who_decided_is_told_by_a_decision(ferry: Memory, question: str) -> None:
+    assert ask(ferry, question).citations[0] == "D#1"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *("how do I revert D#1?", "how can I undo commit 5a5a5a5?", "what happened after the last commit?"),
+        *("how does the cache work since the release?", "who works in March?", "what is in the winter timetable?"),
+        *("does the spring cleaning touch the cache?", "how old is the cache?", "where do we stand?"),
+        *("what no longer works?", "did anyone say where the key is?", "what do I need to open the kiosk?"),
+        *("when did we open the harbour office?", "what's new in the cache?", "where does Bruno work?"),
+        *("what did the release change?", "what should we do in summer about storms?", "what must I never do?"),
+        *("¿cómo abrimos el kiosco?", "¿alguien sabe dónde está la llave?", "¿dónde trabaja Bruno?"),
+        *("¿cuándo empieza el horario de invierno?", "¿qué significa vigente?", "¿cuál es mi clave?"),
+        *("¿qué es lo nuevo de la caché?", "¿cómo deshago D#1?", "¿qué trabajo hace Bruno?"),
+    ],
+)
+def test_what_only_looks_like_a_question_of_the_data_is_none(ferry: Memory, question: str) -> None:
+    assert not read(question, ferry).lists

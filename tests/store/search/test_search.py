@@ -712,6 +712,7 @@ def test_states_links_and_times_are_filters(memory: Memory) -> None:
     assert found("is:reverted linked:D#1") == {"C#a1b2c3d"} and found("is:reverted linked:C#a1b2c3d") == {"D#1"}
     assert found("is:reverted linked:D#3 is:any") == found("is:reverted linked:I#1") - {"D#1"} == set()
     assert found("is:reverted") == {"D#1"} and found("kind:decision is:superseded") == {"D#2"}
+    assert found("is:valid") == {"D#3"} and found("is:void") == {"D#1", "D#2"}
     assert found("kind:decision is:any") == {"D#1", "D#2", "D#3"} and found("kind:decision") == {"D#1", "D#3"}
     assert found("kind:commit linked:D#1") == {"C#a1b2c3d"} and found("linked:C#a1b2c3d") == {"D#1"}
     assert found("linked:I#1") >= {"A#1", "D#1"} and found("linked:D#3 is:any") == {"D#2"}
