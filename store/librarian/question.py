@@ -210,8 +210,7 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
         since = from_ms(to_ms(release) + 1)  # without the release itself
     found.take(*vocabulary.phrases("idle"))
     dated = bool(since or before)
-    own = _Words(terms)
-    mine = not own.take(*vocabulary.phrases("for_me")) and own.has("me")
+    mine = _Words(terms).has("me") and not _Words(terms).has("for_me")
     counts = found.take(*vocabulary.phrases("count"))
     first = next((name for name in (NEWEST, OLDEST) if _take_first(found, name, asked.aspect)), "")
     links = found.take_named("links") if asked.cited else ()
@@ -226,17 +225,18 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
     if (nouns or dated or author or first) and not asked.cited:
         rest = tuple(word for word in rest if word not in vocabulary.listed("acts"))
-    kinds = nouns or (implied if not rest or (asked.aspect == WHO and "decision" in implied) else ())
+    kinds = nouns or (implied if not rest or (asked.aspect == WHO and _Words(terms).has("decided")) else ())
     # what is to be done is the person's, whoever wrote it
     mine = mine and (kinds or first or dated or (happened and not rest)) and not {"open", "progress"} & {*states[:1]}
-    ends = not rest and (kinds or happened or counts or "related" in links)
+    within = happened and "iteration" in {one.kind for one in asked.cited}  # else it happened to the record
+    ends = asked.cited and not rest and (kinds or within or counts or "related" in links)
     filters = {
         "kind": ",".join(kinds),
         "is": states[0] if states and (nouns or not rest) else "",
         "since": since and _day(since),
         "before": before and _day(before),
         "by": author or (YOU if mine else ""),
-        "linked": str(asked.cited[0]) if asked.cited and ends else "",
+        "linked": str(asked.cited[0]) if ends else "",
     }
     # where nothing linked to a record is asked for, it is the answer itself
     filters = {name: value for name, value in filters.items() if value and (filters["linked"] or not asked.cited)}
