@@ -121,7 +121,8 @@ def lines_of(exchange: Exchange) -> list[Line]:
         if answer.filter:
             lines.append([(BESIDE, "label"), *_chips(answer.filter)])
         lines.append([(start, "label"), (answer.line, "dim")])
-        if exchange.unindexed:
+        of_data = answer.asked.lists and (answer.filter or answer.asked.changes)
+        if exchange.unindexed and not of_data:  # the data are complete
             lines.append([(BESIDE, "label"), (exchange.unindexed, "warning")])
         if answer.note:
             lines.append([(BESIDE, "label"), (answer.note, "dim")])

@@ -136,6 +136,9 @@ class TestEmbedding:
             await person.paste("what is there?")
             await person.press("enter")
             assert any("texts are not indexed yet: ask again when they are." in line for line in person.lines)
+            await person.paste("what changed today?")
+            await person.press("enter", "end")
+            assert "not indexed yet" not in " ".join(person.lines).rpartition("what changed today?")[2]
             await person.press("escape", "f4")
             await person.until(lambda: not engine.embedder.due(engine.screen, resumed=True))
             assert not engine.embedder.stopped and not person.sees("indexing stopped")
