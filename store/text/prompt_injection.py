@@ -1,11 +1,19 @@
 """Detect a text that looks like instructions to an agent instead of something to remember.
 
-It adds a flag to the text and is never the only check: no text is accepted because it looks harmless. The patterns are
-compiled at the first text (4 ms).
+It adds a flag to the text and is never the only check: no text is accepted because it looks harmless. What depends on
+the words of a language is in `agent_orders/`. The patterns are compiled at the first text (40 ms).
 """
 
+import os
 import re
+from collections import defaultdict
 from functools import cache
+
+from store.text.folding import fold
+from store.text.vocabulary import languages, whole_file
+
+FOLDER = os.path.join(os.path.dirname(__file__), "agent_orders")
+_PART = re.compile(r"\{([a-z_]+)\}")
 
 # zero-width characters except the joiner of emoji, bidi controls, and the tag characters that hide ASCII
 _HIDDEN = "[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
@@ -35,15 +43,33 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 @cache
+def _worded() -> re.Pattern[str]:
+    """Return the pattern of what is said in `agent_orders/`."""
+    parts, told = defaultdict[str, list[str]](list), list[str]()
+    for language in languages(FOLDER):
+        table = whole_file(FOLDER, language)
+        told += table.get("told", ())
+        for name, held in table["parts"].items():
+            parts[name] += [held] if isinstance(held, str) else held
+
+    def filled(text: str) -> str:
+        return _PART.sub(lambda part: f"(?:{'|'.join(map(filled, parts[part[1]]))})", text)
+
+    return re.compile("|".join(map(filled, told)), re.MULTILINE)
+
+
+@cache
 def _addressed() -> re.Pattern[str]:
     return re.compile(_ADDRESSED, re.IGNORECASE)
 
 
 def suspicious(text: str) -> bool:
     """Return whether a text looks like an attempt to control an agent: an order to ignore its instructions, a role
-    line, a mark of a chat template, a command to run, hidden characters."""
+    line, a mark of a chat template, a command to run, what an agent is to do or to hide, hidden characters."""
     hidden, visible = _patterns()
-    return bool(hidden.search(text) or visible.search(hidden.sub("", text)))
+    if hidden.search(text) or visible.search(text):
+        return True
+    return any((scope := found.start("scope")) < 0 or text[scope].isupper() for found in _worded().finditer(fold(text)))
 
 
 # an order itself, and no word about one: what a report may name as wrong without a second look
