@@ -7,7 +7,6 @@ together.
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
@@ -27,6 +26,7 @@ from store.learning.rules import reconfirm_rules
 from store.learning.rules.extract_rules import ExtractedFact, extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE
 from store.learning.rules.sentences import Sentence, fold, sentences
+from store.learning.tasks import extract_decision
 from store.learning.tasks.extract_decision import DecisionDraft
 from store.records.fact_rows import insert, same, text_hash
 
@@ -88,8 +88,8 @@ def _extracted(every: Sequence[ExtractedFact], database: Database) -> Iterator[L
     for found in every:
         takes_back = pattern("reverses").match(fold(found.text))
         if takes_back and (old := decision_conflicts.named(database, found.text)):
-            draft = DecisionDraft(found.text, (old.chosen,))
-            yield LearningAction("add", found, None, f"it takes back {old.citation}", False, draft, old)
+            back = DecisionDraft(found.text, (old.chosen,))
+            yield LearningAction("add", found, None, f"it takes back {old.citation}", False, back, old)
             continue
         verdict, target, known = known_facts.best_verdict(database, found.text)
         if not found.explicit and (still := known_facts.still_holds(found.text, known)):
@@ -101,7 +101,8 @@ def _extracted(every: Sequence[ExtractedFact], database: Database) -> Iterator[L
         elif alike := known_facts.alike(found.text, known):
             yield LearningAction("correct", found, alike[0], f"it is much like {cite('fact', alike[0])}")
         else:
-            yield LearningAction("add", found, None, found.why, found.explicit)
+            draft = extract_decision.by_rule(found.text) if found.domain == "decisions" and not found.explicit else None
+            yield LearningAction("add", found, None, found.why, found.explicit, draft)
 
 
 def _repeated(turn: Turn, taken: Collection[str], database: Database) -> Iterator[LearningAction]:
@@ -147,8 +148,7 @@ def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningActi
         elif action.at_once:
             facts.append(_remember(write, turn, action.found))
         elif question := _dated(write, turn, action):
-            number = _ask(write, turn, question, inbox)
-            proposed += [] if number is None else [number]
+            proposed += filter(None, [_ask(write, turn, question, inbox)])
     learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
     write.reason = _reason(turn, learned)
     return learned
@@ -180,11 +180,8 @@ def _ask(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -
     """Add a proposal to the inbox; return its id. Return None if the same was asked before, in any conversation, unless
     the person explicitly asked for it again since."""
     found, old = action.found, action.instead_of
-    change: dict[str, Any] = {"fact": found.text}
-    if action.decision is not None:
-        change["decision"] = asdict(action.decision)
-    else:
-        change |= {"confidence": found.confidence, "domain": found.domain}
+    of_fact = {"confidence": found.confidence, "domain": found.domain}
+    change = {"fact": found.text} | ({"decision": asdict(action.decision)} if action.decision else of_fact)
     evidence = [{"citation": turn.citation, "quote": found.quote}]
     if old is not None:
         evidence.append({"citation": old.citation, "quote": old.title})

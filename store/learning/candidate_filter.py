@@ -70,11 +70,9 @@ def hostile(text: str) -> bool:
 
 def _worth(sentence: Sentence) -> bool:
     """Return whether a sentence may state something."""
-    if small_talk(sentence.text) or sign("introduces").search(sentence.folded):
-        return False
-    if statements.asks(sentence.folded.lstrip("¡!¿ ")):
-        return False
-    return any(not statements.refused(part.of(sentence.folded)) for part in _clauses(sentence))
+    folded = sentence.folded
+    idle = small_talk(sentence.text) or sign("introduces").search(folded) or statements.asks(folded.lstrip("¡!¿ "))
+    return not idle and any(not statements.refused(part.of(folded)) for part in _clauses(sentence))
 
 
 def _clauses(sentence: Sentence) -> list[Clause]:

@@ -157,8 +157,8 @@ def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningA
     from store.learning.tasks import extract_facts
 
     taken = {one.quote for one in extract(turn.role, turn.text)}
-    decided = list(_decisions(model, turn))
-    planned = list(decided)
+    planned = list(_decisions(model, turn))
+    decided = {one.found.quote for one in planned}
     for found in extract_facts.ask(model, turn.role, turn.text):
         if found.quote in taken:
             continue
@@ -166,9 +166,8 @@ def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningA
         if verdict == SUPERSEDE:
             planned.append(LearningAction("supersede", found, target, disagrees(target)))
             continue
-        if any(found.quote == one.found.quote for one in decided):
-            continue  # already proposed as a decision
-        if verdict != CONFIRM and not _told(found.text, [text for _, text in known]):
+        proposed = found.quote in decided  # as a decision
+        if verdict != CONFIRM and not proposed and not _told(found.text, [text for _, text in known]):
             planned.append(LearningAction("add", found, None, found.why))
     return planned
 

@@ -18,6 +18,7 @@ from store.learning.rules.extract_rules import extract
 from store.learning.rules import reconfirm_rules as confirming
 from store.learning.rules.sentences import sentences
 from store.learning.rules.quoted_text import QuotedSpans
+from store.learning.tasks.extract_decision import by_rule
 from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
@@ -58,7 +59,7 @@ def scanned(text):
     return pairs([FoundMemory(text, "a.md"), FoundMemory(f"{text} not", "b.md")])
 
 READERS = {
-    "orders": orders, "instructs": instructs, "pairs": scanned,
+    "orders": orders, "instructs": instructs, "pairs": scanned, "decision": by_rule,
     "marks": QuotedSpans, "ends": lambda text: list(spans(text)),
     "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
@@ -78,7 +79,8 @@ RUNS = (
     "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
     "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
     "claude, ", "to the model ", "when you read this ", "before you answer ", "print the ", "~/.ssh/", "a/.env ",
-    "copy the token ", "use the ", "you are ", "do a b without ", "the user must not ", "sin ", "nunca le digas ",
+    "copy the token ", "use the ", "we chose a over b ", "elegimos a y ",
+    "you are ", "do a b without ", "the user must not ", "sin ", "nunca le digas ",
     "x<y ", "no ", "n't ", "the ", "may ", "may 5 ", "last ", "the last ", "between 3 and ",
     "2 weeks ", "hace un ", "since ", "1999 ", "on monday ", "begin\\n", "--- begin\\n",
     "--- end\\n", "diff --git\\n", "+a\\n",

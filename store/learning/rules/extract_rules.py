@@ -91,11 +91,9 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
     """Yield (sentence number, fact) for corrections of what an agent did: the whole sentence, and after a short one
     also the next."""
     for number, sentence in enumerate(turn):
-        if sentence.question or sentence.passed or sentence.doubt or len(sentence.text) > ONE:
+        text, others = sentence.text, sentence.question or sentence.passed or sentence.doubt
+        if others or len(text) > ONE or not clauses.leading("corrects_agent", sentence.folded):
             continue
-        if not clauses.leading("corrects_agent", sentence.folded):
-            continue
-        text = sentence.text
         if len(text.split()) <= SHORT and number + 1 < len(turn) and not turn[number + 1].question:
             text = f"{text} {turn[number + 1].text}"
         if len(text.split()) > SHORT:
@@ -154,11 +152,11 @@ def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     if request.kind in ("pointing", "storing", "to_do") and sign("for_now").search(lasting):
         return None
     rule = None if request.kind in REQUESTS else _standing_rule(sentence)
-    if rule is None or not rule.explicit:
+    if rule is None:
         return found
     if rule.text.casefold().endswith(found.text.casefold()):
         return rule  # the same words, in a certain form
-    return _found(sentence, request.start, rule.domain, rule.why, end=request.end)
+    return _found(sentence, request.start, rule.domain, rule.why, rule.explicit, request.end)
 
 
 def _asked(found: ExtractedFact, why: str) -> ExtractedFact:

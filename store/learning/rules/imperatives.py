@@ -60,6 +60,5 @@ def commands(folded: str) -> bool:
     """Return whether a clause without accents begins with an imperative, with or without pronouns: "compara …",
     "pasamelo"."""
     first = folded.split(maxsplit=1)[0] if folded.strip() else ""
-    if first in words("no_command"):
-        return False
-    return first in _imperatives() or re.sub(f"{CLITIC}$", "", first) in _imperatives()
+    bare = re.sub(f"{CLITIC}$", "", first)
+    return first not in words("no_command") and not _imperatives().isdisjoint((first, bare))

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from store.learning.rules.sentences import Sentence
+from store.learning.grammar import form
+from store.learning.rules.clauses import TRIM
+from store.learning.rules.sentences import Sentence, fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession
 from store.text.fence import harmless
@@ -34,6 +36,15 @@ def ask(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
     options = [_quoted(one, sentence.text) for one in form.alternatives[:OPTIONS]]
     left = tuple(one for one in dict.fromkeys(options) if one and one.casefold() not in chosen.casefold())
     return DecisionDraft(chosen, left, _quoted(form.rationale, sentence.text))
+
+
+def by_rule(text: str) -> DecisionDraft | None:
+    """Return the decision in a sentence, each part as it stands there; None where its words do not tell what was
+    chosen."""
+    if (found := form("decision").search(fold(text))) is None:
+        return None
+    chosen, others, why = (text[slice(*found.span(part))].strip(TRIM) for part in ("chosen", "others", "why"))
+    return DecisionDraft(chosen, tuple(filter(None, form("or").split(others))), why) if chosen else None
 
 
 def _quoted(quote: str, text: str) -> str:

@@ -741,7 +741,7 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
 
 
 def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: Memory, server: OllamaServer) -> None:
-    said = "Al final vamos con SQLite en vez de Postgres, porque no hay que cuidar un servicio."
+    said = "Al final usamos SQLite, más simple que Postgres."
 
     def answer(messages: list[dict[str, str]]) -> str:
         if "chosen:" in messages[0]["content"]:
@@ -752,7 +752,7 @@ def test_a_decision_that_was_told_waits_as_a_decision_each_part_quoted(memory: M
     server.say = answer
     (turn,) = memory.turns.add("monday", [NewTurn("user", said)])
     rule_pass.run(memory)
-    assert [one.change.get("decision") for one in memory.inbox.waiting()] == [None], "rules propose it as a fact"
+    assert [one.change.get("decision") for one in memory.inbox.waiting()] == [None], "its words do not part it"
     model_pass.run(memory)
     (asked,) = memory.inbox.waiting()
     told = asked.change["decision"]

@@ -249,6 +249,55 @@ def test_a_changed_mind_is_a_decision_in_the_place_of_the_one_it_names(memory: M
     assert memory.decisions.many([1])[0].status == "active" and not memory.decisions.many([3])
 
 
+@pytest.mark.parametrize(
+    "said, chosen, alternatives, rationale",
+    [
+        (
+            "We've decided to go with Leaflet over Mapbox because it needs no key.",
+            "Leaflet",
+            ["Mapbox"],
+            "it needs no key",
+        ),
+        (
+            "Usamos uv en vez de pip, Poetry o conda porque es rápido",
+            "uv",
+            ["pip", "Poetry", "conda"],
+            "es rápido",
+        ),
+        ("Elegimos Hetzner en lugar de AWS por el costo", "Hetzner", ["AWS"], "el costo"),
+        ("We settled on Fastify; Express was too old", "Fastify", [], "Express was too old"),
+        ("Decidimos que los logs se guardan treinta días", "los logs se guardan treinta días", [], ""),
+        ("We decided to move the office to Rosario", "move the office to Rosario", [], ""),
+        ("let's go with Tailwind rather than plain css", "Tailwind", ["plain css"], ""),
+    ],
+)
+def test_a_decision_that_was_told_waits_with_its_parts_as_they_were_said(
+    memory: Memory, said: str, chosen: str, alternatives: list[str], rationale: str
+) -> None:
+    done = hear(memory, said)
+    assert done.learned.facts == () and texts(memory) == []
+    (asked,) = memory.inbox.waiting()
+    told = asked.change["decision"]
+    assert (told["chosen"], told["alternatives"], told["rationale"]) == (chosen, alternatives, rationale)
+    assert (asked.kind, asked.text, asked.evidence[0].quote) == ("add", said[:1].upper() + said[1:].rstrip("."), said)
+    memory.inbox.accept(asked.id)
+    assert memory.decisions.get(1).chosen == chosen and texts(memory) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["I have decided against microservices", "Decidimos, después de hablarlo mucho, mudar todo a Rosario"]
+)
+def test_a_decision_whose_words_do_not_part_it_waits_as_a_fact(memory: Memory, said: str) -> None:
+    hear(memory, said)
+    (asked,) = memory.inbox.waiting()
+    assert "decision" not in asked.change and asked.change["domain"] == "decisions"
+
+
+def test_what_is_told_after_a_request_to_remember_it_is_a_fact_at_once(memory: Memory) -> None:
+    hear(memory, "Remember that we decided to go with Leaflet over Mapbox")
+    assert texts(memory) == ["We decided to go with Leaflet over Mapbox"]
+
+
 def test_a_changed_mind_about_nothing_that_was_decided_is_only_a_proposed_fact(memory: Memory) -> None:
     memory.decisions.decide("Where it runs", "Hetzner")
     hear(memory, "we're dropping htmx after all")
