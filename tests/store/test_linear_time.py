@@ -79,7 +79,7 @@ RUNS = (
     "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
     "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
     "claude, ", "to the model ", "when you read this ", "before you answer ", "print the ", "~/.ssh/", "a/.env ",
-    "copy the token ", "use the ", "we chose a over b ", "elegimos a y ",
+    "copy the token ", "never mind ", "no, ", "use the ", "we chose a over b ", "elegimos a y ",
     "you are ", "do a b without ", "the user must not ", "sin ", "nunca le digas ",
     "x<y ", "no ", "n't ", "the ", "may ", "may 5 ", "last ", "the last ", "between 3 and ",
     "2 weeks ", "hace un ", "since ", "1999 ", "on monday ", "begin\\n", "--- begin\\n",

@@ -225,6 +225,78 @@ def test_what_is_told_plainly_as_lasting_is_proposed_and_never_believed(domain: 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Never mind, forget what I said about the paper.",
+        "oh never mind, I told you about the port already",
+        "Forget what I said about the paper",
+        "It doesn't matter, we can skip it",
+        "Olvidate de lo que dije del informe",
+        "Olvidalo, el puerto ya no es 80",
+        "No importa, ya lo arreglé",
+        "Bueno, da igual, lo cambié yo",
+        "Dejá, ya no usamos eso",
+    ],
+)
+def test_nothing_comes_of_what_is_waved_off(text: str) -> None:
+    assert extract("user", text) == []
+
+
+def test_what_is_asked_for_behind_it_is_kept() -> None:
+    assert said("Never mind. Remember that we use uv") == ["We use uv"]
+    assert said("Olvidalo, pero recordá que usamos uv") == ["Usamos uv"]
+    (told,) = extract("user", "Forget what I said about htmx, we go with React")
+    assert told.domain == "decisions"
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("you keep forgetting: our tests need FERRY_ENV", "Our tests need FERRY_ENV"),
+        ("You forgot again that the logs are in UTC", "The logs are in UTC"),
+        ("How many times do I have to tell you that the API is versioned", "The API is versioned"),
+        ("siempre se te olvida que los tests necesitan FERRY_ENV", "Los tests necesitan FERRY_ENV"),
+        ("Te seguís olvidando: los logs van en UTC", "Los logs van en UTC"),
+        ("otra vez te olvidaste de que usamos pnpm", "Usamos pnpm"),
+    ],
+)
+def test_what_was_forgotten_is_proposed(text: str, kept: str) -> None:
+    assert (one(text).text, one(text).explicit) == (kept, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "that's not what I asked, keep the old header",
+        "That's not what I asked for. Keep the old header.",
+        "I didn't ask for a new file, edit the old one",
+        "you were supposed to keep the old header",
+        "No era lo que te pedí: mantené el encabezado viejo",
+        "nadie te pidió que cambies el encabezado, dejalo como estaba",
+    ],
+)
+def test_what_was_not_asked_for_is_a_correction(text: str) -> None:
+    found = one(text)
+    assert (found.text, found.domain, found.explicit) == (text, "self_correction", False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "that's not what I asked",
+        "That's not what I asked, but thanks",
+        "I never asked for this job lol",
+        "you forgot a semicolon",
+        "se te olvidó un punto y coma",
+        "I keep forgetting my keys",
+        "my boss keeps forgetting that we use uv",
+    ],
+)
+def test_what_says_nothing_else_is_none(text: str) -> None:
+    assert extract("user", text) == []
+
+
+@pytest.mark.parametrize(
     "text, kept",
     [
         ("could you always run the tests before pushing?", "Always run the tests before pushing"),
