@@ -50,9 +50,9 @@ Progress = Callable[[int, int], None]
 class IngestReport:
     """What was imported: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
     output of tools), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
-    them as (file, line, why) in `troubles`. `cut` turns were longer than the limit. The last line of `waiting` files is
-    still being written; those in `anew` were read from their beginning because they were replaced. `sessions` got
-    turns."""
+    them as (file, line, why) in `troubles`. `cut` turns were longer than the limit. `doubtful` are turns of a user
+    whose words may be another's. The last line of `waiting` files is still being written; those in `anew` were read
+    from their beginning because they were replaced. `sessions` got turns."""
 
     files: int = 0
     bytes: int = 0
@@ -63,6 +63,7 @@ class IngestReport:
     purged: int = 0
     broken: int = 0
     cut: int = 0
+    doubtful: int = 0
     waiting: int = 0
     troubles: list[tuple[str, int, str]] = field(default_factory=list)
     anew: list[str] = field(default_factory=list)
@@ -330,16 +331,17 @@ class _Run:
         if turns:
             put(write, session, turns, self._source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
             report.added += len(turns)
+            report.doubtful += lines[0].doubtful and sum(turn.role == "user" for turn in turns)
             added.add(session)
 
 
 class _Counts:
     """Counts of one transaction, added when it is committed."""
 
-    __slots__ = ("added", "cut", "discarded", "known", "purged")
+    __slots__ = ("added", "cut", "discarded", "doubtful", "known", "purged")
 
     def __init__(self) -> None:
-        self.added = self.cut = self.discarded = self.known = self.purged = 0
+        self.added = self.cut = self.discarded = self.doubtful = self.known = self.purged = 0
 
 
 def _moment(text: str, now: str) -> str:

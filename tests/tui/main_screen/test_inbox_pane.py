@@ -19,6 +19,8 @@ from store.learning import rule_pass
 from store.memory import Memory
 from store.services import consolidation
 from tui import cli
+from tui.lists.view_state import View
+from tui.panes.inbox import pane
 from tui.render.details import proposal_batch
 from tui.widgets.prompt_bar import Line
 
@@ -571,3 +573,9 @@ def test_the_command_line_tells_it_too(story: Story, capsys) -> None:
     assert "⚠ contradicts D#1  Use SQLite, not PostgreSQL" in capsys.readouterr().out
     assert cli.run(["--db", path, "inbox", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]
+
+
+@pytest.mark.parametrize("short, said", [(0, "2 messages of your chats wait"), (1, "2 messages wait")])
+def test_it_says_what_no_rule_has_read_yet(short: int, said: str) -> None:
+    (heard, _), (unread, _) = pane.words(View(), {"unheard": 2}, short, str)
+    assert heard == f"{said} to be learned from" and unread is None

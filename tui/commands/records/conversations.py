@@ -98,6 +98,10 @@ def _report(report: "IngestReport") -> list[str]:
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
         (report.cut, f"longer than {LONGEST:,} characters, and cut there"),
+        (
+            report.doubtful,
+            "may hold another's words: what rules hear in them is proposed, no model reads them",
+        ),
         (report.waiting, "still being written in its last line, which is read the next time"),
     ):
         if number:

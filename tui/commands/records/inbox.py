@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import model_stats, new_fact_check
+    from store import extraction_queue, model_stats, new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
     if memory.database.door == "cli":  # the application does it in the background
@@ -32,6 +32,9 @@ def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
         lines += [f"        {like}" for like in _likes(session, one)]
     if not shown:
         lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
+    if unheard := extraction_queue.counts(memory.database)[0]:
+        waits = said_of(unheard, "wait to be learned from: the application does it, or memoranda flush.")
+        lines.append(f"{count(unheard, 'turn')} {waits}")
     if unread := model_stats(memory.database, now).queued:
         waits = said_of(unread, "wait unread, for a model to look for what is worth keeping: memoranda model.")
         lines.append(f"{count(unread, 'turn')} {waits}")

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
-    unread = counts.get("unread", 0)
+    unheard, unread = counts.get("unheard", 0), counts.get("unread", 0)
+    of = "" if short else " of your chats"
+    heard = f"{many(unheard, 'message')}{of} {said_of(unheard, 'wait to be learned from')}"
     if short:
         text = f"{many(unread, 'chat message')} {said_of(unread, 'need a model')}"
     else:
-        text = f"{many(unread, 'message')} of your chats {said_of(unread, 'wait to be read by a model')}"
-    return [(f"{text}: {key('model.open')} sets it up" if unread else None, "model")]
+        text = f"{many(unread, 'message')}{of} {said_of(unread, 'wait to be read by a model')}"
+    return [(heard if unheard else None, ""), (f"{text}: {key('model.open')} sets it up" if unread else None, "model")]
 
 
 PANE = Pane(

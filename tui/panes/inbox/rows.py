@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store import model_stats, pack_key
+from store import extraction_queue, model_stats, pack_key
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import proposal_lines
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def counts(memory: Memory) -> dict[str, int]:
-    """Return how many turns wait for a model to read them."""
-    return {"unread": model_stats(memory.database, memory.now).queued}
+    """Return how many turns wait for rules to read them, and how many for a model."""
+    unheard, _ = extraction_queue.counts(memory.database)
+    return {"unheard": unheard, "unread": model_stats(memory.database, memory.now).queued}
 
 
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:

@@ -1,7 +1,9 @@
 """Conversations in the application: brought in by hand and by itself, read, flushed and cleared."""
 
 import json
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.screen import NARROW, Person, opened, utc
@@ -9,12 +11,14 @@ from support.stories import Clock
 
 from store.base.models import Summary
 from store.config.files import put, user_path
+from store.conversations import extraction_queue
 from store.conversations.turns import NewTurn
 from store.ingest.discard import keep, kept
 from store.ingest.runner import ingest
 from store.learning import rule_pass
 from store.memory import Memory
 from store.services import automatic_checkpoints, session_flush
+from tui.commands import Session
 from tui.commands.records import conversations
 
 __all__ = ["utc"]
@@ -154,3 +158,20 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
         again = automatic_checkpoints.start(memory, "monday")
         assert (again.ended_at, again.turns, again.started_at) == (None, 1, clock.now)
         assert automatic_checkpoints.start(memory).id == "session-2026-11-21T140000"
+
+
+def test_of_a_file_from_elsewhere_it_says_what_is_learned(project: Path) -> None:
+    lines = [
+        {"session": "s", "role": "user", "text": "Trabajo en una fintech de Rosario"},
+        {"session": "s", "role": "user", "text": "Recordá que usamos uv"},
+        {"session": "s", "role": "assistant", "text": "Anotado."},
+    ]
+    (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        session = Session(memory.location, memory, str(project), lambda question: False)
+        done = conversations.ingest(session, SimpleNamespace(source=["lines.jsonl"], session=""))  # type: ignore[arg-type]
+        said = "2 may hold another's words: what rules hear in them is proposed, no model reads them"
+        assert said in done.lines and "Asks P#1: see memoranda inbox" in done.lines
+        assert extraction_queue.counts(memory.database, model=True) == (0, 0)
+        own = ingest(memory.database, BytesIO(b"user: Usamos git"))
+        assert own.doubtful == 1, "a role in a pipe is a word too"

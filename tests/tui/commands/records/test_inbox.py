@@ -19,6 +19,17 @@ def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
     assert any(line.startswith("1 turn waits unread") for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
 
 
+def test_the_inbox_says_how_many_turns_wait_for_rules(memory: Memory) -> None:
+    """Hooks only add turns: before a flush, nothing is to be reviewed of them."""
+    memory.turns.add("monday", [NewTurn("user", "Recordá que usamos uv"), NewTurn("user", "Trabajo en una fintech")])
+    session = Session(memory.location, memory, "", lambda question: False)
+    given = SimpleNamespace(state="", origin=None, limit=50)
+    waits = "2 turns wait to be learned from: the application does it, or memoranda flush."
+    assert list_proposals(session, given).lines[-1] == waits  # type: ignore[arg-type]
+    rule_pass.run(memory)
+    assert not any("learned from" in line for line in list_proposals(session, given).lines)  # type: ignore[arg-type]
+
+
 def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -> None:
     """Agents run `search` too: they are told no words of what nobody accepted."""
     memory.inbox.propose("add", {"fact": "Ledger of Ana"}, origin="team:Ana (abcdefgh2345)")
