@@ -544,6 +544,9 @@ from store.search.lookup import (
 from store.search.pipeline import (
     body as record_body,
 )
+from store.search.query.filters import (
+    check as check_query,
+)
 from store.search.query.query_parser import (
     filters as query_filters,
     parse as parse_query,
@@ -898,6 +901,7 @@ __all__ = [
     "change_summary",
     "change_text",
     "change_title",
+    "check_query",
     "check_restore",
     "checkout_root",
     "checkpoint_percent",

@@ -154,12 +154,12 @@ class Memory:
         return self.database.clock()
 
     def typed_moment(self, text: str) -> str:
-        """Return the moment that a person typed, in words or not (see `typed_moment`); `the release` is the last one.
-        Raise InvalidInput."""
-        from store.records.timeline.releases import last_release
+        """Return the moment that a person or an agent typed, in words or not (see `typed_moment`), with the releases of
+        this memory. Raise InvalidInput."""
+        from store.records.timeline.releases import released
         from store.text.times.typed_times import typed_moment
 
-        return typed_moment(text, self.now, lambda: last_release(self.database))
+        return typed_moment(text, self.now, lambda name: released(self.database, name))
 
     @property
     def config(self) -> "Config":

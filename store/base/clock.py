@@ -115,5 +115,5 @@ def parse_moment(text: str, now: str) -> str:
         return from_ms(round(moment.timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         raise InvalidInput(
-            "That is not a time Memoranda can read.", "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday."
+            "That is not a time Memoranda can read.", "Write a date like 2026-11-01, or 2d, 3w, yesterday."
         ) from None

@@ -139,6 +139,7 @@ class Search:
         asked.before = min(filter(None, (before, asked.before)), default="")
         asked.iterations += [iteration_id] if iteration_id else []
         answer = self._answer(asked, max(0, limit), min_score, meaning, start, far)
+        answer.refused = len(asked.refused)
         elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
         if not elsewhere and set(asked.scopes) <= {GLOBAL} and (not kinds or "fact" in kinds):
             given = {"domain": domain, "status": status, "author": author}

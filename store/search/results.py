@@ -53,13 +53,14 @@ class Hit:
 class Answer:
     """The result of a search: `hits`, best first; `total`, the number of matches, of which `exact` are exact;
     `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
-    `milliseconds` taken; `notes` on parts of the query that could not be used; `words` searched for. Where nothing is
-    near the query, `hits` is empty and `nearest` holds the few records that come closest. A person's search has in
-    `waiting` what it finds in the inbox, of `waits` proposals (see `store.search.waiting`)."""
+    `milliseconds` taken; `notes` on parts of the query that could not be used, of which the first `refused` are about
+    filters whose value is not understood; `words` searched for. Where nothing is near the query, `hits` is empty and
+    `nearest` holds the few records that come closest. A person's search has in `waiting` what it finds in the inbox, of
+    `waits` proposals (see `store.search.waiting`)."""
 
     __slots__ = (
-        *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "signals", "total", "waiting"),
-        *("waits", "words"),
+        *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "refused", "signals", "total"),
+        *("waiting", "waits", "words"),
     )
 
     def __init__(
@@ -86,6 +87,7 @@ class Answer:
         self.exact = exact
         self.waiting: list[Hit] = []
         self.waits = 0
+        self.refused = 0
         self.provider = provider  # who computed the query's vector, "" where no model ran
 
     @property

@@ -881,13 +881,52 @@ def test_lists_and_searches_are_narrowed_to_an_iteration(do: Do, worked: str, it
 def test_what_is_no_iteration_is_said(do: Do, worked: str):
     for value in ("x", "F#1", "0", "-1"):
         said = do("search", "cache", f"iteration:{value}")
-        assert said.status == 0 and "iteration: takes a number, as in iteration:5 or iteration:I#5" in said.out
+        assert said.status == 2 and "iteration: takes a number, as in iteration:5 or iteration:I#5" in said.err
     assert "There is no I#9 in this memory." in do("search", "cache", "iteration:9").out
     for verb in ("search", "timeline", "decisions", "tasks", "events"):
         words = ("cache",) if verb == "search" else ()
         assert do(verb, *words, "--iteration", "F#1").err.startswith("F#1 is not an iteration.")
     said = do("iteration", "start", "fix", "--phase", "design")
     assert said.status == 2 and said.err.startswith("Phases and artifacts are told when an iteration ends.")
+
+
+def test_a_time_is_typed_in_words_or_as_a_version_wherever_one_is(do: Do, checkout: Path):
+    """In two languages, and by each command that takes one."""
+    repositories.git(checkout, "tag", "v1.0")
+    do("remember", "the cache holds ten rows")
+    do("event", "gate", "--key", "1")
+    times = ("v1.0", "version 1", "la versión 1.0", "the release", "2 weeks ago", "la semana pasada", "last monday")
+    for typed in times:
+        for words in (("timeline", "--since", typed), ("history", "--since", typed), ("events", "--since", typed)):
+            said = do(*words, "--json")
+            assert said.status == 0, said.err
+        for words in (("timeline", "--before", typed), ("as-of", typed), ("diff", typed), ("diff", typed, "now")):
+            assert do(*words).status == 0, words
+        assert "F#1" in do("search", f'cache since:"{typed}"').out
+        assert do("search", f'cache before:"{typed}" kind:fact', "--json").data["total"] == 0
+        assert do("purge", "--before", typed, "--kind", "fact").err.startswith("Nothing that can be purged is older")
+    for words in (("timeline", "--since"), ("timeline", "--before"), ("history", "--since"), ("events", "--since")):
+        said = do(*words, "v9.9")
+        assert (said.status, said.out) == (2, "") and said.err.startswith(
+            "No release is called v9.9. Write a date like"
+        )
+    for words in (("as-of",), ("diff",), ("purge", "--before")):
+        assert do(*words, "v9.9").err.startswith("No release is called v9.9. Write a date like"), words
+
+
+@pytest.mark.parametrize("verb", [("search",), ("ask", "--no-model"), ("purge", "--yes", "--query")])
+def test_a_filter_that_is_not_understood_is_refused(do: Do, verb: tuple[str, ...]):
+    """It does not come to mean all records, of which purge would erase every one."""
+    do("remember", "the cache holds ten rows")
+    do("remember", "the cache is small")
+    for typed, cause in (
+        ("since:v9.9", "No release is called v9.9. since: takes a date"),
+        ("kind:poem", "kind: takes fact"),
+    ):
+        said = do(*verb, f"cache {typed}")
+        assert (said.status, said.out) == (2, "")
+        assert said.err.startswith(f"The filter {typed} is not understood. {cause}")
+    assert len(do("facts", "--json").data) == 2
 
 
 def test_events_are_logged_and_listed(do: Do, worked: str):

@@ -13,11 +13,12 @@ LOADING = "the model is being loaded …"
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
     """At a terminal show progress until the answer is complete."""
-    from store import Librarian, why_no_model
+    from store import Librarian, check_query, why_no_model
     from store import found_models as found
     from store import without_citations as without
 
-    memory = session.memory
+    memory, question = session.memory, " ".join(given.question)
+    check_query(memory.database, question)
     limit = float(memory.config["agent.patience"])
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING), seconds=limit)
     name = chat.name if chat is not None else ""
@@ -27,7 +28,7 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
     try:
         answer = Librarian(memory).ask(
-            " ".join(given.question),
+            question,
             chat,
             why=why,
             waiting=lambda done, total: session.wait(reading(name, done, total)),

@@ -274,7 +274,8 @@ class SearchController:
         shown = shown_of(answer)
         if held and [hit.key for hit in self._hits] != sorted_hits:
             shown = f"more under Near below; {named('search.open')} enter sorts"
-        self._notes = [(f"  {note}", "$text-warning") for note in answer.notes]
+        notes: list[Piece] = [(f"  {note}", "$text-warning") for note in answer.notes]
+        self._refused, self._notes = notes[: answer.refused], notes[answer.refused :]
         coming = self.host.embedding_under_way
         told: list[Piece] = [(f"  indexing{coming}", "$text-warning")] if coming is not None else []
         if answer.nearest and not answer.hits:
@@ -293,11 +294,11 @@ class SearchController:
             return
         marked = len(self._list.marks)
         marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
-        room = (bar.size.width or 80) - width(marks) - 1
+        room = (bar.size.width or 80) - width(marks) - width(self._refused) - 1
         notes = width(self._notes)
         right = next((told for told in self._told if notes + width(told) < room // 2), [])
         left = self.filters.chips(room - width(right) - min(notes, room // 2))
-        bar.put_both([*marks, *left, *self._notes], right)
+        bar.put_both([*marks, *self._refused, *left, *self._notes], right)
 
     def fit(self) -> None:
         """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to

@@ -24,13 +24,14 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
     embeddings, `coming` the progress of a model that is still indexing, None if none is."""
     narrow = [query[start:end] for start, end in filters(query)]
     said = levels.none_exact(query, answer)
-    lines = [said or "Nothing found.", *(["Nothing is near it either."] if said else []), ""]
+    lines = [*answer.notes[: answer.refused], said or "Nothing found."]
+    lines += [*(["Nothing is near it either."] if said else []), ""]
     lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
     if narrow:
         lines.append(f"It was narrowed by {', '.join(narrow)}: a click on ✕ above takes one away.")
     if answer.left_out:
         lines.append("Replaced or forgotten records match: is:replaced, is:forgotten show them.")
-    lines += answer.notes
+    lines += answer.notes[answer.refused :]
     if not offers and not narrow:
         lines.append("Try fewer words, or others: any one of them is enough.")
     if coming is not None:

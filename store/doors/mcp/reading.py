@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from store.base.citations import Citation, parse
-from store.base.clock import parse_moment
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
 from store.base.vocabulary import DOMAINS, FILE, SCOPES
@@ -22,6 +21,7 @@ from store.memory import Memory
 from store.personal.beside import beside
 from store.records.ageing import STATES, state_sql
 from store.search import linked_records, lookup
+from store.search.query.filters import check
 from store.search.query.query_parser import AGEING
 
 COUNTED = 2_000  # facts that are counted beyond those listed
@@ -50,7 +50,7 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     asked_for = given.get("status", "")
     if scope not in SCOPES and (denied(memory.config, caller.client, scope) if scope else ""):
         return _nothing(given["query"])
-    now = memory.now
+    check(memory.database, given["query"])
     _sync_files(memory)
     found = memory.search(
         given["query"],
@@ -58,8 +58,8 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         kinds=tuple(given.get("kinds", ())),
         domain=given.get("domain", ""),
         status=asked_for,
-        since=parse_moment(given["since"], now) if "since" in given else "",
-        before=parse_moment(given["before"], now) if "before" in given else "",
+        since=memory.typed_moment(given["since"]) if "since" in given else "",
+        before=memory.typed_moment(given["before"]) if "before" in given else "",
         iteration_id=given.get("iteration_id", 0),
         min_score=given.get("minScore", 0.0),
         scope=scope if scope in SCOPES else "",

@@ -7,7 +7,7 @@ from store.base.location import FOLDER, checkout_root
 from store.database.database import Database
 from store.git.repository import GitError, Repository
 from store.records.timeline import commits
-from store.text.times.versions import Releases, newest
+from store.text.times.versions import Releases, newest, release_of
 
 PATIENCE = 2.0  # seconds that git has for its tags; then there are none
 
@@ -30,6 +30,11 @@ def releases(database: Database) -> Releases:
         tags = {}
     known = {name.lower().removeprefix("v"): at for name, at in tags.items() if at <= now}
     return known or commits.released(database)
+
+
+def released(database: Database, name: str = "") -> str:
+    """Return the timestamp of a version or a tag, of the last release without a name; empty where it is not known."""
+    return release_of(name, releases(database)) if name else last_release(database)
 
 
 def last_release(database: Database) -> str:

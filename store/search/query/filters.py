@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import EVIDENCE_STATES, PERSON
 from store.database.database import Database
@@ -68,10 +69,17 @@ GONE = ("superseded", "contradicted", "forgotten")
 
 
 def parsed(database: Database, text: str) -> Query:
-    """Parse a query of a memory: `since:release` is the last release of it."""
-    from store.records.timeline.releases import last_release
+    """Parse a query of a memory: `since:release` is the last release of it, `since:v1.0` one of its versions."""
+    from store.records.timeline.releases import released
 
-    return parse(text, database.clock(), lambda: last_release(database))
+    return parse(text, database.clock(), lambda name: released(database, name))
+
+
+def check(database: Database, text: str) -> None:
+    """Raise InvalidInput for the first filter of a query whose value is not understood: where a query is run once, it
+    must not find more than was asked for."""
+    if refused := parsed(database, text).refused:
+        raise InvalidInput(*refused[0])
 
 
 class Filters:

@@ -1,13 +1,12 @@
 """Parser of the search bar's text: words, filters, a citation. Any text is a valid query."""
 
 import re
-from collections.abc import Callable
 
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, EVIDENCE_STATES, FACT_STATUSES, SEARCHABLE
-from store.text.times.typed_times import typed_moment
+from store.text.times.typed_times import Released, no_release, typed_moment
 from store.text.tokens import LETTERS, WORDS
 
 FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
@@ -18,6 +17,7 @@ WORK = ("open", "progress", "done", "abandoned", "reverted", "valid", "void", "a
 RESTS = EVIDENCE_STATES[1:]  # of what records rest on
 PHRASE = 64  # words of the longest phrase or question that is searched word for word
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)
+LONGEST = 60  # characters of a filter's value in a message
 WAITING_ALONE = "What waits in the inbox is shown to a person alone, who accepts it or not."
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
@@ -42,12 +42,26 @@ class Query:
     empty when not given. All of several kinds, domains, tags, authors, iterations (ids) and ageing states must hold;
     `now` is the time that ages are measured at. `text` is the query without its filters; `related` cites the record
     whose related records are wanted; `phrases` are the quoted phrases, which must occur word for word (but see
-    `quotes_in_part`); `code` asks for code only, `inbox` for what waits there; `notes` says in plain words which
-    parts could not be used."""
+    `quotes_in_part`); `code` asks for code only, `inbox` for what waits there; `refused` says which
+    filters have a value that is not understood, each with what it takes, and `notes` in plain words which parts could
+    not be used, these first."""
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
-        *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+        *(
+            "now",
+            "phrases",
+            "pinned",
+            "refused",
+            "related",
+            "scopes",
+            "since",
+            "status",
+            "tags",
+            "text",
+            "typing",
+            "words",
+        ),
         *("inbox", "rests", "work"),
     )
 
@@ -75,7 +89,14 @@ class Query:
         self.linked: list[Citation] = []
         self.work: list[str] = []
         self.rests: list[str] = []
+        self.refused: list[tuple[str, str]] = []
         self.notes: list[str] = []
+
+    def misread(self, name: str, value: str, takes: str, why: str = "") -> None:
+        """Refuse the value of a filter."""
+        self.notes.insert(len(self.refused), f"{name}: takes {takes}")
+        cause = f"The filter {name}:{value[:LONGEST]} is not understood.{why}"
+        self.refused.append((cause, f"{name}: takes {takes}."))
 
     @property
     def quotes_in_part(self) -> bool:
@@ -84,8 +105,8 @@ class Query:
         return bool(self.phrases) and len(self.words) > sum(len(phrase.split()) for phrase in self.phrases)
 
 
-def parse(text: str, now: str, released: Callable[[], str] = str) -> Query:
-    """Parse a query; `released` returns the moment of the last release, empty for none. Never raises: a part that is
+def parse(text: str, now: str, released: Released = no_release) -> Query:
+    """Parse a query; `released` returns the moment of a version, or of the last release. Never raises: a part that is
     not understood is searched for as a word, or reported in `notes`."""
     query = Query(now)
     if not text.isascii():
@@ -109,7 +130,7 @@ def filters(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _FILTER.finditer(text)]
 
 
-def _filter(query: Query, name: str, value: str, now: str, released: Callable[[], str]) -> str:
+def _filter(query: Query, name: str, value: str, now: str, released: Released) -> str:
     """Move a filter from the text into `query` and return what replaces it; report an invalid value in `notes`."""
     words = tuple(value.lower().split(","))
     if name == "kind":
@@ -117,15 +138,15 @@ def _filter(query: Query, name: str, value: str, now: str, released: Callable[[]
         if all(kind in SEARCHABLE for kind in kinds):
             query.kinds = [(*(query.kinds[0] if query.kinds else ()), *kinds)]  # kind:fact kind:task: either
         else:
-            query.notes.append(f"kind: takes {', '.join(SEARCHABLE)}")
+            query.misread(name, value, ", ".join(SEARCHABLE))
     elif name == "domain":
         if value.lower() in DOMAINS:
             query.domains = [value.lower()]
         else:
-            query.notes.append(f"domain: takes {', '.join(DOMAINS)}")
+            query.misread(name, value, ", ".join(DOMAINS))
     elif name == "is":
         if not also_is(query, value.lower()):
-            query.notes.append(f"is: takes {', '.join(IS)}")
+            query.misread(name, value, ", ".join(IS))
     elif name == "in":
         if words == ("inbox",):
             query.inbox = True
@@ -133,7 +154,7 @@ def _filter(query: Query, name: str, value: str, now: str, released: Callable[[]
         elif words == ("code",):
             query.code = True
         else:
-            query.notes.append("in: takes code, inbox")
+            query.misread(name, value, "code, inbox")
     elif name == "tag":
         query.tags.append(value)
     elif name in ("author", "by"):
@@ -146,12 +167,12 @@ def _filter(query: Query, name: str, value: str, now: str, released: Callable[[]
         if found and found.kind == "iteration":
             query.iterations.append(int(found.target))
         else:
-            query.notes.append("iteration: takes a number, as in iteration:5 or iteration:I#5")
+            query.misread(name, value, "a number, as in iteration:5 or iteration:I#5")
     elif name in ("related", "linked"):
         try:
             cited = parse_citation(value)
         except InvalidInput:
-            query.notes.append(f"{name}: takes a citation like F#12, D#3 or notes.md#L10")
+            query.misread(name, value, "a citation like F#12, D#3 or notes.md#L10")
         else:
             if name == "related":
                 query.related = cited
@@ -160,8 +181,10 @@ def _filter(query: Query, name: str, value: str, now: str, released: Callable[[]
     else:
         try:
             setattr(query, name, typed_moment(value, now, released))
-        except InvalidInput:
-            query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday, release")
+        except InvalidInput as error:
+            query.misread(
+                name, value, "a date like 2026-11-01, or 2d, 3w, yesterday, release, v1.0", f" {error.message}"
+            )
     return " "
 
 

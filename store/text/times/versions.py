@@ -20,17 +20,28 @@ def timed(
     left: list[str] = []
     found: dict[str, str] = {}
     for word in terms:
-        match, told = _VERSION.fullmatch(word), bool(left) and (left[-1],) in names
-        if match and (match[1] or told or "." in word):
-            known = load()
-            named = [match[2] + end for end in ("", ".0", ".0.0")]
-            if release := next((known[name] for name in named if name in known), None):
-                after = datetime.fromisoformat(release) + timedelta(seconds=1)
-                second = from_ms(round(after.timestamp() * 1000)).lower()
-                found[second], word = word, second
-                left = left[: len(left) - told]
+        told = bool(left) and (left[-1],) in names
+        named = is_version(word) or (told and _VERSION.fullmatch(word))
+        if named and (release := release_of(word, load())):
+            after = datetime.fromisoformat(release) + timedelta(seconds=1)
+            second = from_ms(round(after.timestamp() * 1000)).lower()
+            found[second], word = word, second
+            left = left[: len(left) - told]
         left.append(word)
     return left, found
+
+
+def is_version(word: str) -> bool:
+    """Return whether a small word is written as versions are: `v3`, `2.1`, `2.0-rc1`."""
+    match = _VERSION.fullmatch(word)
+    return bool(match and (match[1] or "." in word))
+
+
+def release_of(name: str, known: Releases) -> str:
+    """Return when a version or a tag was committed, with or without a `v` before it and zeros behind; empty where it is
+    not known."""
+    plain = name.lower().removeprefix("v")
+    return next((known[plain + end] for end in ("", ".0", ".0.0") if plain + end in known), "")
 
 
 def newest(known: Releases) -> str:

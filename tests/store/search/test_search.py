@@ -22,6 +22,7 @@ from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
 from store.memory import Memory
 from store.search import corpus, snippets
+from store.search.query.filters import check
 from store.search.query.query_parser import STATUSES
 from store.search.results import Answer
 from store.search.signals import fts
@@ -380,6 +381,13 @@ def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, sho
     (said,) = answer.notes
     assert said.startswith(note)
     assert cited(answer) == cited(memory.search("tea "))
+    assert answer.refused == 1 and memory.search(f"tea {typed} iteration:99").notes[0] == said
+    with pytest.raises(InvalidInput, match=f"The filter {typed} is not understood.*{note}"):
+        check(memory.database, f"tea {typed}")
+
+
+def test_what_is_understood_is_not_refused(memory: Memory, shop: str) -> None:
+    check(memory.database, "tea kind:fact since:2d in:inbox linked:F#99 tag:new")
 
 
 @pytest.mark.parametrize(

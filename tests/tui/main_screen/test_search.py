@@ -484,6 +484,18 @@ class TestUnfound:
                 "Only the words themselves were looked for; :doctor says",
             )
 
+    async def test_a_filter_that_is_not_understood_is_said_first(self, folder: Path) -> None:
+        """And finds nothing else than what passes the others; in an empty list too."""
+        async with opened(folder) as person:
+            await person.search("blue since:v9.9 kind:fact")
+            line = next(line for line in person.lines if "since: takes a date" in line)
+            assert line.index("since: takes a date") < 10 and len(person.hits) == 1
+        async with opened(folder) as person:
+            await person.search("thursdys since:v9.9")
+            assert person.sees("since: takes a date like 2026-11-01", "No record contains “thursdys”.")
+            shown = "\n".join(person.lines)
+            assert shown.rindex("since: takes") < shown.index("No record contains")
+
     async def test_a_model_that_cannot_be_asked_is_noted_without_a_toast(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -176,12 +176,14 @@ def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, i
 def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
     """Return (the purgeable hits of a keyword search, only those that contain every word literally, none that is merely
     similar; the words, which are erased too)."""
+    from store import check_query
     from store import parse_query as parse
     from store import unpack_key as unpack
 
     def words_of(text: str) -> set[str]:
         return {word.casefold() for word in parse(text, memory.now).words}
 
+    check_query(memory.database, query)
     words = words_of(query)
     found = []
     for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import search_for_person
+    from store import check_query, search_for_person
     from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
     from tui.render.line_parts import writer
@@ -25,6 +25,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     cites = session.memory.config["citations"]
     iteration = number(given.iteration, "iteration") if given.iteration else 0
     query, memory = " ".join(given.query), session.memory
+    check_query(memory.database, query)
     answer = search_for_person(memory.search, memory.database, query, given.limit, not given.keywords, iteration)
     waits, answer.waiting = answer.waits, []  # agents run this too: how many, and what they say only where asked for
     said = levels.none_exact(query, answer)

@@ -40,5 +40,7 @@ class Verb:
 
 LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 DRY_RUN = Argument("dry-run", "flag", "", "only show what would change, record by record")
+MOMENTS = "2026-11-01, 2d, 3w, last monday, v1.0"
+SINCE = Argument("since", "value", "T", MOMENTS, "")
 ITERATION = Argument("iteration", "value", "I", "only what belongs to this iteration, I#5")
 YES = Argument("yes", "flag", "", "do it without asking")

@@ -2,9 +2,9 @@
 
 from store import TIMELINE_KINDS
 from tui.input.argument_parser import Argument
-from tui.input.commands.command import DRY_RUN, ITERATION, LIMIT, YES, Verb
+from tui.input.commands.command import DRY_RUN, ITERATION, LIMIT, MOMENTS, SINCE, YES, Verb
 
-MOMENT = Argument("time", "one", "TIME", "2026-11-01, 2d, yesterday, a step of history, or a record: K#3, D#12")
+MOMENT = Argument("time", "one", "TIME", f"{MOMENTS}, a step of history, or a record: K#3, D#12")
 OF_PERSON = Argument("global", "flag", "", "in your personal memory, where the global facts are")
 RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
 
@@ -53,7 +53,7 @@ READING_COMMANDS = (
         "timeline",
         "Decisions, commits, events and iterations, newest first",
         "records.browse.timeline",
-        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        SINCE,
         Argument("before", "value", "T", "up to, and without, this time", ""),
         Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)", choices=TIMELINE_KINDS),
         ITERATION,
@@ -67,7 +67,7 @@ READING_COMMANDS = (
         "history.history.list_steps",
         Argument("actor", "value", "A", "user, agent, import:notes …"),
         Argument("record", "value", "ID", "only what happened to F#12 or D#3"),
-        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        SINCE,
         Argument("changes", "flag", "", "each step's records too, before and after"),
         OF_PERSON,
         LIMIT,
@@ -87,7 +87,7 @@ READING_COMMANDS = (
         "diff",
         "What changed since a moment, or between two, record by record",
         "history.as_of.diff",
-        Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, a step, or a checkpoint, K#3"),
+        Argument("since", "one", "SINCE", f"{MOMENTS}, a step, or a checkpoint, K#3"),
         Argument("until", "maybe", "UNTIL", "another moment (now)"),
         LIMIT,
         looks=True,

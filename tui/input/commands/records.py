@@ -13,7 +13,7 @@ from store import (
     TASK_STATUSES,
 )
 from tui.input.argument_parser import Argument
-from tui.input.commands.command import ITERATION, LIMIT, YES, Verb
+from tui.input.commands.command import ITERATION, LIMIT, SINCE, YES, Verb
 
 MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
 TAG_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4")
@@ -88,7 +88,7 @@ RECORD_COMMANDS = (
         Argument("ids", "any", "ID", "a fact's number, or G#5, D#3, A#5, T#9, E#42, P#8; or words, as with --query"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
-        Argument("before", "value", "TIME", "instead: all that is older than 2026-08-01, 90d, K#3 …"),
+        Argument("before", "value", "TIME", "instead: all that is older than 2026-08-01, 90d, v1.0, K#3 …"),
         Argument("kind", "value", "K", f"with --before: only {', '.join(PURGEABLE)}", choices=PURGEABLE),
         Argument("leave", "list", "ID", "leave the words as they are here: T#9, all, MEMORY.md, files (repeatable)"),
         Argument("scrub", "list", "ID", "cut them only here, and not in every other place (repeatable)"),
@@ -283,7 +283,7 @@ RECORD_COMMANDS = (
         "records.events.list_events",
         Argument("type", "value", "TYPE", "only events of this type"),
         ITERATION,
-        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        SINCE,
         LIMIT,
         looks=True,
     ),

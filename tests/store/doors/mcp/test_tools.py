@@ -141,6 +141,9 @@ def test_a_long_answer_is_cut_and_says_how_to_go_on(memory: Memory, call: Call) 
         ),
         ("search", {"query": "x", "q": 1}, "no parameter “q”"),
         ("search", {"query": "x", "since": "long ago"}, "a date like 2026-11-01"),
+        ("search", {"query": "x", "before": "v9.9"}, "No release is called v9.9"),
+        ("search", {"query": "x since:v9.9"}, "The filter since:v9.9 is not understood. No release is called v9.9."),
+        ("search", {"query": "x kind:poem is:stale"}, "The filter kind:poem is not understood. kind: takes fact"),
         ("search", {"query": "x", "cursor": "-3"}, "not a cursor"),
         ("get", {}, "a citation or a path"),
         ("get", {"citation": "F#99"}, "no fact F#99"),
@@ -158,6 +161,19 @@ def test_what_is_wrong_is_said_with_the_next_step(call: Call, name: str, argumen
     answer = call(name, **arguments)
     assert answer.failed and words in answer.text
     assert answer.data["error"]["message"] and answer.data["error"]["next"]
+
+
+@pytest.mark.parametrize("since", ["2 weeks ago", "la semana pasada", "last monday", "the release", "v2.0"])
+def test_a_search_takes_a_time_in_words_or_of_a_release(memory: Memory, clock: Clock, call: Call, since: str) -> None:
+    memory.facts.remember("The cache is flushed by hand")
+    clock.advance(days=20)
+    memory.commits.log("b" * 40, message="Release 2.0", committed_at="2d")
+    clock.advance(days=1)
+    memory.facts.remember("The cache is flushed every night")
+    found = call("search", query="cache flushed", since=since, kinds=["fact"]).data["results"]
+    assert [one["citation"] for one in found] == ["F#2"]
+    found = call("search", query="cache flushed", before=since, kinds=["fact"]).data["results"]
+    assert [one["citation"] for one in found] == ["F#1"]
 
 
 def test_what_can_only_be_meant_so_is_taken_so(memory: Memory, call: Call) -> None:

@@ -46,7 +46,7 @@ def test_since_the_release_is_typed_wherever_a_time_is(memory: Memory, clock: Cl
     with pytest.raises(InvalidInput, match="No release"):
         memory.typed_moment("the release")
     assert memory.search("queue since:release").notes == [
-        "since: takes a date like 2026-11-01, or 2d, 3w, yesterday, release"
+        "since: takes a date like 2026-11-01, or 2d, 3w, yesterday, release, v1.0"
     ]
     memory.events.log("release.done")
     released = memory.events.get(1).created_at
@@ -66,5 +66,10 @@ def test_the_last_release_is_the_newest_tag_of_the_checkout_until_then(tmp_path:
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", clock) as memory:
         assert memory.now > "2026-11-1" and last_release(memory.database) == "2026-11-18T11:06:40.000Z"
         assert memory.typed_moment("the last release") == "2026-11-18T11:06:40.000Z"
+        assert memory.typed_moment("v1.0") == memory.typed_moment("la versión 1") == "2026-09-21T14:13:20.000Z"
+        assert memory.search("since:v1.1.0 before:v1.0.0").notes == []
+        assert moment(memory, "v1.1").at == "2026-11-18T11:06:40.000Z"
+        with pytest.raises(InvalidInput, match=r"No release is called v1\.2"):
+            memory.typed_moment("v1.2")  # of the future
         clock.advance(days=-20)
         assert last_release(memory.database) == "2026-09-21T14:13:20.000Z"

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.base.clock import from_ms, to_ms
+from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.text.times.typed_times import typed_moment
+from store.text.times.versions import release_of
 
 NOW = "2026-11-21T12:00:00.000Z"
 
@@ -48,6 +49,8 @@ def at_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ("anteayer", "2026-11-19T00:00"),
         ("el 19 de noviembre", "2026-11-19T00:00"),
         ("last year", "2025-01-01T00:00"),
+        ("since last monday", "2026-11-16T00:00"),
+        ("antes del lunes pasado", "2026-11-16T00:00"),
         ("2d", "2026-11-19T12:00"),
         ("2026-11-01", "2026-11-01T00:00"),
     ],
@@ -66,9 +69,47 @@ def test_words_that_name_no_moment_are_refused(text: str) -> None:
     "text", ["release", "the release", "since the last release", "la última versión", "desde el lanzamiento"]
 )
 def test_the_release_is_a_moment_where_one_is_known(text: str) -> None:
-    assert typed_moment(text, NOW, lambda: "2026-11-01T10:00:00.000Z") == "2026-11-01T10:00:00.000Z"
+    assert typed_moment(text, NOW, lambda name: "" if name else "2026-11-01T10:00:00.000Z").startswith("2026-11-01T10")
     with pytest.raises(InvalidInput, match="No release is recorded"):
-        typed_moment(text, NOW, lambda: "")
+        typed_moment(text, NOW)
+
+
+def _tagged(name: str) -> str:
+    return release_of(name, {"1.0.0": "2026-10-01T10:00:00.000Z", "nightly": "2026-10-02T10:00:00.000Z"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["v1.0", "1.0.0", "V1", "since v1.0", "la versión 1", "desde la versión 1.0", "release 1.0", "before tag v1"],
+)
+def test_a_version_is_a_moment_however_it_is_called(text: str) -> None:
+    assert typed_moment(text, NOW, _tagged) == "2026-10-01T10:00:00.000Z"
+
+
+@pytest.mark.parametrize("text", ["nightly", "since nightly", "the tag nightly"])
+def test_a_tag_that_is_no_version_is_a_moment_too(text: str) -> None:
+    assert typed_moment(text, NOW, _tagged) == "2026-10-02T10:00:00.000Z"
+
+
+@pytest.mark.parametrize("text", ["v9", "9.1", "version 9", "la versión 9.1", "tag weekly"])
+def test_a_version_that_nobody_released_is_said_by_its_name(text: str) -> None:
+    with pytest.raises(InvalidInput, match=f"No release is called {text.split()[-1]}"):
+        typed_moment(text, NOW, _tagged)
+
+
+def test_a_number_alone_is_no_version() -> None:
+    with pytest.raises(InvalidInput, match="not a time"):
+        typed_moment("1", NOW, _tagged)
+
+
+def test_a_refusal_offers_only_what_is_accepted() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        typed_moment("someday", NOW)
+    for offered in ("2026-11-01", "2d", "3w", "yesterday", "last monday"):
+        assert offered in refused.value.next and typed_moment(offered, NOW)
+    with pytest.raises(InvalidInput) as refused:
+        parse_moment("last monday", NOW)
+    assert "monday" not in refused.value.next
 
 
 @given(st.text(max_size=60))
