@@ -162,10 +162,19 @@ def _times(all_ms: list[float]) -> str:
 
 def is_in(quote: Quote, record: Record) -> bool:
     """Return whether a record has exactly the text of a quote at its place."""
-    name, _, place = quote.field.partition(".")
-    value = getattr(record, name, None)
-    whole = value[int(place)] if place and isinstance(value, Sequence) and int(place) < len(value) else value
-    return isinstance(whole, str) and whole[quote.start : quote.end] == quote.text
+    name, dot, place = quote.field.partition(".")
+    texts = _items(getattr(getattr(record, "own", record), name, None), dot + place)
+    return any(isinstance(text, str) and text[quote.start : quote.end] == quote.text for text in texts)
+
+
+def _items(value: Any, place: str) -> Iterator[Any]:
+    """Yield what a place may name in a list or an object: `.0`, `.reviewers.0.name`, empty for the value itself."""
+    if not place:
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            if f"{place}.".startswith(f".{key}."):
+                yield from _items(one, place[len(str(key)) + 1 :])
 
 
 def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:

@@ -8,7 +8,7 @@ from store.librarian.question import ParsedQuestion
 
 class Quote(NamedTuple):
     """A part of a record's field, `text[start:end]`; `field` is an attribute, or one item of it such as
-    `alternatives.0`."""
+    `alternatives.0` or `payload.gate`."""
 
     citation: str
     field: str

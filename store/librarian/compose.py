@@ -1,8 +1,10 @@
 """Composition of answers: exact quotes of records in short templates, in the language of the question."""
 
+import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 
 from store.base import models
 from store.base.models import Commit, Decision, Fact, Record
@@ -17,7 +19,6 @@ from store.search.lookup import kind_of
 from store.text.clauses import spans
 from store.text.fence import plain
 from store.text.passages import SIZE
-from store.text.prompt_injection import instructs
 from store.text.similarity.question_similarity import words
 
 SHOWN = 3  # search results shown
@@ -27,6 +28,8 @@ NEAREST = 3  # nearest records named where none answers
 QUOTED = 260  # characters of a quote
 LONG = ("turn", "document")  # kinds whose text may be of several passages
 NAMED = 40  # characters of a name; a longer one is quoted
+NAMES = ("author", "command", "path", "phase", "speaker")  # fields that are names, each a part of a template
+DEEP = 4  # levels of an event's payload that are told
 OPTION = 80  # characters of one of several quotes
 _NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # a text with this must be quoted, to tell it from ours
 _TITLES = {"decision": "title", "commit": "message", "iteration": "description", "checkpoint": "name", "fact": "fact"}
@@ -44,12 +47,12 @@ class _Writer:
         """Return a template of the question's language with its parts filled in."""
         return vocabulary.sentence(self.asked.language, name, *texts, **parts)
 
-    def end(self, sentence: str, citation: str = "", hostile: bool = False, stop: str = ".") -> CitedSentence:
+    def end(self, sentence: str, stop: str = ".") -> CitedSentence:
         """Return a sentence with its citation and a full `stop`, marked where the record contains instructions."""
-        hostile = hostile or (not citation and self.source.hostile)
+        citation, hostile = self.source.citation, self.source.hostile
         mark = f" {self.say('hostile')}" if hostile else ""
-        quotes, self.quotes = tuple(self.quotes), []
-        citation = citation or self.source.citation
+        quotes = tuple(one for one in self.quotes if self.say("quote", _line(one.text)) in sentence)
+        self.quotes = []
         return CitedSentence(f"{sentence}{mark} [{citation}]{stop}", (citation,), quotes, hostile)
 
     def quote(self, field: str, text: str, most: int = QUOTED, at: int = 0) -> str:
@@ -60,25 +63,18 @@ class _Writer:
             most *= 2  # the reason may stand in the sentence after
         start, end = self.chosen(field, text, at) or span(text, self.asked.about, most, begin)
         self.quotes.append(Quote(self.source.citation, field, at + start, at + end, text[start:end]))
-        return self.marked(text, start, end)
+        before = "… " if text[:start].strip() else ""  # outside of the marks, where text was cut
+        after = " …" if text[end:].strip() else ""
+        return f"{before}{self.say('quote', _line(text[start:end]))}{after}"
 
     def chosen(self, field: str, text: str, at: int) -> tuple[int, int] | None:
         """Return (start, end) in a field's text from `at` on that a model chose; None where it chose nothing in it."""
         name, start, end = self.source.span or ("", 0, 0)
         return (start - at, end - at) if name == field and at <= start and end <= at + len(text) else None
 
-    def marked(self, text: str, start: int, end: int) -> str:
-        """Return a part of a text in quotation marks, with an ellipsis outside of them where text was cut."""
-        before = "… " if text[:start].strip() else ""
-        after = " …" if text[end:].strip() else ""
-        return f"{before}{self.say('quote', ' '.join(plain(text[start:end]).split()))}{after}"
-
-    def name(self, text: str) -> str:
-        """Return a name as it was written; in quotation marks where it is more than a name."""
-        line = " ".join(plain(text).split())
-        if len(line) <= NAMED and not _NO_NAME.search(line):
-            return line
-        return self.marked(line, *span(line, (), OPTION))
+    def name(self, field: str, text: str) -> str:
+        """Return a field that is a name as it was written; quoted where it is more than a name."""
+        return _name(text) or (self.quote(field, text, OPTION) if _line(text) else "")
 
     def date(self, at: str) -> str:
         """Return the day of a timestamp, in the local time zone."""
@@ -88,11 +84,22 @@ class _Writer:
 
     def by(self, origin: str) -> str:
         """Return who recorded something, where that is neither the person nor the repository."""
-        return "" if origin in ("", PERSON, GIT) else self.say("by", self.name(origin))
+        return "" if origin in ("", PERSON, GIT) else self.say("by", self.name("origin", origin))
 
     def note(self, *notes: str) -> str:
         noted = ", ".join(filter(None, notes))
         return f" ({noted})" if noted else ""
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without invisible characters."""
+    return " ".join(plain(text).split())
+
+
+def _name(text: str) -> str:
+    """Return a text that is no more than a name on one line; of any other an empty string."""
+    line = _line(text)
+    return "" if len(line) > NAMED or _NO_NAME.search(line) else line
 
 
 def span(text: str, about: Sequence[str], most: int, passage: int = 0) -> tuple[int, int]:
@@ -107,20 +114,14 @@ def span(text: str, about: Sequence[str], most: int, passage: int = 0) -> tuple[
     if not fitting:
         cut = text.rfind(" ", begin + most // 2, begin + most)
         return begin, cut if cut > 0 else begin + most
-    start, end = max(fitting, key=lambda one: (len(set(words(text[one[0] : one[1]])) & set(about)), -one[0]))
-    for _, last in fitting:
-        if end < last <= start + most:
-            end = last
-    return start, end
+    start, _ = max(fitting, key=lambda one: (len(set(words(text[one[0] : one[1]])) & set(about)), -one[0]))
+    return start, max(last for _, last in fitting if last <= start + most)
 
 
 def records(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: bool = False) -> list[CitedSentence]:
     """Return the sentences for records in their order: the first in full, the rest briefly."""
-    found: dict[CitedSentence, None] = {}
-    for place, source in enumerate(sources):
-        for sentence in _sentences(_Writer(source, asked, now), brief or place > 0):
-            found.setdefault(sentence)
-    return list(found)
+    told = (_sentences(_Writer(one, asked, now), brief or place > 0) for place, one in enumerate(sources))
+    return list(dict.fromkeys(chain.from_iterable(told)))
 
 
 def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
@@ -147,9 +148,8 @@ def _noun(asked: ParsedQuestion, kinds: Collection[str], number: int) -> str:
 
 def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:
     """Return the sentence that says how many records of a list are not shown."""
-    line = vocabulary.sentence(asked.language, "left_out", shown=len(sources), number=number)
-    last = sources[-1].citation
-    return CitedSentence(f"{line} [{last}].", (last,))
+    writer = _Writer(sources[-1], asked, "")
+    return writer.end(writer.say("left_out", shown=len(sources), number=number))
 
 
 def nearest(asked: ParsedQuestion, near: Sequence[Source], now: str) -> CitedSentence | None:
@@ -204,15 +204,14 @@ def _sentences(writer: _Writer, brief: bool) -> Iterator[CitedSentence]:
         at = record.message.index(text, len(record.head))
         if writer.asked.aspect == WHY or writer.chosen("message", text, at):
             yield writer.end(writer.say("told", writer.quote("message", text, at=at)))
-    if isinstance(record, Commit | Decision):
-        for link in source.links:
-            if link.kind in ("replaced by", "reverted by") or (
-                not brief and (writer.asked.aspect in (WHY, WHEN, WHO) or link.kind == "implements")
-            ):
-                title = _titled(link.record)[1]
-                by = writer.by(link.record.origin) if isinstance(link.record, Decision) else ""
-                line = writer.say(link.kind, writer.marked(title, *span(title, (), OPTION)))
-                yield writer.end(f"{line}{writer.note(by)}", link.record.citation, hostile=instructs(title))
+    for kind, end in source.links:
+        if kind in ("replaced by", "reverted by") or (
+            not brief and (writer.asked.aspect in (WHY, WHEN, WHO) or kind == "implements")
+        ):
+            other = _Writer(end, writer.asked, writer.now)
+            line = other.say(kind, other.quote(*_titled(end.record), OPTION))
+            by = other.by(end.record.origin) if isinstance(end.record, Decision) else ""
+            yield other.end(f"{line}{other.note(by)}")
 
 
 def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedSentence]:
@@ -230,7 +229,7 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
     if brief:
         return
     if aspect == WHO:
-        yield writer.end(writer.say("recorded", writer.name(record.origin)))
+        yield writer.end(writer.say("recorded", writer.name("origin", record.origin)))
     if record.rationale and aspect != WHEN:
         yield writer.end(writer.say("reason", writer.quote("rationale", record.rationale)))
     if record.context and aspect == WHY:
@@ -240,41 +239,51 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
 def _sentence(writer: _Writer, record: Record) -> str:
     """Return the sentence of a record other than a decision, without its citation."""
     record, name, say = whole(record), writer.name, writer.say
-    parts: dict[str, object] = {
-        "date": writer.date(moment(record)),
-        "note": writer.note(writer.by(getattr(record, "origin", ""))),
-    }
+    parts: dict[str, object] = {"date": writer.date(moment(record))}
+    parts |= {field: name(field, getattr(record, field)) for field in NAMES if hasattr(record, field)}
+    notes = [writer.by(getattr(record, "origin", ""))]
     match record:
-        case Fact():
-            parts["note"] = _beside(writer, record)
-        case Commit():
-            parts["who"] = name(record.author)
+        case Fact():  # since when it is not confirmed, unless it is fresh
+            if state(writer.now, record.last_confirmed_at, record.confidence, record.pinned) != "fresh":
+                notes.append(say("unconfirmed", writer.date(record.last_confirmed_at)))
+            notes.append("" if record.status == "active" else record.status)
         case models.Event():
-            payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
-            noted = ", ".join(f"{key}: {value}".lstrip(": ") for key, value in payload.items() if value is not None)
-            noted = " ".join(plain(noted).split())
-            quoted = writer.marked(noted, *span(noted, writer.asked.about, QUOTED)) if noted else ""
-            what = f"{name(record.event_type.replace('_', ' '))}, {name(record.phase)}"
-            return say("event", what=what, **parts | {"note": writer.note(quoted, writer.by(record.origin))})
+            kind = _name(record.event_type.replace("_", " ")) or name("event_type", record.event_type)
+            parts["what"] = ", ".join(filter(None, (kind, str(parts["phase"]))))
+            notes.insert(0, _held(writer, record.payload))
         case models.Iteration():
             ended = record.completed_at
             end = say(record.status if ended else "active", date=writer.date(ended) if ended else "")
-            parts |= {"id": record.id, "command": name(record.command), "end": end}
+            parts |= {"id": record.id, "end": end}
         case models.Task():
             parts["state"] = say(record.status)
         case models.Turn():
-            parts["who"] = name(record.speaker or record.role)
-        case models.Chunk():
-            parts["path"] = name(record.path)
-    sentence = say(writer.source.kind, what=writer.quote(*_titled(record)), **parts)
+            parts["speaker"] = parts["speaker"] or record.role
+    what = parts.pop("what", "") or writer.quote(*_titled(record))
+    sentence = say(writer.source.kind, what=what, note=writer.note(*notes), **parts)
     if isinstance(record, models.Summary) and record.outcome:
         return say("outcome", start=sentence, outcome=writer.quote("outcome", record.outcome))
     return sentence
 
 
-def _beside(writer: _Writer, fact: Fact) -> str:
-    """Return since when a fact is not confirmed, unless it is fresh, and its author, unless that is the person."""
-    notes = [writer.by(fact.origin)]
-    if state(writer.now, fact.last_confirmed_at, fact.confidence, fact.pinned) != "fresh":
-        notes.append(writer.say("unconfirmed", writer.date(fact.last_confirmed_at)))
-    return writer.note(*notes, "" if fact.status == "active" else fact.status)
+def _held(writer: _Writer, payload: object) -> str:
+    """Return what an event holds: its texts as quotes and its numbers as they are, each behind its name, first what has
+    words of the question; as much as fits."""
+    told, room, about = dict[str, list[str]](), QUOTED, set(writer.asked.about)
+    leaves = sorted(_leaves("payload", "", payload), key=lambda leaf: about.isdisjoint(words(" ".join(leaf))))
+    for field, name, text in leaves:
+        said = told.setdefault(name if room > 0 else "…", [])
+        if room > 0:
+            said.append(writer.quote(field, text, room) if field else text[:NAMED])
+        room -= len(text)
+    return ", ".join(f"{name}: {', '.join(said)}".strip(": ") for name, said in told.items())
+
+
+def _leaves(field: str, name: str, value: object) -> Iterator[tuple[str, str, str]]:
+    """Yield (its field, its name, the text) for all texts in a value of JSON, and its numbers without a field."""
+    if isinstance(value, dict | list) and field.count(".") < DEEP:
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(f"{field}.{key}", _name(str(key)) if isinstance(value, dict) else name, one)
+    elif isinstance(value, str | int | float) and _line(str(value)):
+        text = isinstance(value, str)
+        yield field * text, name, str(value) if text else json.dumps(value)

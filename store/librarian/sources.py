@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from store.base.citations import cite, parse
 from store.base.models import Commit, Decision, GlobalFact, Record, head_of
@@ -35,22 +35,16 @@ class Retriever(Protocol):
         ...
 
 
-class LinkedRecord(NamedTuple):
-    """The other end of a link of a commit or a decision, and how it is linked: a name of a sentence."""
-
-    kind: str
-    record: Commit | Decision
-
-
 @record(frozen=True, slots=True)
 class Source:
-    """A record for an answer, and its links. `hostile`: it looks like an instruction to an agent. `span`: the (field,
-    start, end) that a model chose. `start`: the character of its text at which the passage begins that a search
-    found. `happened`: how it changed `at` a time, in the words of a change's summary, where that is what was asked."""
+    """A record for an answer, and its links: (the name of a sentence, the other end). `hostile`: it looks like an
+    instruction to an agent. `span`: the (field, start, end) that a model chose. `start`: the character of its text at
+    which the passage begins that a search found. `happened`: how it changed `at` a time, in the words of a change's
+    summary, where that is what was asked."""
 
     citation: str
     record: Record
-    links: tuple[LinkedRecord, ...] = ()
+    links: tuple[tuple[str, "Source"], ...] = ()
     hostile: bool = False
     span: tuple[str, int, int] | None = None
     start: int = 0
@@ -64,12 +58,13 @@ class Source:
 
 def sources(database: Database, records: Iterable[Record]) -> list[Source]:
     """Return records as sources, in their order, each once."""
-    found: dict[str, Source] = {}
-    for one in records:
-        if one.citation not in found:
-            texts = [str(getattr(whole(one), name)) for name in type(whole(one)).__match_args__]
-            found[one.citation] = Source(one.citation, one, tuple(_links(database, one)), instructs("\n".join(texts)))
-    return list(found.values())
+    each = {one.citation: one for one in records}
+    return [_source(one, tuple(_links(database, one))) for one in each.values()]
+
+
+def _source(record: Record, links: tuple[tuple[str, Source], ...] = ()) -> Source:
+    texts = [str(getattr(whole(record), name)) for name in type(whole(record)).__match_args__]
+    return Source(record.citation, record, links, instructs("\n".join(texts)))
 
 
 def explanation(message: str) -> str:
@@ -91,7 +86,7 @@ def moment(record: Record) -> str:
     return str(getattr(whole(record), _MOMENTS.get(kind_of(record), "created_at")))
 
 
-def _links(database: Database, record: Record) -> Iterator[LinkedRecord]:
+def _links(database: Database, record: Record) -> Iterator[tuple[str, Source]]:
     """Yield what a decision or a commit is linked to; of a decision also what it replaced and what replaced it."""
     ends: list[tuple[str, str]] = []
     if isinstance(record, Commit):
@@ -103,4 +98,4 @@ def _links(database: Database, record: Record) -> Iterator[LinkedRecord]:
     for kind, citation in ends:
         for other in lookup.there(database, [parse(citation)]):
             if isinstance(other, Commit) or (isinstance(other, Decision) and other.status != "forgotten"):
-                yield LinkedRecord(kind, other)
+                yield kind, _source(other)
