@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -125,25 +125,19 @@ def records(asked: ParsedQuestion, sources: Sequence[Source], now: str, brief: b
 
 
 def counted(asked: ParsedQuestion, sources: Sequence[Source], number: int, now: str) -> list[CitedSentence]:
-    """Return a sentence with the number of records, naming each of a few, else the first and the last."""
-    writer, noun = _Writer(sources[0], asked, now), _noun(asked, {source.kind for source in sources}, number)
-    start = writer.say("count", number=number, noun=noun, is_are="is" if number == 1 else "are")
+    """Return a sentence with the number of records, naming each of a few, else the first and the last; without any,
+    that none passes the filter by which they are counted."""
+    kinds = {source.kind for source in sources} or asked.filters.get("kind", "").split(",")
+    names = vocabulary.table(asked.language)["names"]
+    noun = names.get(next(iter(kinds)) if len(kinds) == 1 else "record", names["record"])[number != 1]
+    if not sources:
+        return [CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=asked.filter), ())]
+    is_are = "is" if number == 1 else "are"
+    start = vocabulary.sentence(asked.language, "count", number=number, noun=noun, is_are=is_are)
     shown = sources if len(sources) <= FEW else (sources[0], sources[-1])
     listed = [_listed(source, asked, now) for source in shown]
     join = ", " if len(sources) <= FEW else " … "
     return [_joined(f"{start}: {{}}.", join, listed)]
-
-
-def none_counted(asked: ParsedQuestion) -> CitedSentence:
-    """Return the sentence that no record passes the filter by which they are counted."""
-    noun = _noun(asked, asked.filters.get("kind", "").split(","), 0)
-    return CitedSentence(vocabulary.sentence(asked.language, "none_counted", noun=noun, filter=asked.filter), ())
-
-
-def _noun(asked: ParsedQuestion, kinds: Collection[str], number: int) -> str:
-    """Return the name of so many records of these kinds."""
-    names = vocabulary.table(asked.language)["names"]
-    return str(names.get(next(iter(kinds)) if len(kinds) == 1 else "record", names["record"])[number != 1])
 
 
 def left_out(asked: ParsedQuestion, sources: Sequence[Source], number: int) -> CitedSentence:

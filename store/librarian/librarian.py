@@ -19,7 +19,7 @@ from store.librarian.answer import Answer, CitedSentence
 from store.librarian.changes import changes
 from store.librarian.compose import SHOWN
 from store.librarian.question import NEWEST, OLDEST, TIMES, ParsedQuestion, decides, read
-from store.librarian.quoting import absent, against, all_in, names, quotable, subject
+from store.librarian.quoting import absent, against, names, quotable, share, subject
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
 from store.llm.chat import Chat
@@ -40,6 +40,7 @@ SENTENCES = 12  # most sentences that it chooses among
 # similarity from which a record may answer a question with a name that it has not; on the development half of the
 # questions the nearest of what was refused for a name had 0.42
 CLOSE = 0.5
+MOST = 0.6  # share of a question's words that a record must have for no doubt to be raised of what it says
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # kind → field that may be long
 FACTS = ("fact", "global")
 STATED = (*FACTS, "decision")
@@ -132,18 +133,17 @@ class Librarian:
         if asked.first:
             matches = self._first(asked, matches)
             number = len(matches)
-        if not matches:
-            if asked.counts:
-                return _answer(asked, [compose.none_counted(asked)], (), filter=query)
-            return self._none(asked, filter=query)
         if asked.counts:
-            parts = compose.counted(asked, matches, number, self._memory.now)
-        else:
-            parts = compose.records(
-                asked, matches[: compose.LISTED], self._memory.now, brief=not (asked.first or asked.rest)
-            )
-            if number > compose.LISTED:
-                parts.append(compose.left_out(asked, matches[: compose.LISTED], number))
+            return _answer(asked, compose.counted(asked, matches, number, self._memory.now), matches, filter=query)
+        if not matches:  # what passes the filters at another time is nearest
+            kept = {name: value for name, value in asked.filters.items() if name not in TIMES}
+            wider = changed(asked, filters=kept).filter
+            near = self._search(wider, compose.NEAREST, meaning=bool(asked.typed), far=True)
+            return self._none(asked, sources(database, [one.record for one in near.hits or near.nearest]), filter=query)
+        shown = matches[: compose.LISTED]
+        parts = compose.records(asked, shown, self._memory.now, brief=not (asked.first or asked.rest))
+        if number > compose.LISTED:
+            parts.append(compose.left_out(asked, shown, number))
         return _answer(asked, parts, matches, filter=query)
 
     @staticmethod
@@ -154,7 +154,7 @@ class Librarian:
             return matches[:1]
         stated = [one for one in matches if one.kind in STATED and asked.calls_first(words(body(one.record)))]
         happened = [one for one in matches if one.kind not in FACTS] or matches
-        titled = [one for one in happened if all_in(asked.rest, words(head_of(body(one.record))))]
+        titled = [one for one in happened if share(asked.rest, words(head_of(body(one.record)))) == 1]
         return (stated or titled or happened)[:1]
 
     def _beyond(self, asked: ParsedQuestion, records: list[Record], number: int) -> list[Record]:
@@ -231,7 +231,9 @@ class Librarian:
             return self._none(asked, found.matches[: compose.NEAREST], found.missing if found.unheard else (), note=why)
         parts = compose.records(asked, found.quoted, self._memory.now)
         if not found.exact and parts:
-            head = compose.said(asked, "near_without" if found.missing else "near_only", found.missing).text
+            most = share(asked.about, words(body(found.quoted[0].record))) > MOST
+            name = "near_without" if found.missing else "near_most" if most else "near_only"
+            head = compose.said(asked, name, found.missing).text
             parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
         return _answer(asked, parts, found.matches, note=why, exact=found.exact)
 

@@ -117,6 +117,6 @@ def subject(question: str) -> str:
     return " ".join(kept if rest else terms)
 
 
-def all_in(wanted: Sequence[str], said: Sequence[str]) -> bool:
-    """Return whether words occur among others, in any form."""
-    return all(any(same_form(word, one) for one in said) for word in wanted)
+def share(wanted: Sequence[str], said: Sequence[str]) -> float:
+    """Return which share of words occur among others, in any form."""
+    return sum(any(same_form(word, one) for one in said) for word in wanted) / max(1, len(wanted))

@@ -219,15 +219,15 @@ class Search:
             order = rank(question, pool, self._keywords.stems)
         if look and not settings.plain:
             verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled, len(words.sequence))
-            if verdict.nothing and not (words.literal and found.scores):
+            near = [place for place in order if place.record.bm25 > 0 or verdict.near(place.record)]
+            if not near or (verdict.nothing and not (words.literal and found.scores)):
                 if found.total:
-                    share = f"{found.total:,} share a word with it: search for fewer."
-                    notes.append(f"Nothing here is about that; {share}")
+                    notes.append(f"Nothing here is about that; {found.total:,} share a word with it: search for fewer.")
                 found.total = found.exact = 0
-                nearest = order[: limit if far else NEAREST_SHOWN] if verdict.known or far else []
-                return self._show(state, [], 0, nearest)
-            state.far = {one.record.key for one in order if not one.record.bm25 > 0 and not verdict.near(one.record)}
-            order = [place for place in order if far or place.record.key not in state.far]
+                shown = order[: limit if far else NEAREST_SHOWN]
+                return self._show(state, [], 0, shown if far or (verdict.nothing and verdict.known) else [])
+            state.far = {one.record.key for one in order}.difference(one.record.key for one in near)
+            order = order if far else near
         if look and min_score:
             order = [place for place in order if state.similarity(place.record, 1.0) >= min_score]
         found.total += sum(not place.record.bm25 for place in order)

@@ -55,8 +55,8 @@ class Answer:
     `left_out`, the number of superseded or forgotten matches; `signals`, which of keywords and meaning were used;
     `milliseconds` taken; `notes` on parts of the query that could not be used, of which the first `refused` are about
     filters whose value is not understood; `words` searched for. Where nothing is near the query, `hits` is empty and
-    `nearest` holds the few records that come closest. A person's search has in `waiting` what it finds in the inbox, of
-    `waits` proposals (see `store.search.waiting`)."""
+    `nearest` holds the few records that come closest, if they are worth showing. A person's search has in `waiting`
+    what it finds in the inbox, of `waits` proposals (see `store.search.waiting`)."""
 
     __slots__ = (
         *("exact", "hits", "left_out", "milliseconds", "nearest", "notes", "provider", "refused", "signals", "total"),

@@ -61,7 +61,7 @@ def test_a_decision_is_quoted_field_by_field_in_the_language_of_the_question(zoo
     )
     assert "It took the place of “Feed the zebras oats” [D#1]." in english.sentences
     spanish = ask(zoo, "¿por qué las zebras comen hay y no straw?")
-    near = "Ningún registro dice justo eso; estos son los más cercanos. "
+    near = "Quizás ningún registro lo diga; estos son los más cercanos. "
     decided = "El 22 de octubre de 2026 se decidió «Feed the zebras hay»: «hay from the farm», en"
     assert spanish.text.startswith(near + decided)
     assert [quote.field for quote in english.parts[0].quotes] == ["title", "chosen", "alternatives.0", "alternatives.1"]

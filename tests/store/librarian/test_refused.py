@@ -1,0 +1,140 @@
+"""What is said where nothing answers: the nearest are listed as such, and nothing is claimed that a record denies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+
+from store.librarian.answer import Answer
+from store.librarian.librarian import Librarian
+from store.memory import Memory
+from store.services.background_embedding import embed
+
+FACTS = (
+    "The ferry leaves Colonia at eight",
+    "Marta Gómez keeps the books of the company",
+    "El muelle de Colonia cierra a las 22 horas en verano",
+    "Invoices are sent on the first of each month",
+    "The captain is called Aníbal",
+)
+
+
+@pytest.fixture(scope="module")
+def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A small memory whose texts have vectors."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORANDA_WITHOUT", "agent")
+        path: Path = tmp_path_factory.mktemp("ferry") / ".memoranda" / "memory.db"
+        clock = Clock()
+        with Memory.open(str(path), "cli", clock) as memory:
+            for text in FACTS:
+                memory.facts.remember(text)
+            memory.tasks.add("renew the mooring contract")
+            memory.decisions.decide("Paint the hull", "blue")
+            clock.advance(days=1)
+        with Memory.open(str(path), "cli", clock) as memory:
+            embed(memory)
+            yield memory
+
+
+def ask(memory: Memory, question: str) -> Answer:
+    return Librarian(memory).ask(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "nothing", "near"),
+    [
+        ("is anything still pending from October?", "There are no records about that.", "A#1"),
+        ("which tasks were left open in 2020?", "There are no records about that.", "A#1"),
+        ("¿queda algo pendiente de octubre?", "No hay registros sobre eso.", "A#1"),
+        ("what did we decide in March?", "There are no records about that.", "D#1"),
+        ("¿qué decidimos en marzo?", "No hay registros sobre eso.", "D#1"),
+    ],
+)
+def test_what_passes_the_filters_at_another_time_is_nearest(
+    memory: Memory, question: str, nothing: str, near: str
+) -> None:
+    memory.tasks.add("renew the mooring contract")
+    memory.decisions.decide("Paint the hull", "blue")
+    answer = ask(memory, question)
+    assert answer.nothing and answer.text == nothing and answer.filter
+    assert answer.near is not None and answer.near.citations == (near,)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who works at the customs desk?",
+        "where is the chess club?",
+        "which dentist sees the twins on Fridays?",
+        "kind:fact chess club",
+    ],
+)
+def test_the_nearest_are_listed_where_no_word_occurs(ferry: Memory, question: str) -> None:
+    """As they are where a word does; a search does not show them."""
+    answer = ask(ferry, question)
+    assert not ferry.search(question).nearest or not answer.nothing
+    assert not answer.nothing or (answer.near is not None and 1 <= len(answer.near.citations) <= 3)
+
+
+def test_where_nothing_came_near_nothing_is_listed(memory: Memory) -> None:
+    """Without vectors and a word in common."""
+    memory.facts.remember("The ferry leaves Colonia at eight")
+    answer = ask(memory, "who works at the customs desk?")
+    assert answer.nothing and answer.near is None
+
+
+def test_a_count_of_nothing_stays_a_count(memory: Memory) -> None:
+    memory.tasks.add("renew the mooring contract")
+    answer = ask(memory, "how many tasks were added in 2019?")
+    assert answer.text.startswith("0 tasks: none matches") and not answer.nothing
+
+
+CLOSES = "El muelle de Colonia cierra a las 22 en verano y a las 20 en invierno"
+
+
+@pytest.mark.parametrize(
+    ("question", "head"),
+    [
+        ("¿a qué hora exacta cierra el muelle de Colonia en verano?", "Lo más cercano: «El muelle"),
+        ("¿cada año el muelle de Colonia cierra en invierno?", "Lo más cercano: «El muelle"),
+        (
+            "¿quién pinta el muelle de Colonia cuando se abre la torre cada año?",
+            "Quizás ningún registro lo diga; estos son los más cercanos. «",
+        ),
+    ],
+)
+def test_most_words_of_the_question_raise_no_doubt(memory: Memory, question: str, head: str) -> None:
+    memory.facts.remember(CLOSES)
+    for text in ("La hora exacta se ve en la torre", "Quién abre el barco lo pinta cada año"):
+        memory.facts.remember(text)
+    answer = ask(memory, question)
+    assert answer.text.startswith(head) and not answer.exact
+
+
+@pytest.mark.parametrize(
+    ("question", "head"),
+    [
+        ("at what hour does the pier of Colonia close in summer?", "The nearest: “The pier"),
+        (
+            "who paints the pier of Colonia on the tower, and when?",
+            "Perhaps no record says that; these come nearest. “",
+        ),
+    ],
+)
+def test_so_it_is_in_english(memory: Memory, question: str, head: str) -> None:
+    memory.facts.remember("The pier of Colonia closes at ten in summer, and at eight in winter")
+    for text in ("The hour is seen on the tower", "Greta paints boats, and tells when"):
+        memory.facts.remember(text)
+    answer = ask(memory, question)
+    assert answer.text.startswith(head) and not answer.exact
+
+
+def test_no_answer_by_rule_claims_that_no_record_says_it(memory: Memory) -> None:
+    memory.facts.remember(CLOSES)
+    memory.facts.remember("La hora se ve en la torre")
+    for question in ("¿a qué hora cierra el muelle?", "¿la torre del muelle?", "muelle torre hora"):
+        assert "Ningún registro dice" not in ask(memory, question).text
