@@ -167,7 +167,7 @@ FOR_THE_APPLICATION = {
     "the Librarian and its model": {
         "store.llm.endpoint": "LOCAL_HOSTS=NEAR endpoint= model_host=host short_model_name=short",
         "store.llm.model_pull": "ModelPuller PullResult RateMeter",
-        "store.librarian.trial": "trial_of_model=run_trial",
+        "store.librarian.trial": "TrialResult trial_of_model=run_trial trial_questions=questions",
         "store.llm.model_selection": """
             MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
         """,

@@ -403,6 +403,8 @@ from store.librarian.librarian import (
     Librarian,
 )
 from store.librarian.trial import (
+    TrialResult,
+    questions as trial_questions,
     run_trial as trial_of_model,
 )
 from store.llm import (
@@ -874,6 +876,7 @@ __all__ = [
     "Task",
     "Team",
     "Trend",
+    "TrialResult",
     "Trust",
     "Turn",
     "USUAL_MODEL",
@@ -1045,6 +1048,7 @@ __all__ = [
     "trace_purge",
     "trends",
     "trial_of_model",
+    "trial_questions",
     "understood_error",
     "unpack_key",
     "untold_guard_moments",

@@ -89,7 +89,7 @@ def _run(arguments: list[str]) -> int:
     given = read(verb.name, verb.arguments, typed)
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
-        outcome = _execute(verb, Session(place, None, cwd, ask, as_json, application), given)
+        outcome = _execute(verb, Session(place, None, cwd, ask, as_json, application, wait=Waiting()), given)
         print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:

@@ -68,12 +68,12 @@ def found(
         return None
 
 
-def named_chat(config: "Config", name: str = "") -> "ChatClient":
-    """Return the model of this name, or the selected one, even if the breaker is open; the caller closes it. Raise
-    ModelFailed: the server has none, or does not answer."""
+def named_chat(config: "Config", name: str = "", cancelled: Cancelled = never) -> "ChatClient":
+    """Return the model of this name, or the selected one, even if the breaker is open; the caller closes it. A question
+    ends soon once `cancelled` returns True. Raise ModelFailed: the server has none, or does not answer."""
     from store.llm.clients.deadline_transport import Call
 
-    return _selected(config, Call(never), lambda: None, name)
+    return _selected(config, Call(cancelled), lambda: None, name)
 
 
 def _selected(config: "Config", call: "Call", loading: Callable[[], None] | None, name: str = "") -> "ChatClient":

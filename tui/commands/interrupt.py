@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
+STOPS = "^C stops it"
+
+
 class Interrupt:
     """Record the first ^C, so that the work can stop at a safe place; a second ^C ends it at once. A KeyboardInterrupt
     could be raised, and lost, anywhere."""

@@ -5,41 +5,64 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import CitedSentence
     from store import LibrarianAnswer as Answer
     from tui.input.argument_parser import ParsedArguments
 
 LOADING = "the model is being loaded …"
+KEPT = "The order stays as it is."
 
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
-    """At a terminal show progress until the answer is complete."""
+    """At a terminal show what the search found before a model reads it, and progress until the answer is complete; ^C
+    stops the model there."""
+    from contextlib import nullcontext
+
     from store import Librarian, check_query, why_no_model
     from store import found_models as found
     from store import without_citations as without
+    from tui.commands.interrupt import STOPS, Interrupt
 
     memory, question = session.memory, " ".join(given.question)
     check_query(memory.database, question)
-    limit = float(memory.config["agent.patience"])
-    chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING), seconds=limit)
-    name = chat.name if chat is not None else ""
-    why = "" if chat or given.no_model else why_no_model(memory.config, ends=True)
+    limit, cites = float(memory.config["agent.patience"]), memory.config["citations"]
+    shown: list[str] = []
 
-    cites = memory.config["citations"]
+    def tell(*lines: str) -> None:
+        for line in lines:
+            if session.tell is not None:
+                session.tell(without(line) if cites == "off" else line)
 
-    try:
-        answer = Librarian(memory).ask(
-            question,
-            chat,
-            why=why,
-            waiting=lambda done, total: session.wait(reading(name, done, total)),
-        )
-    finally:
-        session.wait("")
-        if chat is not None:
-            chat.close()
-    if session.tell is not None:
-        for sentence in answer.sentences:
-            session.tell(without(sentence) if cites == "off" else sentence)
+    with Interrupt() if session.tell is not None and not given.no_model else nullcontext() as interrupt:
+        stops = f"  {STOPS}" if interrupt is not None else ""
+        stopped = lambda: interrupt is not None and interrupt.asked  # noqa: E731
+        loading = lambda: session.wait(f"{LOADING}{stops}")  # noqa: E731
+        chat = None if given.no_model else found(memory.config, cancelled=stopped, loading=loading, seconds=limit)
+        name = chat.name if chat is not None else ""
+        why = "" if chat or given.no_model else why_no_model(memory.config, ends=True)
+
+        def first(parts: "tuple[CitedSentence, ...]") -> None:
+            if chat is not None and parts and session.tell is not None:
+                shown.extend(part.text for part in parts)
+                tell(f"By rule, while {name} reads:", *shown, "")
+
+        try:
+            answer = Librarian(memory).ask(
+                question,
+                chat,
+                why=why,
+                first=first,
+                cancelled=stopped,
+                waiting=lambda done, total: session.wait(f"{reading(name, done, total)}{stops}"),
+            )
+        finally:
+            session.wait("")
+            if chat is not None:
+                chat.close()
+    if shown and "\n".join(answer.sentences).endswith("\n".join(shown)):
+        tell(f"{answer.sentences[0].removesuffix(shown[0])}{KEPT}")
+    else:
+        tell(*answer.sentences)
     lines = [*([] if session.tell else answer.sentences), "", *told(answer)]
     if cites == "off":
         lines = [without(line) for line in lines]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -34,8 +35,10 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
     """Of a model that must be loaded; what passes begins with `…`."""
     lines: list[str] = []
 
-    def found(config: object, *, loading: Callable[[], None], seconds: float) -> Scripted:
-        assert seconds == 60
+    def found(
+        config: object, *, cancelled: Callable[[], bool], loading: Callable[[], None], seconds: float
+    ) -> Scripted:
+        assert seconds == 60 and not cancelled()
         loading()
         return Scripted("{}")
 
@@ -49,8 +52,35 @@ def test_what_is_waited_for_is_said_before_the_answer(told: Memory, monkeypatch:
         wait=lambda words: lines.append(f"… {words}") if words else None,
     )
     outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
-    assert lines[:2] == ["… the model is being loaded …", "… scripted:1b reads 1 of 1 record …"]
-    assert lines[3] == REASON and outcome.lines[1].startswith("1 source · scripted:1b")
+    assert lines[:2] == ["… the model is being loaded …  ^C stops it", "By rule, while scripted:1b reads:"]
+    assert lines[3] == REASON
+    assert lines[4:] == ["", "… scripted:1b reads 1 of 1 record …  ^C stops it", "The order stays as it is."]
+    assert outcome.lines[1].startswith("1 source · scripted:1b")
+
+
+def test_the_answer_that_settles_is_printed_below_what_the_search_found(
+    told: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told.decisions.decide("Use DuckDB for reports", "DuckDB beside SQLite")
+    chat = Scripted("{}", leans=lambda asked: -3.0 if "DuckDB" in asked.partition("Question")[0] else 3.0)
+    monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: chat)
+    lines: list[str] = []
+    session = Session(told.location, told, "", lambda question: False, tell=lines.append)
+    ask(session, SimpleNamespace(question=["SQLite?"], no_model=False))  # type: ignore[arg-type]
+    first, settled = lines[1 : lines.index("")], lines[lines.index("") + 1 :]
+    assert "[D#2]" in first[0] and "[D#1]" in settled[0] and len(settled) > 1
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_without_a_terminal_only_the_answer_is_printed(
+    told: Memory, monkeypatch: pytest.MonkeyPatch, tells: bool
+) -> None:
+    monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: Scripted("{}") if not tells else None)
+    lines: list[str] = []
+    session = Session(told.location, told, "", lambda question: False, tell=lines.append if tells else None)
+    outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
+    said = [*lines, *outcome.lines]
+    assert said[1] == REASON and not any(line.startswith("By rule, while") for line in said)
 
 
 def test_a_question_of_the_data_prints_its_filter(told: Memory) -> None:
@@ -101,6 +131,24 @@ def test_at_a_terminal_what_is_waited_for_is_shown_and_goes(told: Memory, server
         terminal.wait_for(f"1 source · {MODEL}")
         shown = "\n".join(terminal.screen)
     assert "The reason:" in shown and "being loaded" not in shown and "reads 1" not in shown
+
+
+@pytest.mark.parametrize("loads", [True, False])
+def test_the_first_records_stand_there_while_the_model_reads_and_ctrl_c_stops_it(
+    told: Memory, server: OllamaServer, loads: bool
+) -> None:
+    """Or is being loaded."""
+    server.load_hangs, server.loaded, server.fault = loads, set() if loads else {MODEL}, "hangs"
+    with Terminal([*COMMAND, "--db", told.location.path], {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:
+        terminal.wait_for(f"By rule, while {MODEL} reads:")
+        terminal.wait_for(re.escape(REASON))
+        terminal.wait_for(r"the model is being loaded …  \^C" if loads else r"reads 1 of 1 record …  \^C")
+        assert server.begun.wait(10)
+        terminal.write(b"\x03")
+        terminal.wait_for("stopped before the model had answered; this is the order of the search")
+        assert terminal.process.wait(10) == 0
+        shown = "\n".join(terminal.screen)
+    assert "The order stays as it is." in shown and "· stopped" in shown and shown.count("The reason:") == 1
 
 
 def test_where_nobody_looks_nothing_is_said_of_it(told: Memory, server: OllamaServer) -> None:

@@ -10,7 +10,7 @@ from store import load_config as load
 from store import put_setting as put
 from store import user_config_path as user_path
 from tui.commands import Outcome, Session
-from tui.commands.interrupt import Interrupt
+from tui.commands.interrupt import STOPS, Interrupt
 from tui.input.key_table import BY_ID, FIXED
 from tui.render.plurals import count
 from tui.theme.escape import visible
@@ -302,8 +302,7 @@ def _test(session: Session, name: str) -> Outcome:
     from store import probe_model as probe
 
     config = _config(session)
-    found = model_status(config)
-    tried = probe(config, found, name)
+    tried = probe(config, model_status(config), name)
     return Outcome(
         lines=[visible(line) for line in trial_lines(tried)],
         data=lambda: {
@@ -319,24 +318,35 @@ def _test(session: Session, name: str) -> Outcome:
 
 
 def _try(session: Session, name: str) -> Outcome:
-    """Ask the model ten built-in questions, and report how many it answered correctly and the time of one."""
-    from store import named_chat, trial_of_model
+    """Ask the model ten built-in questions, and report how many it answered correctly and the time of one; where ^C
+    stops it, of those that it answered. Raises ModelFailed."""
+    from store import TrialResult, named_chat, trial_of_model, trial_questions
 
-    config = _config(session)
-    chat = named_chat(config, name)
-    try:
-        found = trial_of_model(chat, float(config["agent.patience"]))
-    finally:
-        chat.close()
+    config, every, found = _config(session), trial_questions(), list[TrialResult]()
+    with Interrupt() as interrupt:
+        chat = named_chat(config, name, lambda: interrupt.asked)
+        try:
+            results = trial_of_model(chat, float(config["agent.patience"]))
+            while len(found) < every:
+                session.wait(f"{chat.name} answers {len(found) + 1} of {every} …  {STOPS}")
+                found.append(next(results))
+        except ModelFailed:
+            if not (found and interrupt.asked):
+                raise
+        finally:
+            session.wait("")
+            chat.close()
     right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
     lines = [f"{'right' if one.right else 'wrong':6}{one.seconds:6.1f} s  {one.question}" for one in found]
-    lines.append(f"{chat.name}: {right} of {len(found)} right, {seconds(spent / len(found))} each.")
+    left = f"; stopped before the other {every - len(found)}" if len(found) < every else ""
+    lines.append(f"{chat.name}: {right} of {len(found)} right, {seconds(spent / len(found))} each{left}.")
     return Outcome(
         lines=[visible(line) for line in lines],
         data=lambda: {
             "model": chat.name,
             "right": right,
             "asked": len(found),
+            "of": every,
             "seconds": round(spent, 3),
             "questions": [one._asdict() for one in found],
         },
@@ -348,9 +358,8 @@ def trial_lines(tried: "ProbeResult") -> list[str]:
     rate = f", {tried.rate:.0f} a second" if tried.rate else ""
     lines = [f"{tried.model} answers: {count(tried.tokens, 'token')} in {seconds(tried.seconds)}{rate}."]
     if tried.cold:
-        lines.append(
-            f"It was cold, and took {seconds(tried.loading)} of that to be loaded; the next answers come at once."
-        )
+        took = f"It was cold, and took {seconds(tried.loading)} of that to be loaded"
+        lines.append(f"{took}; the next answers come at once.")
     return [*lines, f"“{tried.answer}”"]
 
 

@@ -247,5 +247,5 @@ def test_ten_questions_show_what_a_model_is_worth() -> None:
             record, question, _ = messages[-1][1].split("\n")
             return -2.0 if len(set(record.lower().split()) & set(question.lower().split())) < 3 else 2.0
 
-    found = run_trial(Reader(), 5.0)
+    found = list(run_trial(Reader(), 5.0))
     assert len(found) == 10 and 0 < sum(one.right for one in found) < 10

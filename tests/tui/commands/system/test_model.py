@@ -4,6 +4,8 @@ import io
 import json
 import os
 import subprocess
+import sys
+import threading
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 from support.commands import COMMAND, Do, Said
 from support.model_server import ModelServer
+from support.ollama_server import OllamaServer
 
+from bench.terminal import Terminal
 from store.config.files import user_path
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
@@ -157,6 +161,49 @@ def test_nothing_to_try(do: Do, server: ModelServer) -> None:
     assert said.status == 1 and "memoranda model pull qwen2.5:3b-instruct" in said.err
     server.close()
     assert do("test").err == f"Nothing answers at 127.0.0.1:{server.port}. Start Ollama: ollama serve\n"
+
+
+def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a real terminal, whose last line is the progress."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    server, going = OllamaServer("Yes"), threading.Event()
+
+    def say(messages: object) -> str:
+        if len(server.asked) > 7:  # three records each: two questions are answered
+            going.set()
+            server.over.wait(20)
+        return "Yes"
+
+    server.say = say
+    argv = [sys.executable, "-P", "-m", "tui.main", "model", "try"]
+    try:
+        with Terminal(argv, {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:
+            terminal.wait_for(r"answers 1 of 10 …  \^C stops it")
+            terminal.wait_for(r"answers 3 of 10 …")
+            assert going.wait(10)
+            terminal.write(b"\x03")
+            terminal.wait_for(r"of 2 right, .* each; stopped before the other 8\.")
+            assert terminal.process.wait(10) == 0
+            shown = terminal.screen
+        assert sum(line.startswith(("right", "wrong")) for line in shown) == 2
+        assert not any("answers" in line for line in shown)
+    finally:
+        server.close()
+
+
+def test_a_trial_tells_all_ten(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = OllamaServer("No")
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    try:
+        data = do("try", "--json").data
+        assert (data["asked"], data["of"], len(data["questions"])) == (10, 10, 10)
+        said = do("try")
+        assert said.err == "" and "of 10 right" in said.out and "stopped" not in said.out
+    finally:
+        server.close()
 
 
 def test_a_model_is_chosen_and_the_way_it_is_asked(do: Do, server: ModelServer) -> None:
