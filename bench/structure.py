@@ -3,8 +3,9 @@
     python -m bench.structure [--runs 21]
 
 Repeated code is two runs of ten or more equal lines of code, ignoring blank lines, comments and imports. Guesses are of
-readers who saw the names of packages and modules only (bench/cases/guesses.json). Lines of code leave out blank lines,
-comments and docstrings."""
+readers who saw the names of packages and modules only (bench/cases/guesses.json). A line of code is a line of a module
+that holds any code: all but blank lines, lines with a comment alone, and docstrings. A statement on three lines is
+three; words that stand in TOML files are none."""
 
 from __future__ import annotations
 
