@@ -37,6 +37,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "min_score": (0.5, 1.0, 2.0),
     "scope": (*SCOPES, "discord:channel:7"),
     "limit": (0, 1),
+    "far": (True,),
 }
 GIVEN = [{name: value} for name, values in ARGUMENTS.items() for value in values]
 # one record of each kind with its vector; nothing, a fact and a few of all however far their vectors are
