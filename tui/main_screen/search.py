@@ -17,6 +17,7 @@ from tui.input.key_table import HITS, INBOX, named
 from tui.main_screen.lists.search_filters import SearchFilters
 from tui.panes.host import Host
 from tui.theme.escape import visible
+from tui.theme.line_filters import fit
 from tui.theme.pieces import width
 from tui.widgets.search_bar import SearchBar
 
@@ -294,11 +295,13 @@ class SearchController:
             return
         marked = len(self._list.marks)
         marks: list[Piece] = [(f" {marked:,} marked ", "$text-accent", "unmark")] if marked else []
-        room = (bar.size.width or 80) - width(marks) - width(self._refused) - 1
+        whole = bar.size.width or 80
+        refused: list[Piece] = [(fit(piece[0], whole // 2).rstrip(), *piece[1:]) for piece in self._refused]
+        room = whole - width(marks) - width(refused) - 1
         notes = width(self._notes)
         right = next((told for told in self._told if notes + width(told) < room // 2), [])
         left = self.filters.chips(room - width(right) - min(notes, room // 2))
-        bar.put_both([*marks, *self._refused, *left, *self._notes], right)
+        bar.put_both([*marks, *refused, *left, *self._notes], right)
 
     def fit(self) -> None:
         """In a narrow layout, shrink the list to the height of its hits once it has the focus, which leaves the rest to
