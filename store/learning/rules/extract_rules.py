@@ -23,6 +23,7 @@ MOST_AT_ONCE = 5  # explicit facts of one turn; of more, the text was probably p
 MOST = 20  # most facts of one turn
 ALONE = "you told it, and asked for nothing else"
 ONE = 400  # most characters of a correction, or of the words that announce steps
+SHORT = 5  # most words of a correction to which the next sentence belongs
 CORRECTS = "it puts right what was done"
 _STEP = re.compile(r"(?:(?<=\s)|(?<=^))(\d{1,2})[.)]\s")
 _STEP_END = re.compile(r"\n\s*\n|\n(?!\s*\d{1,2}[.)]\s)|(?<=[.!?])\s+(?=[A-ZÁÉÍÓÚ¿¡])")
@@ -94,7 +95,8 @@ def _corrections(turn: Sequence[Sentence]) -> Iterable[tuple[int, ExtractedFact]
         wrong = None if others or len(text) > ONE else clauses.leading("corrects_agent", sentence.folded)
         if wrong is None:
             continue
-        if len(text[wrong.end() :].split()) < WORDS and number + 1 < len(turn) and not turn[number + 1].question:
+        brief = len(text.split()) <= SHORT or len(text[wrong.end() :].split()) < WORDS
+        if brief and number + 1 < len(turn) and not turn[number + 1].question:
             text = f"{text} {turn[number + 1].text}"
         if len(text[wrong.end() :].split()) >= WORDS:
             yield number, ExtractedFact(text, "self_correction", "medium", sentence.quote, False, True, CORRECTS)

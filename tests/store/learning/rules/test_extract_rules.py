@@ -469,6 +469,7 @@ def test_any_text_can_be_read_and_every_quote_stands_in_it(before: str, order: s
         ("no, así no: usá uv en vez de pip", "no, así no: usá uv en vez de pip"),
         ("No, not like that. Run the tests before you commit.", "No, not like that. Run the tests before you commit."),
         ("Te dije que los commits van en inglés", "Te dije que los commits van en inglés"),
+        ("Te pedí que preguntaras. No toques nada más.", "Te pedí que preguntaras. No toques nada más."),
         ("That's not how we do it: open a branch first", "That's not how we do it: open a branch first"),
     ],
 )
