@@ -35,5 +35,5 @@ def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number
 
 def _by(author: str, actor: str) -> bool:
     """Return whether an actor of history is the author that a filter names."""
-    names = author.strip('"').casefold().split(",")
-    return any(by_agent(actor) if name == AGENTS else {YOU: PERSON}.get(name, name) in actor for name in names)
+    known = {AGENTS: by_agent(actor), YOU: actor == PERSON}
+    return any(known.get(name, name in actor.casefold()) for name in author.strip('"').casefold().split(","))

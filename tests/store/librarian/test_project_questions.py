@@ -320,6 +320,13 @@ def test_what_changed_is_what_history_says(ferry: Memory, question: str, cited: 
     assert answer.asked.lists and set(() if answer.nothing else answer.sources) == shown(answer) == cited
 
 
+def test_what_an_agent_of_a_like_name_did_is_not_what_the_person_did(ferry: Memory) -> None:
+    with ferry.database.write("mcp:user-agent", "mcp") as write:
+        write.execute("UPDATE tasks SET status = 'done' WHERE id = 4")
+    assert shown(ask(ferry, "what did I finish today?")) == set()
+    assert shown(ask(ferry, "what did agents do today?")) == {"A#4"}
+
+
 @pytest.mark.parametrize("question", ["what changed yesterday?", "what did I finish yesterday?", "what changed today?"])
 def test_no_filter_stands_over_what_only_history_knows(ferry: Memory, question: str) -> None:
     assert ask(ferry, question).filter == ""
