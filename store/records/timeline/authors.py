@@ -12,7 +12,8 @@ def own_name(database: Database) -> str:
     if source is None:
         return ""
     # of several values of a setting the last counts
-    said = dict(line.split(" ", 1) for line in printed(source.root, "config", "--get-regexp", r"^user\.").splitlines())
+    lines = printed(source.root, "config", "--get-regexp", r"^user\.").splitlines()
+    said = dict(line.partition(" ")[::2] for line in lines)  # a setting may have no value, or one of several lines
     name, email = said.get("user.name", ""), said.get("user.email", "")
     mapped = printed(source.root, "check-mailmap", f"{name} <{email}>") if name and email else ""
     return mapped.rpartition(" <")[0] or name

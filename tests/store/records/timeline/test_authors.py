@@ -30,3 +30,13 @@ def test_it_is_gits_after_the_mailmap(tmp_path: Path) -> None:
 
 def test_outside_of_a_checkout_there_is_none(memory: Memory) -> None:
     assert own_name(memory.database) == ""
+
+
+def test_a_setting_without_a_value_or_of_several_lines_breaks_no_search(tmp_path: Path) -> None:
+    create(tmp_path)
+    with (tmp_path / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write('[user]\n\tname = Ana\n\tsigningkey\n\tnote = "of two\\nlines"\n')
+    with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
+        assert own_name(memory.database) == "Ana"
+        memory.facts.remember("the tide is high")
+        assert [hit.citation for hit in memory.search("by:you").hits] == ["F#1"]
