@@ -48,21 +48,8 @@ class Query:
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
-        *(
-            "now",
-            "phrases",
-            "pinned",
-            "refused",
-            "related",
-            "scopes",
-            "since",
-            "status",
-            "tags",
-            "text",
-            "typing",
-            "words",
-        ),
-        *("inbox", "rests", "work"),
+        *("now", "phrases", "pinned", "refused", "related", "scopes", "since", "status", "tags", "text", "typing"),
+        *("inbox", "rests", "words", "work"),
     )
 
     def __init__(self, now: str) -> None:
