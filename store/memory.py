@@ -104,8 +104,12 @@ class Memory:
             ours = ownership.Trust(location.path, ownership.require(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None
-        if not self.database.read_only and self.database.value(_BROKEN_OFF) is not None:
-            self._settle()
+        try:
+            if not self.database.read_only and self.database.value(_BROKEN_OFF) is not None:
+                self._settle()
+        except BaseException:  # a failing disk
+            self.database.close()
+            raise
 
     def _settle(self) -> None:
         """Finish the moves that another process broke off."""

@@ -102,13 +102,14 @@ class Database:
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
         admit = None if trust is None else trust.admit
         self.connection, self.read_only, self.warnings = connect(path, create, self.patience, look, admit)
-        if look:
-            self.warnings.append(f"You are looking at {path}, which may be anybody's: nothing of it is changed or run.")
-        elif held := wal.held(path):
-            self.warnings.append(held)
-        self._relief = wal.Relief()
-        self._file = _identity(path)
         try:
+            if look:
+                whose = f"You are looking at {path}, which may be anybody's"
+                self.warnings.append(f"{whose}: nothing of it is changed or run.")
+            elif held := wal.held(path):
+                self.warnings.append(held)
+            self._relief = wal.Relief()
+            self._file = _identity(path)
             if self.connection.pragma("user_version") < SCHEMA_VERSION:
                 if self.read_only:
                     from store.database.older import legacy_view

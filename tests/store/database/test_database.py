@@ -492,3 +492,20 @@ def test_a_folder_of_any_name_is_read_where_it_is(tmp_path: Path, name: str):
     assert reader.execute("SELECT fact FROM facts").get == "the team is five"
     assert reader.filename == str(file)
     reader.close()
+
+
+@pytest.mark.parametrize("where", ["the memory", "its file"])
+def test_what_cannot_be_opened_leaves_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str):
+    """The disk fails after SQLite opened the file."""
+    path = make(tmp_path / "memory.db")
+
+    def fail(*about: object) -> None:
+        raise StorageError("The disk failed.", "Look at it.")
+
+    if where == "the memory":
+        monkeypatch.setattr(write.Database, "value", fail)
+    else:
+        monkeypatch.setattr("store.database.writing.wal.held", fail)
+    with pytest.raises(StorageError) as raised:  # whose traceback keeps what is not closed
+        Memory.open(str(path))
+    assert raised and str(path) not in [one.filename for one in apsw.connections()]
