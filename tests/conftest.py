@@ -30,8 +30,12 @@ sys.dont_write_bytecode = False
 # what the applications of a thousand tests leave behind is looked through less often: a fifth of their processor time
 gc.set_threshold(50_000, 20, 20)
 
+# what is tried by chance is the same in each run of all tests, so that a change is judged by what it changes, and new
+# with MEMORANDA_EXAMPLES, as in `.ci/slow whole`
+FIXED = "MEMORANDA_EXAMPLES" not in os.environ
+
 # a machine under load is no defect: no property fails because its examples take long
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", deadline=None, derandomize=FIXED, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 __all__ = ["pytest_sessionfinish"]
@@ -89,6 +93,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in gone]
     # the slowest files first: none begins when the other processes are done
     items.sort(key=lambda item: SLOW.get(str(item.path.relative_to(ROOT)), len(SLOW)))
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """The seed of a test that tries things by chance: MEMORANDA_SEED, or one of its own, the same in every run; of what
+    is run by its mark, and with MEMORANDA_EXAMPLES, a new one each time."""
+    again = FIXED and not any(request.node.get_closest_marker(mark) for mark in APART)
+    seed = crc32(request.node.nodeid.encode()) if again else random.SystemRandom().getrandbits(32)
+    seed = int(os.environ.get("MEMORANDA_SEED", seed))
+    print(f"MEMORANDA_SEED={seed}")  # pytest shows it when the test fails
+    return seed
 
 
 class Clock:

@@ -135,13 +135,6 @@ def cuts(path: str, folder: str, seed: int, count: int, acts: int) -> Iterator[s
             yield f"at event {moment}: {line}"
 
 
-@pytest.fixture
-def seed() -> int:
-    seed = random.SystemRandom().getrandbits(32)
-    print(f"seed {seed}")  # pytest shows it when the test fails
-    return seed
-
-
 def test_power_cuts(tmp_path: Path, seed: int):
     """Nothing acknowledged is lost, nothing is broken, and the next write works."""
     (tmp_path / "left").mkdir(mode=0o700)

@@ -50,12 +50,10 @@ def test_every_kind_of_damage_is_told_of(memories: Memories):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
-def test_damage_is_noticed_and_nearly_everything_comes_through(memories: Memories, kind: str):
+def test_damage_is_noticed_and_nearly_everything_comes_through(memories: Memories, seed: int, kind: str):
     """Whatever happened to the file: the doctor notices, changes nothing, and 99 of 100 rows are salvaged as they
     were, all of them where a whole page is not gone; what comes out is healthy."""
     score = Outcome()
-    seed = random.SystemRandom().getrandbits(30)
-    print(f"seed {seed}")  # pytest shows it when the test fails
     for number in range(ROUNDS):
         round_of(memories, kinds(memories)[kind], seed + number, score)
         # a bit of a journal's row is nowhere twice: a time may come out as one of the future, and is said to be

@@ -62,9 +62,7 @@ def act(person: Person, dice: random.Random, number: int, said: set[str], purged
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("round", range(ROUNDS))
-def test_everybody_sees_the_same_in_the_end(join: Join, tmp_path: Path, round: int) -> None:
-    seed = random.SystemRandom().getrandbits(30)
-    print(f"seed {seed}")  # pytest shows it when the test fails
+def test_everybody_sees_the_same_in_the_end(join: Join, seed: int, round: int) -> None:
     dice = random.Random(seed)
     people = [join(name) for name in ("Ana", "Bob", "Cleo")]
     said: set[str] = set()
@@ -108,8 +106,8 @@ with Memory.open(sys.argv[1]) as memory, Team(memory) as team:
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("round", range(6))
-def test_an_exchange_that_is_killed_goes_on_at_the_next(join: Join, tmp_path: Path, round: int) -> None:
-    dice = random.Random()
+def test_an_exchange_that_is_killed_goes_on_at_the_next(join: Join, tmp_path: Path, seed: int, round: int) -> None:
+    dice = random.Random(seed)
     ana, bob = join("Ana"), join("Bob")
     for number in range(30):
         ana.remember(f"Service number {number} is owned by team {number % 7}")
