@@ -17,7 +17,7 @@ from store.team.commits import link_named
 from store.team.former import FormerStreams, FormerWriter, keep, read
 from store.team.kept_elsewhere import places
 from store.team.merge import StreamMerge
-from store.team.operation import NAME_CHARACTERS, Operation, author_of
+from store.team.operation import NAME_CHARACTERS, Operation
 from store.team.remote import own_settings
 from store.team.remote.address import addresses, usual
 from store.team.remote.repository import INCOMING, StreamRepository
@@ -239,8 +239,7 @@ class Team:
             if choice or writer:
                 writer = writer or self._file.become()
                 wait("Sharing")
-                self._write(writer, choice, merge, decided)
-                before.take_back(self._memory.now)
+                before.take_back(self._memory.now, self._write(writer, choice, merge, decided))
                 self._file.keep()
                 done.sent = self._push(writer, target, there)
                 before.push(target, self._signed if self._memory.config["team.sign"] else None)
@@ -294,8 +293,8 @@ class Team:
             with self._file:
                 self._check_memory(writer)
                 merge = StreamMerge(self._file, self._streams, self._memory.now)
-                self._write(writer, self.choice, merge)
-                FormerStreams(self._file, self._streams, merge, writer).take_back(self._memory.now)
+                gone = self._write(writer, self.choice, merge)
+                FormerStreams(self._file, self._streams, merge, writer).take_back(self._memory.now, gone)
 
     def start_anew(self) -> str:
         """Go on as a new writer, after this memory's stream was continued elsewhere: what is not in that stream in the
@@ -318,8 +317,9 @@ class Team:
         self._streams.prune()
         return writer
 
-    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()) -> None:
-        """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked."""
+    def _write(self, writer: str, choice: ShareChoice, merge: StreamMerge, decided: Set[str] = frozenset()) -> set[str]:
+        """Append what is new to one's own stream, on this machine; about the records `decided` the person was asked.
+        Return the records that were purged, here or by their authors, since what moved was compared."""
         state = self._file.streams().get(writer) or StreamState(writer)
         newest = str(self._memory.database.value("SELECT max(seq) FROM history") or 0)
         operations: list[Operation] = []
@@ -333,28 +333,32 @@ class Team:
             self._file.put(SEEN, newest)
             self._file.put(STEP, self._step("ORDER BY seq DESC LIMIT 1"))
         purged = {one.id for one in operations if one.op == "purge"}
-        erased = {id for id in purged if author_of(id) == writer or self._file.record(id).changed_by(writer)}
-        if erased:
-            self._rewrite(writer, state, operations, erased, merge)
+        gone = purged | self._file.purged()
+        if erased := merge.worded(writer, state.head, gone):
+            after = state.seq + len(operations) + 1
+            follow = [
+                Operation(writer, seq, self._memory.now, "purge", id)
+                for seq, id in enumerate(sorted(erased - purged), after)
+            ]
+            self._rewrite(writer, state, [*operations, *follow], erased, merge)
         elif operations:
             segments = split(writer, operations, state.digest, seen=merge.to_say(writer))
             merge.added(state, segments, self._streams.append(writer, segments, state.head, self._memory.now))
-            for one in operations:
-                fold(self._file, one)
+        for one in operations:
+            fold(self._file, one)
+        return gone
 
     def _rewrite(
         self, writer: str, state: StreamState, operations: list[Operation], erased: set[str], merge: StreamMerge
     ) -> None:
-        """Replace one's own stream by one without the words of purged records, one's own and what one changed of
-        others', and remove the old one here."""
+        """Replace one's own stream by one without the words of the records that are `erased`, one's own and what one
+        changed of others', and remove the old one here."""
         kept = merge.without(writer, state.head, erased)
         segments = split(writer, [*kept, *operations], "", state.digest, merge.to_say(writer, again=True))
         self._streams.append(writer, segments, "", self._memory.now)
         self._file.put(REPLACED, self._file.get(PUSHED))
         self._streams.point({writer: ""}, INCOMING)
         merge.again(writer)
-        for one in operations:
-            fold(self._file, one)
 
     def _push(self, writer: str, address: str, there: str) -> int:
         """Send one's own stream, unless the remote has it: there it ends with the commit `there`. Return how many

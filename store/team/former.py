@@ -6,7 +6,7 @@ next exchange, as of any other that went on elsewhere. Once somebody added to it
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import asdict, dataclass
 
 from store.team.merge import StreamMerge
@@ -90,8 +90,9 @@ class FormerStreams:
                 one.seq = state.seq
                 keep(self._team, one)
 
-    def take_back(self, now: str) -> None:
-        """Write what was forgotten, restored or purged here of what these writers shared to their streams, here."""
+    def take_back(self, now: str, gone: Set[str]) -> None:
+        """Write what was forgotten, restored or purged here of what these writers shared to their streams, here; and
+        take what they changed of records that are `gone` out of them."""
         former = read(self._team)
         me = {self._writer, *former}
         for one in former.values():
@@ -107,6 +108,11 @@ class FormerStreams:
                 seq = self._team.streams()[one.writer].seq + len(operations) + 1
                 base = {"": record.confirmations()} if op == "forget" and record.confirmed else {}
                 operations.append(Operation(one.writer, seq, now, op, record.id, base=base))
+            if one.owned and (state := self._team.streams().get(one.writer)):
+                told = {operation.id for operation in operations}
+                changed = sorted(self._merge.worded(one.writer, state.head, gone - told))
+                first = state.seq + len(operations) + 1
+                operations += [Operation(one.writer, seq, now, "purge", id) for seq, id in enumerate(changed, first)]
             if operations:
                 self._write(one, operations, now)
 
@@ -122,8 +128,9 @@ class FormerStreams:
             self._team.put_stream(state)
             self._streams.point({one.writer: ""}, INCOMING)
             self._merge.again(self._writer)
-            for id in erased:
-                self._team.drop_held(id)
+            for line in operations:
+                if line.own and line.op == "purge":
+                    self._team.drop_held(line.id)
         else:
             segments = split(one.writer, operations, state.digest)
             self._merge.added(state, segments, self._streams.append(one.writer, segments, state.head, now))

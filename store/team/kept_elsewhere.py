@@ -31,7 +31,7 @@ def places(memory: Memory, team: TeamFile, plan: PurgePlan, remote: str, shares:
             elif author != team.writer:
                 what = THEIRS.format(names.get(author, author), remote)
                 what += ASKED if shares else ""
-                what += CHANGED if team.record(id).changed_by(team.writer) else ""
+                what += CHANGED if any(map(team.record(id).changed_by, (team.writer, *before))) else ""
             found.append(RemainingMatch(id, "team", one.key, what, one.text, can=False))
     return found
 

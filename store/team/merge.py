@@ -126,6 +126,10 @@ class StreamMerge:
         """Return all operations of a verified stream. Raise Refused or GitError."""
         return [one for segment, _ in self._verified(writer, head) for one in segment.operations]
 
+    def worded(self, writer: str, head: str, ids: Set[str]) -> set[str]:
+        """Return those of these records of which a verified stream has words."""
+        return {one.id for one in self.read(writer, head) if one.id in ids and one.fields} if head and ids else set()
+
     def without(self, writer: str, head: str, erased: Set[str]) -> list[Operation]:
         """Return the operations of a verified stream without the words of the records that are `erased`."""
         return [

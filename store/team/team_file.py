@@ -264,6 +264,10 @@ class TeamFile:
         """Return the records that changed since they were last compared with the memory, in order."""
         return [id for (id,) in self._connection.execute("SELECT id FROM records WHERE moved ORDER BY id")]
 
+    def purged(self) -> set[str]:
+        """Return the records that were purged by their authors since they were last compared with the memory."""
+        return {id for (id,) in self._connection.execute("SELECT id FROM records WHERE moved AND state = ''")}
+
     def compared(self, ids: Iterable[str]) -> None:
         """Note that records were compared with the memory."""
         self._connection.executemany("UPDATE records SET moved = 0 WHERE id = ?", ((id,) for id in ids))

@@ -294,6 +294,38 @@ def test_a_change_of_what_its_author_purged_meanwhile_goes_nowhere(join: Join) -
     assert bob.facts() == [] and ana.view() == bob.view()
 
 
+@pytest.mark.parametrize("said", ["anew", "as it was"])
+def test_a_purge_by_its_author_reaches_what_others_changed_of_it(join: Join, said: str) -> None:
+    """A change is in the stream of who made it: it leaves that one with their next exchange."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    number = ana.remember(FIRST)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.remember("Releases are cut on Tuesdays")
+    bob.sync()
+    assert copy is not None
+    bob.memory.facts.correct(copy, "The safe opens with a cuttlefish")
+    bob.sync(), cleo.sync()
+    if said == "as it was":  # an undo says again, as a change of Bob's, what Ana said
+        bob.memory.history.undo()
+        bob.sync(), cleo.sync()
+    ana.memory.purge.run(ana.memory.purge.plan([("fact", number)]))
+    ana.sync()
+    for person in (bob, ana, cleo, bob, ana, cleo):
+        assert person.sync().warnings == []
+    for person in (ana, bob, cleo):
+        assert left(person, "swordfish") == [], person.name
+        if said == "anew" or person is not bob:  # what Bob undid is in his own history still
+            assert left(person, "cuttlefish") == [], person.name
+    log = git(bob, "log", "--all", "-p", "--format=")
+    assert "swordfish" not in log and "cuttlefish" not in log and "Tuesdays" in log
+    assert ana.view() == bob.view() == cleo.view() and [person.waiting() for person in (ana, bob)] == [
+        [("add", "Releases are cut on Tuesdays")],
+        [],
+    ]
+    assert [person.sync().sent for person in (ana, bob, cleo)] == [0, 0, 0]
+
+
 def test_who_purges_what_another_shared_is_told_who_keeps_it(join: Join) -> None:
     ana, bob = join("Ana"), join("Bob")
     ana.remember(FIRST)

@@ -83,6 +83,31 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
 
 
+@pytest.mark.parametrize("who", ["its author", "oneself"])
+def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(KNOWN)
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    assert copy is not None
+    changed = bob.memory.facts.correct(copy, SECRET)
+    bob.sync(), ana.sync()
+    leave(bob, monkeypatch, "new")
+    bob.remember("The office is in Lugo")
+    bob.sync(), ana.sync()
+    if who == "oneself":
+        plan = with_shared(bob.memory, bob.memory.purge.plan([("fact", changed)]))
+        assert "your change of it leaves your stream" in plan.places[-1].what
+        purge(bob, changed)
+    else:
+        purge(ana, number)
+    for person in (ana, bob, ana, bob, ana, join("Dora")):
+        assert person.sync().warnings == []
+    assert "swordfish" not in everything(ana.remote)
+    assert holding(bob, "swordfish") == [] and holding(ana, "swordfish") == []
+    assert ana.view() == bob.view() and ana.sync().sent == bob.sync().sent == 0
+
+
 def test_a_purge_before_the_next_exchange_reaches_it_too(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     ana = join("Ana")
     number = ana.remember(SECRET)
