@@ -163,6 +163,16 @@ def log(path: str, dice: random.Random) -> None:
     bits(f"{path}-wal", dice, 3)
 
 
+def overwritten(path: str, dice: random.Random) -> None:
+    """Overwrite up to three headers of the WAL's frames, and what is around them, with noise."""
+    frame = 24 + PAGE
+    with open(f"{path}-wal", "r+b") as file:
+        for _ in range(dice.randint(1, 3)):
+            number = dice.randrange(1, os.path.getsize(file.name) // frame)
+            file.seek(32 + number * frame - dice.randrange(200))
+            file.write(dice.randbytes(220))
+
+
 @dataclass
 class Memories:
     """The memories to damage: one with all its pages in the file, one with a WAL; another's WAL, and one of an earlier
@@ -317,6 +327,7 @@ def kinds(memories: Memories) -> dict[str, Damage]:
         "end cut off": ("whole", "", cut, whole),
         "header of zeroes": ("whole", "", header, whole),
         "bits of the log flipped": ("logged", "logged", log, logged),
+        "log overwritten": ("logged", "logged", overwritten, logged),
         "another memory's log": ("whole", "other", None, whole),
         "an earlier day's log": ("late", "logged", None, memories.late),
     }

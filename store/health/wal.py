@@ -12,6 +12,7 @@ import time
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, salvage
 
@@ -23,9 +24,10 @@ MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit is the by
 
 @dataclass(frozen=True)
 class Log:
-    """A log: `pages`, the offset of the last version of each page up to the last commit, damaged ones included;
-    `damaged`, frames that fail alone; `after`, frames that SQLite does not read because they come after one of these;
-    `last`, whether all of them are of the newest transaction, whose commit may never have been reported."""
+    """A log: `pages`, the offset of the last version of each page up to the last commit, damaged ones included, those
+    whose number is damaged after the last page; `damaged`, frames that fail alone; `after`, frames that SQLite does not
+    read because they come after one of these; `last`, whether all of them are of the newest transaction, whose commit
+    may never have been reported."""
 
     page_size: int
     pages: dict[int, int]
@@ -58,10 +60,13 @@ def read(data: "bytes | memoryview") -> Log | None:
         sums = stored
     while found and not (found[-1][1] and found[-1][3]):
         found.pop()  # never committed, cut while it was written, or of an earlier round
+    size = max((commit for _, commit, _, sound in found if sound), default=0)  # pages of the file, as SQLite writes it
+    strange = count(size + 1)
+    pages = {(page if page <= size else next(strange)): at for page, _, at, _ in found if page}
     first = next((number for number, frame in enumerate(found) if not frame[3]), len(found))
     return Log(
         page_size,
-        {page: at for page, _, at, _ in found if page},
+        pages,
         sum(not frame[3] for frame in found),
         len(found) - first,
         not any(commit for _, commit, _, _ in found[first:-1]),

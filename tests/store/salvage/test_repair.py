@@ -22,7 +22,7 @@ from store.salvage.salvage import salvage
 ROUNDS = 4
 KINDS = (
     *("one bit flipped", "bits flipped", "pages torn", "end cut off", "header of zeroes", "bits of the log flipped"),
-    *("another memory's log", "an earlier day's log"),
+    *("log overwritten", "another memory's log", "an earlier day's log"),
 )
 
 
