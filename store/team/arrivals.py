@@ -163,6 +163,11 @@ def _as_taken(memory: Memory, held: Held) -> dict[str, Any]:
     return {name: value for name, value in found.fields.items() if name not in WORDS} if found is not None else {}
 
 
+def _words(record: SharedRecord) -> str:
+    """Return the field with a record's own words."""
+    return FIELDS[record.kind][0]
+
+
 def _purged_by(record: SharedRecord, held: Held, values: dict[str, object]) -> str:
     """Return the writer who purged the change that is held of these fields; empty where nobody did."""
     there = {
@@ -212,7 +217,7 @@ class Arrivals:
             return
         elif held is None:
             if record.status == "active" and not own:
-                self._ask(record, "add", None, record.author)
+                self._ask(record, "add", None, record.writer(_words(record)))
             elif offer is not None:
                 self._withdraw(offer, f"{self._name(record.author)} took {record.id} back")
         elif held.status == "active":
@@ -289,7 +294,7 @@ class Arrivals:
         if kind in ("add", "decide"):
             domain = str(fields.get("domain", "general"))
             change = {
-                "fact": str(fields[("fact" if record.kind == "fact" else "title")]),
+                "fact": str(fields[_words(record)]),
                 "domain": domain if domain in DOMAINS and domain not in NEVER else "general",
                 "confidence": "medium",
                 "tags": fields.get("tags", []),
@@ -301,7 +306,9 @@ class Arrivals:
                 rest = ("chosen", "alternatives", "rationale", "context", "impact")
                 change["decision"] = {name: fields[name] for name in rest if fields.get(name)}
                 change = {name: change[name] for name in ("fact", "created", "decision")}
-            reason = f"{self._name(writer)} shared {record.id}."
+            reason = f"{self._name(record.author)} shared {record.id}."
+            if held is None and writer != record.author:
+                reason += f" {self._name(writer)} changed it since."
         elif kind == "correct":
             change = {"fact": str(fields["fact"])}
         else:
@@ -328,7 +335,9 @@ class Arrivals:
             reason += " It reads like instructions to an agent."
         target = held.number if held and not evidence else None
         question = ProposalQuestion(kind, change, target, evidence, f"{ORIGIN}{self._name(writer)}", reason)
-        believed = held is None and not suspicious(words) and self._believes(writer, record.kind, change)
+        said_by = {record.writer(name) for name in fields}
+        believed = held is None and not suspicious(words)
+        believed = believed and all(self._believes(one, record.kind, change) for one in said_by)
         self._asked.append((writer, Offer(record.id, 0, fields, base), question, believed))
 
     def _propose(self, several: list[tuple[str, Offer, ProposalQuestion, bool]]) -> None:

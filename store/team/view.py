@@ -85,9 +85,15 @@ class SharedRecord:
 
     def value(self, name: str) -> Any:
         """Return the value of a field that is shown: of several the author's, else the first; None without one."""
-        held = self.values.get(name, {})
+        return self.values[name][self._shown(name)] if self.values.get(name) else None
+
+    def writer(self, name: str) -> str:
+        """Return who set the value of a field that is shown; the author of the record for one without a value."""
+        return author_of(self._shown(name)) if self.values.get(name) else self.author
+
+    def _shown(self, name: str) -> str:
         own = [one for one in self.heads(name) if one.endswith(f"@{self.author}")]
-        return held[(own or list(self.heads(name)))[0]] if held else None
+        return (own or list(self.heads(name)))[0]
 
     def changed_by(self, writer: str) -> bool:
         """Return whether a writer ever set one of its fields."""

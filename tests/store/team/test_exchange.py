@@ -210,6 +210,31 @@ def test_a_writer_is_believed_for_what_the_person_said(join: Join) -> None:
     assert len(bob.waiting()) == 3
 
 
+@pytest.mark.parametrize("field", ["its words", "its tags"])
+def test_who_is_believed_does_not_vouch_for_what_another_changed_of_theirs(join: Join, field: str) -> None:
+    """A change of Bob's stands in Ana's record, though she never answered it: it is his, and is asked about."""
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    ana.remember("Releases are cut on Tuesdays")
+    ana.sync(), bob.sync(), cleo.sync()
+    with Team(cleo.memory) as team:
+        team.believe("Ana", ShareChoice(("work",)))
+    ana.remember("Deploys are on Tuesdays")
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    bob.sync()
+    (copy,) = (one.id for one in bob.memory.facts.many([1, 2]) if "Deploys" in one.fact)
+    if field == "its words":
+        bob.memory.facts.correct(copy, "Deploys are whenever Bob says")
+    else:
+        bob.memory.tagging.add([("fact", copy)], "urgent")
+    bob.sync()
+    assert cleo.sync().arrived.believed == 0 and cleo.facts() == []
+    (asked,) = (one for one in cleo.memory.inbox.waiting() if "Deploys" in one.text)
+    if field == "its words":
+        assert asked.text == "Deploys are whenever Bob says" and asked.origin.startswith("team:Bob (")
+        assert "Ana (" in asked.reason and "Bob (" in asked.reason and "changed it since" in asked.reason
+
+
 def test_a_checkpoint_is_taken_before_many_facts_of_a_believed_writer(join: Join) -> None:
     ana, bob = join("Ana"), join("Bob")
     ana.remember("Releases are cut on Tuesdays")
