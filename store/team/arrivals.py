@@ -74,9 +74,10 @@ def settle(memory: Memory, team: TeamFile) -> set[str]:
 
 
 def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
-    """Hold the records that `writer`, who one was before, shared and that are here in the same words: they are not
-    shared again. What the other half of that stream has under the same number in other words is another record. One
-    that was `sent` from here, up to that number, and purged by either half since, is held until it is erased."""
+    """Hold the records that `writer`, who one was before, shared and that are here in the same words, or were before
+    another changed them: they are not shared again. What the other half of that stream has under the same number in
+    other words is another record. One that was `sent` from here, up to that number, and purged by either half since,
+    is held until it is erased."""
     for id, held in team.held().items():
         if author_of(id) != writer:
             continue
@@ -88,8 +89,9 @@ def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):
             found = local(memory, record.kind, _number(record))
-            if found is not None and found.status == "active" and _same_words(record, found):
-                base = {name: record.heads(name) for name in record.values}
+            if found is not None and found.status == "active" and _same(record, found):
+                known = [name for name in record.values if record.writer(name) == writer or name not in found.fields]
+                base = {name: record.heads(name) for name in known}
                 team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
 
 
@@ -152,8 +154,14 @@ def _says(memory: Memory, kind: str, number: int, words: dict[str, Any]) -> bool
     return any(all(getattr(one, name) == value for name, value in words.items()) for one in kept.many([number]))
 
 
-def _same_words(record: SharedRecord, found: Local) -> bool:
-    return all(record.value(name) == found.fields[name] for name in WORDS if name in found.fields)
+def _same(record: SharedRecord, found: Local) -> bool:
+    """Return whether a record of the memory is the one that was shared: in the same words, or of the same moment where
+    another has changed the words since."""
+    words = [name for name in WORDS if name in found.fields]
+    if all(record.value(name) == found.fields[name] for name in words):
+        return True
+    changed = any(record.writer(name) != record.author for name in words)
+    return changed and record.value("created") == found.fields["created"]
 
 
 def _as_taken(memory: Memory, held: Held) -> dict[str, Any]:

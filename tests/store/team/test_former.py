@@ -83,6 +83,25 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
 
 
+def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
+    ana.remember("The host is A-1")
+    ana.sync(), bob.sync()
+    (copy,) = bob.decide("accept")
+    bob.sync()
+    assert copy is not None
+    bob.memory.facts.correct(copy, "The host is B-2")
+    bob.sync()
+    leave(ana, monkeypatch, "new")
+    ana.sync(), bob.sync(), cleo.sync()
+    assert ana.waiting() == [("correct", "The host is B-2")]
+    assert bob.waiting() == [] and cleo.waiting() == [("add", "The host is B-2")]
+    ana.decide("accept")
+    for person in (ana, bob, cleo, ana):
+        assert person.sync().warnings == []
+    assert ana.facts() == bob.facts() == ["The host is B-2"] and ana.view() == cleo.view()
+
+
 @pytest.mark.parametrize("who", ["its author", "oneself"])
 def test_a_purge_reaches_what_one_changed_as_who_one_was(join: Join, monkeypatch: pytest.MonkeyPatch, who: str) -> None:
     ana, bob = join("Ana"), join("Bob")
