@@ -7,11 +7,11 @@ together.
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.models import Decision, Turn
-from store.base.vocabulary import TALK
 from store.database.database import Database, Transaction
 from store.database.erasure.tombstones import purged_at
 from store.database.values import Json, Verbatim
@@ -49,22 +49,12 @@ class LearningAction:
     instead_of: Decision | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LearningResult:
+class LearningResult(NamedTuple):
     """Ids of what was written: new facts, confirmed facts, proposals."""
 
     facts: tuple[int, ...] = ()
     confirmed: tuple[int, ...] = ()
     proposed: tuple[int, ...] = ()
-
-    def __add__(self, other: "LearningResult") -> "LearningResult":
-        facts, confirmed = self.facts + other.facts, self.confirmed + other.confirmed
-        return LearningResult(facts, confirmed, self.proposed + other.proposed)
-
-
-def origin(turn: Turn) -> str:
-    """Return the origin of what is learned from a turn: its conversation."""
-    return TALK + turn.session
 
 
 def plan_actions(turn: Turn, database: Database) -> list[LearningAction]:
@@ -230,10 +220,7 @@ def _dated(write: Transaction, turn: Turn, action: LearningAction) -> LearningAc
 
 def _reason(turn: Turn, learned: LearningResult) -> str:
     """Return the reason of the step of history, in verbs and citations."""
-    written = (
-        ("remember", "fact", learned.facts),
-        ("confirm", "fact", learned.confirmed),
-        ("propose", "proposal", learned.proposed),
-    )
-    parts = [f"{verb} {' '.join(cite(kind, one) for one in numbers)}" for verb, kind, numbers in written if numbers]
+    verbs = (("remember", "fact"), ("confirm", "fact"), ("propose", "proposal"))
+    written = ((verb, [cite(kind, one) for one in ids]) for (verb, kind), ids in zip(verbs, learned, strict=True))
+    parts = [" ".join([verb, *cited]) for verb, cited in written if cited]
     return f"{', '.join(parts)}: {turn.citation}"

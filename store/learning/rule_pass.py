@@ -8,16 +8,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import add
 
 from store.base.clock import days_before
 from store.base.errors import MemorandaError, ModelFailed
 from store.base.models import Turn
+from store.base.vocabulary import TALK
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import QueueEntry
 from store.database.database import Transaction
 from store.database.lease import Lease, LeaseLost
 from store.learning import request_counts
-from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, origin, plan_actions
+from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, plan_actions
 from store.learning.candidate_filter import candidates
 from store.learning.dismissed import DismissedTexts
 from store.memory import Memory
@@ -138,7 +140,7 @@ class _Reading(QueueReader):
                 recent = turn is not None and turn.at >= self._since and is_own(turn)
                 for_model = bool(turn and recent and candidates(turn.role, turn.text))
                 if turn and planned:
-                    with self._writing(origin(turn)) as write:
+                    with self._writing(TALK + turn.session) as write:
                         self._done(write, entry, turn, for_model, planned)
                 else:
                     empty.append((entry, for_model))
@@ -161,7 +163,7 @@ class _Reading(QueueReader):
             return
         learned = apply_actions(write, turn, planned, self._memory.inbox) if turn and planned else LearningResult()
         self.done.read += 1
-        self.done.learned += learned
+        self.done.learned = LearningResult(*map(add, self.done.learned, learned))
         if turn is not None and is_own(turn) and request_counts.asks(turn):
             request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
         if for_model:
