@@ -1,6 +1,5 @@
 """Active facts that a sentence may be about, found by shared words, and what the sentence does to them."""
 
-import json
 from collections.abc import Sequence
 
 from store.database.database import Database
@@ -8,6 +7,7 @@ from store.database.erasure.tombstones import normal
 from store.inbox import duplicates
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
+from store.records.facts import Facts
 from store.text.similarity import contradiction
 
 ALIKE = 80  # percent of similarity from which a text becomes a proposal and not a second fact
@@ -18,9 +18,7 @@ KnownFact = tuple[int, str]
 def near(database: Database, text: str) -> list[KnownFact]:
     """Return the active facts that share words with a text, those sharing the rarest words first."""
     numbers = duplicates.sharing(database, contradiction.taken_apart(text))
-    sql = "SELECT id, fact FROM facts WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
-    texts = dict(database.rows(sql, (json.dumps(numbers),))) if numbers else {}
-    return [(number, texts[number]) for number in numbers if number in texts]
+    return [(one.id, one.fact) for one in Facts(database).many(numbers) if one.status == "active"]
 
 
 def best_verdict(
