@@ -165,9 +165,7 @@ def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningA
         verdict, target, known = known_facts.best_verdict(database, found.text)
         if verdict == SUPERSEDE:
             planned.append(LearningAction("supersede", found, target, disagrees(target)))
-            continue
-        proposed = found.quote in decided  # as a decision
-        if verdict != CONFIRM and not proposed and not _told(found.text, [text for _, text in known]):
+        elif not (verdict == CONFIRM or found.quote in decided or _told(found.text, [text for _, text in known])):
             planned.append(LearningAction("add", found, None, found.why))
     return planned
 
