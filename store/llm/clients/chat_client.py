@@ -5,7 +5,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -133,23 +133,21 @@ class ChatClient(ABC):
     def _pieces(self, request: Request) -> Generator[str, None, None]:
         """Yield the pieces of one attempt; set `_ended` to the reason why the server ended it."""
 
+    def _begins(self, tokens: Sequence[Any] | None) -> None:
+        """Note the likelihoods of an answer's first word from the tokens that a server returns, if it returns any."""
+        if not tokens or self._first:
+            return
+        for one in tokens[0].get("top_logprobs") or tokens[:1]:
+            word, logprob = folded(str(one.get("token", ""))), one.get("logprob")
+            if isinstance(logprob, int | float):
+                self._first[word] = self._first.get(word, 0.0) + math.exp(min(0.0, logprob))
+
     def _failed(self, name: str, /, **parts: object) -> ModelFailed:
         return server_errors.failed(name, self._address, name=self.name, **parts)
 
     def _failure(self, error: Exception) -> ModelFailed:
         """Return the failure for an error, in a sentence without the server's words. Raise an unknown error."""
         return server_errors.failure(error, self._address, self.name)
-
-
-def likelihoods(tokens: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return word → likelihood from the (token, logprob) entries that a server returns."""
-    likely: dict[str, float] = {}
-    for one in tokens:
-        word = folded(str(one.get("token", "")))
-        logprob = one.get("logprob")
-        if isinstance(logprob, int | float):
-            likely[word] = likely.get(word, 0.0) + math.exp(min(0.0, logprob))
-    return likely
 
 
 def folded(word: str) -> str:

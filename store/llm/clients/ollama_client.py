@@ -5,17 +5,14 @@ import math
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from store.base.errors import ModelFailed
 from store.llm import circuit_breaker
 from store.llm.chat import CONTEXT, figure
 from store.llm.clients import server_errors
-from store.llm.clients.chat_client import FIRST, ChatClient, Request, likelihoods
+from store.llm.clients.chat_client import FIRST, ChatClient, Request
 from store.llm.clients.deadline_transport import Call
-
-if TYPE_CHECKING:
-    from ollama import ChatResponse
 
 KEEP = "5m"  # time that a model stays loaded after an answer
 KEEP_SECONDS = 240.0  # for so long after an answer it is taken as loaded without a check
@@ -57,8 +54,7 @@ class OllamaChat(ChatClient):
         )
         with closing(parts) as lines:
             for line in lines:
-                if request.first and not self._first:
-                    self._first = _likely(line)
+                self._begins(line.logprobs)
                 if line.message.content:
                     yield line.message.content
                 if line.done:
@@ -113,10 +109,3 @@ class OllamaChat(ChatClient):
 
     def _refusal(self, status: int, text: str) -> ModelFailed:
         return server_errors.status(self._address, status, text, self.name)
-
-
-def _likely(line: "ChatResponse") -> dict[str, float]:
-    """Return the likelihoods of the words that could be at this place of the answer; empty where none are returned."""
-    for one in (line.logprobs or [])[:1]:
-        return likelihoods([{"token": other.token, "logprob": other.logprob} for other in one.top_logprobs or [one]])
-    return {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from store.llm import endpoint as addresses
 from store.llm.clients import server_errors
-from store.llm.clients.chat_client import FIRST, ChatClient, Request, likelihoods
+from store.llm.clients.chat_client import FIRST, ChatClient, Request
 
 
 class OpenAIChat(ChatClient):
@@ -38,9 +38,7 @@ class OpenAIChat(ChatClient):
                 if "error" in event:
                     raise server_errors.status(self._address, 500, "", self.name)
                 for choice in event.get("choices") or ():
-                    tokens = (choice.get("logprobs") or {}).get("content") or ()
-                    if request.first and tokens and not self._first:
-                        self._first = likelihoods(tokens[0].get("top_logprobs") or tokens[:1])
+                    self._begins((choice.get("logprobs") or {}).get("content"))
                     self._ended = choice.get("finish_reason") or self._ended
                     if piece := (choice.get("delta") or {}).get("content"):
                         yield piece
