@@ -84,7 +84,7 @@ def _asked(path: str) -> int:
     end = time.monotonic() + FIRST
     while time.monotonic() < end:
         with Memory.open(path) as mine:
-            if asked := sum(one.asked for one in usage_stats.by_task(mine.database)):
+            if asked := usage_stats.model_stats(mine.database, mine.now).asked:
                 return asked
         time.sleep(0.5)
     return 0

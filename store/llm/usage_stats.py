@@ -22,22 +22,6 @@ class ModelStats:
     working: bool = False
 
 
-@record(frozen=True, slots=True)
-class TaskUsage:
-    """One task: how often it was `asked`, how many answers were `valid`, how often a rule was used
-    instead (`fell_back`); `seconds` of the last call; the `kind` of the last failure, empty
-    where the last answer was good; the `model` of the last call, and its time `at`."""
-
-    task: str
-    asked: int
-    valid: int
-    fell_back: int
-    seconds: float
-    kind: str
-    model: str
-    at: str
-
-
 def count(
     database: Database, task: str, model: str, milliseconds: int, kind: str, answer: str = "", dropped: str = ""
 ) -> None:
@@ -69,21 +53,12 @@ def fell_back(database: Database, task: str) -> None:
         call_log.note(write, task, "fallback", call_log.FALLBACKS.get(task, ""))
 
 
-def by_task(database: Database) -> list[TaskUsage]:
-    """Return the use of every task that was asked, by name."""
-    rows = database.rows(
-        "SELECT task, asked, valid, fell_back, last_ms / 1000.0, kind, model, at FROM model_use ORDER BY task"
-    )
-    return [TaskUsage(*row) for row in rows]
-
-
 def model_stats(database: Database, now: str) -> ModelStats:
     """Return the numbers as they are now; counts a few hundred rows at most."""
     queued: int = database.value(
         "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
     )
     working = database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (LEASE, now)) is not None
-    every = by_task(database)
-    asked, fell_back = sum(one.asked for one in every), sum(one.fell_back for one in every)
-    seconds = max(every, key=lambda one: one.at).seconds if asked else None
+    asked, fell_back = database.rows("SELECT coalesce(sum(asked), 0), coalesce(sum(fell_back), 0) FROM model_use")[0]
+    seconds = database.value("SELECT last_ms / 1000.0 FROM model_use WHERE asked ORDER BY at DESC LIMIT 1")
     return ModelStats(seconds, queued, max(asked, fell_back), fell_back, working)

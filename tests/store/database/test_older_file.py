@@ -12,13 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 from support.faulty import ordinary
+from support.model_use import by_task
 from support.older import older
 from support.stories import NOON, Clock
 
 from store.base.errors import StorageError
 from store.conversations.turns import NewTurn
 from store.database.schema.version import SCHEMA_VERSION
-from store.llm import usage_stats
 from store.memory import Memory
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
@@ -129,4 +129,4 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
             write.execute("UPDATE pending_extraction SET task = 'model.' || task")
             write.execute("INSERT INTO pending_extraction(turn, task, next_at) VALUES (9, 'reconfirm', '')")
         assert memory.database.value("SELECT max(id) FROM pending_extraction") == last + 1
-        assert usage_stats.by_task(memory.database) == []
+        assert by_task(memory.database) == []

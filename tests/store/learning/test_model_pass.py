@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.model_use import by_task
 from support.ollama_server import OllamaServer
 
 from store.base.clock import days_before
@@ -21,7 +22,7 @@ from store.doors.trust import unconfirmed
 from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.model_pass import ModelPassResult
-from store.llm import circuit_breaker, usage_stats
+from store.llm import circuit_breaker
 from store.llm.clients import chat_client
 from store.memory import Memory
 from store.services import session_flush
@@ -417,7 +418,7 @@ def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: Olla
     done = model_pass.run(memory, cancelled=pressed.is_set)
     assert (done.asked, done.failed, done.trouble) == ((), 0, "") and for_facts(memory) == before
     assert server.left.wait(5)
-    assert usage_stats.by_task(memory.database) == [], "and it is no failure of the model"
+    assert by_task(memory.database) == [], "and it is no failure of the model"
 
 
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
@@ -533,7 +534,7 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
         session_flush.flush_due(memory, by)
     made = memory.summaries.of("s")
     assert made and {one.origin for one in made} == {"agent"}
-    (counted,) = usage_stats.by_task(memory.database)
+    (counted,) = by_task(memory.database)
     assert counted.fell_back == len(made)
 
 

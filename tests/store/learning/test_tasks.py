@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from support.asked import Scripted, asking, failing
+from support.model_use import by_task
 
 from store.base.errors import ModelFailed
 from store.base.models import Turn, line
@@ -26,7 +27,6 @@ from store.learning.tasks import (
     summarize,
 )
 from store.learning.tasks.prompts import prompt
-from store.llm import usage_stats
 from store.llm.chat import CONTEXT
 from store.llm.structured_output import read, schema
 from store.memory import Memory
@@ -114,7 +114,7 @@ RULED = {
 def test_where_the_model_fails_the_rule_answers_and_says_so(memory: Memory, task, says) -> None:
     way, _ = asking(says, database=memory.database)
     assert CALLS[task](way, task.answer) == RULED[task]
-    (counted,) = usage_stats.by_task(memory.database)
+    (counted,) = by_task(memory.database)
     assert (counted.task, counted.asked, counted.valid, counted.fell_back) == (task.TASK, 1, 0, 1)
     assert counted.kind == (says.kind if isinstance(says, ModelFailed) else "broken")
 
@@ -432,7 +432,7 @@ def test_what_a_model_did_is_counted_by_task(memory: Memory) -> None:
     classify_domain.ask(way, "¿Dónde trabajo?")
     assert classify_domain.answer(way, "¿Dónde trabajo?") == "general"
     classify_domain.answer(way, "¿Dónde trabajo?")
-    (one,) = usage_stats.by_task(memory.database)
+    (one,) = by_task(memory.database)
     assert (one.asked, one.valid, one.fell_back, one.kind, one.model) == (3, 2, 1, "", "qwen2.5:test")
     assert not memory.history.steps(), "and is no news"
 
@@ -441,7 +441,7 @@ def test_a_question_taken_back_is_no_failure(memory: Memory) -> None:
     way, _ = asking(failing("stopped"), database=memory.database)
     with pytest.raises(ModelFailed):
         classify_domain.ask(way, "¿Dónde trabajo?")
-    assert usage_stats.by_task(memory.database) == []
+    assert by_task(memory.database) == []
 
 
 def test_a_scripted_model_is_one_that_may_be_asked() -> None:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 from conftest import Clock
 from support.chats import Scripted
+from support.model_use import by_task
 
 from bench.questions import is_in
 from store.base.errors import ModelFailed
 from store.librarian import judge
 from store.librarian.answer import Answer
 from store.librarian.librarian import Librarian
-from store.llm import usage_stats
 from store.memory import Memory
 from store.search.results import FAR
 from store.search.results import Answer as Found
@@ -153,7 +153,7 @@ def test_where_a_model_fails_the_search_answers_and_says_why(zoo: Memory) -> Non
     answer = ask(zoo, failing(0))
     assert answer.sources == Librarian(zoo).ask(QUESTION).sources and not answer.by
     assert answer.note == "It took too long. Look. The order is the search's."
-    (counted,) = usage_stats.by_task(zoo.database)
+    (counted,) = by_task(zoo.database)
     assert (counted.asked, counted.valid, counted.fell_back, counted.kind) == (1, 0, 1, "slow")
 
 
@@ -173,7 +173,7 @@ def test_what_the_time_was_too_short_for_stays_in_its_order_and_nothing_is_refus
 def test_whoever_stops_it_keeps_what_the_search_found(zoo: Memory) -> None:
     answer = Librarian(zoo).ask(QUESTION, failing(0, "stopped"), cancelled=lambda: True)
     assert answer.cancelled and answer.note.startswith("stopped before") and not answer.nothing
-    assert not usage_stats.by_task(zoo.database), "what nobody waited for counts against no model"
+    assert not by_task(zoo.database), "what nobody waited for counts against no model"
 
 
 def test_a_question_that_leans_on_another_is_judged_with_it(zoo: Memory) -> None:
