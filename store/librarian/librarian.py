@@ -23,6 +23,7 @@ from store.librarian.quoting import absent, against, names, quotable, share, sub
 from store.librarian.sources import Retriever, Source, moment, sources
 from store.llm import usage_stats
 from store.llm.chat import Chat
+from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.personal.beside import beside
 from store.search import lookup
@@ -191,12 +192,16 @@ class Librarian:
         readable = self._readable(found.matches) if chat is not None and not found.unheard else []
         if chat is None or not readable:
             return self._by_rule(found, why)
-        began = time.monotonic()
+        began, database = time.monotonic(), self._memory.database
+        model = ModelSession(chat, float(self._memory.config["agent.patience"]), database)
         try:
-            answer = self._judged(found, chat, readable, waiting)
+            answer = self._judged(found, model, readable, waiting)
         except ModelFailed as failed:
-            self._count(chat.name, began, failed.kind, dropped=failed.message)
-            return self._by_rule(found, STOPPED if failed.kind == "stopped" else f"{failed} The order is the search's.")
+            if failed.kind == "stopped":
+                return self._by_rule(found, STOPPED)
+            model.count(TASK, began, failed.kind, dropped=failed.message)
+            usage_stats.fell_back(database, TASK)
+            return self._by_rule(found, f"{failed} The order is the search's.")
         if not (answer.nothing or answer.note or asked.follows):
             self._memory.answers.keep(asked.text, answer.text, answer.sources[:SHOWN], seq=newest, by=chat.name)
         return answer
@@ -237,27 +242,27 @@ class Librarian:
             parts[0] = parts[0]._replace(text=f"{head} {parts[0].text}")
         return _answer(asked, parts, found.matches, note=why, exact=found.exact)
 
-    def _judged(self, found: _Retrieved, chat: Chat, readable: Sequence[Source], waiting: Progress) -> Answer:
+    def _judged(self, found: _Retrieved, model: ModelSession, readable: Sequence[Source], waiting: Progress) -> Answer:
         """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
         asked, about = found.asked, found.about
-        began, seconds = time.monotonic(), float(self._memory.config["agent.patience"])
+        began = time.monotonic()
         texts = {one.citation: self._text(asked, one) for one in readable}
-        ordered = judge.rank(chat, about, asked.language, texts, seconds, waiting, found.similar)
+        ordered = judge.rank(model.chat, about, asked.language, texts, model.seconds, waiting, found.similar)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
         doubted = not (ordered.answers or ordered.trouble or found.exact)  # else some record has all words
         refused = doubted and found.matches[0] in readable
         if not refused:
-            left = seconds - (time.monotonic() - began)
-            order[:1] = [self._with_span(chat, about, asked.language, order[0], left)]
+            left = model.seconds - (time.monotonic() - began)
+            order[:1] = [self._with_span(model.chat, about, asked.language, order[0], left)]
         odds = tuple((name, round(value, 2)) for name, value in ordered.odds.items())
         listed = ", ".join(f"{name} {value:+.2f}" for name, value in odds)
         kind, note = (ordered.trouble.kind, str(ordered.trouble)) if ordered.trouble else ("", "")
-        self._count(chat.name, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
+        model.count(TASK, began, kind, f"odds: {listed}", note or (NONE_ANSWERS if refused else ""))
         if refused:
-            return self._none(asked, order[: compose.NEAREST], by=chat.name, odds=odds)
+            return self._none(asked, order[: compose.NEAREST], by=model.name, odds=odds)
         parts = compose.records(asked, order[:SHOWN], self._memory.now)
-        return _answer(asked, parts, order, by=chat.name, odds=odds, note=note)
+        return _answer(asked, parts, order, by=model.name, odds=odds, note=note)
 
     def _few(self, names: Sequence[str]) -> list[Source]:
         """Return the records with all of these names, or else with any, if they are at most SHOWN."""
@@ -330,16 +335,6 @@ class Librarian:
     def _cited(self, citations: Iterable[str]) -> list[Source]:
         found = lookup.there(self._memory.database, map(parse, citations))
         return sources(self._memory.database, found)
-
-    def _count(self, name: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
-        """Count and log the answer of the model; without one, the order of the search was used. A question that was
-        cancelled does not count."""
-        database = self._memory.database
-        if database.read_only or database.moment or kind == "stopped":
-            return
-        usage_stats.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind, answer, dropped)
-        if not answer:
-            usage_stats.fell_back(database, TASK)
 
 
 def _exact(found: Found) -> list[Record]:

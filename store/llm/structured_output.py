@@ -42,9 +42,9 @@ class ModelSession:
             found = read(raw, form)
         except ModelFailed as failed:
             if failed.kind != "stopped":
-                self._count(task, began, failed.kind, raw, failed.message)
+                self.count(task, began, failed.kind, raw, failed.message)
             raise
-        self._count(task, began, "", raw)
+        self.count(task, began, "", raw)
         return found
 
     def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
@@ -65,7 +65,8 @@ class ModelSession:
             with self._database.write("agent", "model") as write:
                 call_log.note(write, task, "dropped", why)
 
-    def _count(self, task: str, began: float, kind: str, answer: str, dropped: str = "") -> None:
+    def count(self, task: str, began: float, kind: str, answer: str = "", dropped: str = "") -> None:
+        """Count and log a call that `began` at a time of `time.monotonic`; see `usage_stats.count`."""
         if self._database is not None:
             spent = round((time.monotonic() - began) * 1000)
             usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)

@@ -27,7 +27,7 @@ def count(
 ) -> None:
     """Count a call and log its answer. `kind` is the kind of its failure, empty where it succeeded; `dropped` why its
     answer is not used."""
-    if database.read_only:
+    if database.read_only or database.moment:
         return
     with database.write("agent", "model") as write:
         write.execute(
@@ -42,7 +42,7 @@ def count(
 
 def fell_back(database: Database, task: str) -> None:
     """Count that a rule was used because the model failed."""
-    if database.read_only:
+    if database.read_only or database.moment:
         return
     with database.write("agent", "model") as write:
         write.execute(
