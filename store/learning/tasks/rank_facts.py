@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.context.selection import RankedFact
-from store.learning.tasks.prompts import labelled, prompt
-from store.llm.structured_output import ModelSession, numbered
-from store.text.fence import harmless
+from store.learning.tasks.prompts import beside, prompt
+from store.llm.structured_output import ModelSession
 
 TASK = "rank_facts"
 PREDICT = 120
@@ -24,9 +23,8 @@ def ask(model: ModelSession, question: str, facts: Sequence[tuple[int, str]]) ->
     Raise ModelFailed."""
     came = [number for number, _ in facts]
     shown = facts[:SHOWN]
-    asked = labelled("question", " ".join(harmless(question).split()))
-    listed = numbered([text for _, text in shown])
-    form = model.ask(TASK, Form, [*prompt(TASK, question), ("user", f"{asked}\n{listed}")], PREDICT)
+    asked = beside("question", question, [text for _, text in shown])
+    form = model.ask(TASK, Form, [*prompt(TASK, question), ("user", asked)], PREDICT)
     named = (came[place - 1] for place in form.order if 0 < place <= len(shown))
     return RankedFact(tuple(dict.fromkeys([*named, *came])), model.name)
 

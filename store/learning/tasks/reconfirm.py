@@ -13,9 +13,8 @@ from store.learning.grammar import sign
 from store.learning.rules import reconfirm_rules
 from store.learning.rules.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText, share
 from store.learning.rules.sentences import fold
-from store.learning.tasks.prompts import labelled, prompt
-from store.llm.structured_output import ModelChoice, ModelSession, numbered
-from store.text.fence import harmless
+from store.learning.tasks.prompts import beside, prompt
+from store.llm.structured_output import ModelChoice, ModelSession
 
 TASK = "reconfirm"
 PREDICT = 160
@@ -43,9 +42,8 @@ def ask(model: ModelSession, message: str, facts: Sequence[tuple[int, str]]) -> 
     facts = facts[:SHOWN]
     if not facts:
         return {}
-    question = labelled("message", " ".join(harmless(message).split()))
-    listed = numbered([text for _, text in facts])
-    form = model.ask(TASK, Form, [*prompt(TASK, message), ("user", f"{question}\n{listed}")], PREDICT)
+    asked = beside("message", message, [text for _, text in facts])
+    form = model.ask(TASK, Form, [*prompt(TASK, message), ("user", asked)], PREDICT)
     named = [one for one in form.answers if 0 < one.fact <= len(facts) and one.says in ("again", "against")]
     found: dict[int, str] = {}
     for one in named:

@@ -1,9 +1,12 @@
 """Prompts of the tasks: one TOML file a language, loaded at first use."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from store.llm.chat import Message
+from store.llm.structured_output import numbered
+from store.text.fence import harmless
 from store.text.language import language
 from store.text.vocabulary import whole_file
 
@@ -15,9 +18,9 @@ def prompt(task: str, text: str) -> list[Message]:
     return [(role, message) for role, message in _texts(text)[task]]
 
 
-def labelled(name: str, text: str) -> str:
-    """Return a text on one line after a label in its language: "Question: …"."""
-    return f"{_texts(text)['labels'][name]}: {text}"
+def beside(name: str, text: str, texts: Sequence[str]) -> str:
+    """Return a text on one line after a label in its language, "Question: …", and below it numbered texts."""
+    return f"{_texts(text)['labels'][name]}: {' '.join(harmless(text).split())}\n{numbered(texts)}"
 
 
 def _texts(text: str) -> dict[str, Any]:
