@@ -7,7 +7,6 @@ when the application closes; after three failures a turn is not given to the mod
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 
 from store.base.errors import ModelFailed
@@ -29,8 +28,7 @@ from store.learning.rule_pass import PassResult, QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, compared, share
 from store.learning.rules.requests import REVISES
-from store.llm import model_selection
-from store.llm.structured_output import ModelSession
+from store.llm.structured_output import ModelSession, selected
 from store.memory import Memory
 from store.text.similarity import contradiction
 from store.text.tokens import WORD
@@ -96,13 +94,9 @@ class _Reading(QueueReader):
     def all(self) -> None:
         """Read entries one by one."""
         memory = self._memory
-        chat = model_selection.found(memory.config, cancelled=self._ends)
-        if chat is None:
-            return
-        with closing(chat):
-            self.done.by = chat.name
-            model = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
-            while not self._ends() and due(memory) and len(self.done.asked) < MOST and self._tried(model):
+        with selected(memory.config, memory.database, "agent.patience", cancelled=self._ends) as model:
+            self.done.by = model.name if model else ""
+            while model and not self._ends() and due(memory) and len(self.done.asked) < MOST and self._tried(model):
                 pass
 
     def _tried(self, model: ModelSession) -> bool:

@@ -7,7 +7,7 @@ model is asked only with `agent.mode = smart`, and for a limited time.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache, partial
 from itertools import count
 from typing import TYPE_CHECKING
@@ -16,8 +16,7 @@ from store.base.clock import days_before
 from store.conversations import session_snapshot
 from store.conversations.rule_summary import Summarised, by_rule
 from store.inbox.merge_text import summed_up
-from store.llm import model_selection
-from store.llm.structured_output import ModelSession
+from store.llm.structured_output import ModelSession, selected
 from store.memory import Memory
 
 if TYPE_CHECKING:
@@ -40,11 +39,7 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
 
         @cache
         def model() -> ModelSession | None:
-            chat = model_selection.found(memory.config, cancelled=cancelled)
-            if chat is None:
-                return None
-            stack.enter_context(closing(chat))
-            return ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
+            return stack.enter_context(selected(memory.config, memory.database, "agent.patience", cancelled=cancelled))
 
         def summarise(turns: "Sequence[Turn]") -> Summarised:
             session = None if turns[-1].at < since else model()
@@ -57,19 +52,14 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
         yield summarise
 
 
-@contextmanager
-def before_an_answer(memory: Memory) -> Iterator[ModelSession | None]:
-    """Yield a model that may be asked while a person waits; None unless `agent.mode` is smart and there is one. A cold
+def before_an_answer(memory: Memory) -> AbstractContextManager[ModelSession | None]:
+    """Return a model that may be asked while a person waits; None unless `agent.mode` is smart and there is one. A cold
     model is not loaded: asking it fails, and the rule is used. Selecting it and all questions end within
     `agent.seconds` from now."""
+    if memory.config["agent.mode"] != "smart":
+        return nullcontext()
     seconds = float(memory.config["agent.seconds"])
-    smart = memory.config["agent.mode"] == "smart"
-    chat = model_selection.found(memory.config, loading=None, seconds=seconds) if smart else None
-    if chat is None:
-        yield None
-        return
-    with closing(chat):
-        yield ModelSession(chat, seconds, memory.database)
+    return selected(memory.config, memory.database, "agent.seconds", loading=None, seconds=seconds)
 
 
 @contextmanager

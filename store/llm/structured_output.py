@@ -6,13 +6,15 @@ JSON of one form, and refers to what was shown by number or quotes it. Nothing i
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
 from store.base import token_count
 from store.base.errors import ModelFailed
+from store.config.configuration import Config
 from store.database.database import Database
-from store.llm import call_log, usage_stats
+from store.llm import call_log, model_selection, usage_stats
 from store.llm.chat import Chat, Message
 from store.text.fence import harmless, plain
 
@@ -70,6 +72,18 @@ class ModelSession:
         if self._database is not None:
             spent = round((time.monotonic() - began) * 1000)
             usage_stats.count(self._database, task, self.name, spent, kind, answer, dropped)
+
+
+@contextmanager
+def selected(config: Config, database: Database, patience: str, **limits: Any) -> Iterator[ModelSession | None]:
+    """Yield the selected model, and close it at the end; None where rules are used. It may take as long for a question
+    as the setting `patience` says; `limits` as of `model_selection.found`."""
+    chat = model_selection.found(config, **limits)
+    if chat is None:
+        yield None
+        return
+    with closing(chat):
+        yield ModelSession(chat, float(config[patience]), database)
 
 
 def numbered(texts: Sequence[str]) -> str:
