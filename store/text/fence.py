@@ -43,6 +43,11 @@ def plain(text: str) -> str:
     return _UNSEEN.sub(_held, text)
 
 
+def unseen(text: str) -> set[int]:
+    """Return the places of a text's invisible characters, without what chooses the form of the sign before it."""
+    return {found.start() for found in _UNSEEN.finditer(text) if found[0] != _JOINERS[1] and not _held(found)}
+
+
 def _held(match: re.Match[str]) -> str:
     """Return a joiner where it joins, else an empty string."""
     char, start = match[0], match.start()

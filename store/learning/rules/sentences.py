@@ -11,19 +11,13 @@ from dataclasses import dataclass
 from store.learning.grammar import sign
 from store.learning.rules.quoted_text import DOUBTED, OWN, PASSED, STRUCK, QuotedSpans
 from store.text.clauses import quotes_whole, spans
+from store.text.fence import unseen
 from store.text.folding import fold as fold
 
 LONG = 2_000  # characters from which a turn was probably not typed
 READ = 5_000  # characters read at each end of a turn; the middle of a longer one was probably pasted
 WORDS = 2  # least words of a thing to remember
 MOST = 400  # characters of a sentence that can be one thing to remember
-# invisible characters, which could hide or reverse words; without the joiner of emoji
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\U000e0000-\U000e01ef]"
-)
-_LETTERS_JOINED = re.compile(r"(?<=[^\W\d_])\u200d|\u200d(?=[^\W\d_])")
-
 _LISTED = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")
 BULLET = 12  # characters before a sentence that are searched for a bullet or number
 
@@ -59,8 +53,9 @@ def sentences(turn: str) -> list[Sentence]:
 
 
 def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
-    text, places = _seen(turn)
-    hidden = len(text) < len(turn)
+    hidden = unseen(turn)
+    places = [place for place in range(len(turn)) if place not in hidden]
+    text = "".join(turn[place] for place in places)
     marks = QuotedSpans(text)
     for start, end in spans(quotes_whole(text)):
         level = marks.own[start]
@@ -70,7 +65,7 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
         quote = turn[places[start] : places[end - 1] + 1]
         whole = len(flat) <= MOST
         doubts = (
-            (hidden and _HIDDEN.search(quote), "something in it was hidden"),
+            (len(quote) > end - start, "something in it was hidden"),
             (long, "it stands in a long text"),
             (level == PASSED, "it may be somebody else's words"),
             (not whole, "it is long for one thing to remember"),
@@ -90,13 +85,3 @@ def _own(marks: QuotedSpans, text: str, start: int, end: int) -> int:
     while place > start and marks.own[place - 1] < OWN:
         place -= 1
     return len(" ".join(text[start:place].split()))
-
-
-def _seen(turn: str) -> tuple[str, list[int] | range]:
-    """Return the turn without invisible characters, and the original index of each character."""
-    out = {match.start() for match in _HIDDEN.finditer(turn)}
-    out |= {match.start() for match in _LETTERS_JOINED.finditer(turn)}
-    if not out:
-        return turn, range(len(turn))
-    places = [place for place in range(len(turn)) if place not in out]
-    return "".join(turn[place] for place in places), places
