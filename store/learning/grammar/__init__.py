@@ -72,6 +72,7 @@ def form(name: str) -> re.Pattern[str]:
     return composed(told if isinstance(told, str) else "|".join(told))
 
 
+@cache
 def composed(text: str) -> re.Pattern[str]:
     """Return a pattern in which `{name}` stands for the words of that name in [signs]."""
     return re.compile(_PART.sub(lambda part: either(part[1]), text))

@@ -7,7 +7,6 @@ doubtful. Every pattern here takes time in proportion to the text (`tests/store/
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from store.learning.grammar import composed, form, form_table, pattern, sign
 from store.learning.rules.clauses import heads
@@ -18,16 +17,6 @@ HEAD = 300  # characters of a line by which its kind is recognised
 
 _COLON = re.compile(r":(?=\s|$)")
 _SENTENCE = re.compile(r"[.!?…]\s")
-
-
-@cache
-def _enclosing() -> list[tuple[re.Pattern[str], re.Pattern[str] | None, int]]:
-    """Return (beginning, end, highest level of text between two such parts) of what encloses other text; the end is
-    None where it is the same."""
-    return [
-        (composed(begins), composed(ends) if ends else None, level) for begins, ends, level in form_table("enclosed")
-    ]
-
 
 Part = tuple[int, int, int]  # start, end, highest level
 _LOWERED = [bytes(min(one, level) for one in range(256)) for level in range(OWN + 1)]
@@ -90,9 +79,9 @@ def _spans(text: str) -> Iterator[Part]:
         yield *match.span(), STRUCK
     for match in form("single_quoted").finditer(text):
         yield *match.span(), DOUBTED if "\n" in match[0] else STRUCK
-    for begins, ends, between in _enclosing():
-        opens = list(begins.finditer(text))
-        closes = list(ends.finditer(text)) if ends else opens[1::2]
+    for begins, ends, between in form_table("enclosed"):  # the end is empty where it is the same as the beginning
+        opens = list(composed(begins).finditer(text))
+        closes = list(composed(ends).finditer(text)) if ends else opens[1::2]
         yield from _enclosed(opens if ends else opens[::2], closes, len(text), between)
     if entity := form("entity").search(text):
         yield entity.start(), len(text), DOUBTED
