@@ -142,12 +142,11 @@ def _bound(response: "httpx.Response") -> None:
     """Limit a response to MOST bytes; reading more raises ResponseTooLarge."""
     import httpx
 
-    whole = response.stream
+    whole: Any = response.stream
 
     class Bounded(httpx.SyncByteStream):
         def __iter__(self) -> Iterator[bytes]:
             left = MOST
-            assert isinstance(whole, httpx.SyncByteStream)
             for part in whole:
                 left -= len(part)
                 if left < 0:
@@ -155,6 +154,6 @@ def _bound(response: "httpx.Response") -> None:
                 yield part
 
         def close(self) -> None:
-            whole.close()  # type: ignore[union-attr]
+            whole.close()
 
     response.stream = Bounded()
