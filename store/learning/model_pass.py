@@ -28,12 +28,13 @@ from store.learning.rule_pass import PassResult, QueueReader, is_unchanged
 from store.learning.rules.extract_rules import extract
 from store.learning.rules.reconfirm_rules import CONFIRM, SUPERSEDE, ComparedText, compared, share
 from store.learning.rules.requests import REVISES
+from store.learning.tasks import extract_decision, extract_facts, reconfirm
 from store.llm.structured_output import ModelSession, selected
+from store.llm.usage_stats import LEASE
 from store.memory import Memory
 from store.text.similarity import contradiction
 from store.text.tokens import WORD
 
-LEASE = "model"
 MOST = 30  # most proposals of one run
 LOOKED_AT = 2_000  # newest proposals that a new one is compared with
 # waiting proposals of sentences of a turn (?1: its citation, ?2: their quotes), as facts
@@ -111,16 +112,14 @@ class _Reading(QueueReader):
             self._one(model, entry)
         except LeaseLost:
             raise
-        except ModelFailed as failed:
-            if failed.kind in ("stopped", *PASSING, *LATER):
-                self.done.broken_off = failed.kind == "stopped"
-                self.done.trouble = "" if self.done.broken_off else str(failed)
-                later_ms = extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0
+        except Exception as error:  # a turn that fails must not block the others
+            if isinstance(error, ModelFailed) and error.kind in ("stopped", *PASSING, *LATER):
+                self.done.broken_off = error.kind == "stopped"
+                self.done.trouble = "" if self.done.broken_off else str(error)
+                later_ms = extraction_queue.BACKOFF_MS[0] if error.kind in LATER else 0
                 with self._memory.database.write("agent", "extraction") as write:
                     extraction_queue.untouched(write, [entry], later_ms)
                 return False
-            self._fail(entry, failed)
-        except Exception as error:  # a turn that fails must not block the others
             self._fail(entry, error)
         return True
 
@@ -148,8 +147,6 @@ class _Reading(QueueReader):
 
 def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningAction]:
     """Return what a model finds in a turn and rules did not. Writes nothing. Raise ModelFailed."""
-    from store.learning.tasks import extract_facts
-
     taken = {one.quote for one in extract(turn.role, turn.text)}
     planned = list(_decisions(model, turn))
     decided = {one.found.quote for one in planned}
@@ -166,8 +163,6 @@ def added(model: ModelSession, turn: Turn, database: Database) -> list[LearningA
 
 def _decisions(model: ModelSession, turn: Turn) -> Iterator[LearningAction]:
     """Yield what a model finds decided in a turn, as proposals of decisions. Raise ModelFailed."""
-    from store.learning.tasks import extract_decision
-
     deciding = [one for one in candidates(turn.role, turn.text) if decides(one.text)]
     for sentence in deciding[:SENTENCES]:
         draft = extract_decision.ask(model, sentence)
@@ -179,8 +174,6 @@ def _decisions(model: ModelSession, turn: Turn) -> Iterator[LearningAction]:
 def repeated(model: ModelSession, turn: Turn, database: Database) -> list[LearningAction]:
     """Return actions for the facts that a turn repeats or contradicts according to the model, where rules left it open.
     Writes nothing. Raise ModelFailed."""
-    from store.learning.tasks import reconfirm
-
     # do not skip corrections: they concern a known fact, and rules only recognise their form
     taken = {found.quote for found in extract(turn.role, turn.text) if found.why not in REVISES}
     planned: dict[int, LearningAction] = {}  # by the fact

@@ -45,7 +45,7 @@ def plain(text: str) -> str:
 
 def unseen(text: str) -> set[int]:
     """Return the places of a text's invisible characters, without what chooses the form of the sign before it."""
-    return {found.start() for found in _UNSEEN.finditer(text) if found[0] != _JOINERS[1] and not _held(found)}
+    return {found.start() for found in _UNSEEN.finditer(text) if found[0] != "\ufe0f" and not _held(found)}
 
 
 def _held(match: re.Match[str]) -> str:
