@@ -17,20 +17,15 @@ class DismissedTexts:
 
     def after(self, turn: Turn, text: str) -> bool:
         """Return whether this text was dismissed after the turn."""
-        self._refresh()
-        return turn.at <= self._at.get(normal(text), "")
-
-    def _refresh(self) -> None:
         newest = self._database.value("SELECT max(seq) FROM history") or 0
-        if newest == self._step:
-            return
-        rows = self._database.rows(
-            f"SELECT h.at, r.before ->> 'fact' FROM {every_row(self._database)} r JOIN history h ON h.seq = r.seq"
-            " WHERE r.seq > ? AND r.tbl = 'facts' AND r.op = 'DELETE' UNION ALL SELECT decided_at, text"
-            " FROM proposals WHERE state = 'rejected' AND kind NOT IN ('confirm', 'forget')",
-            (self._step,),
-        )
-        for at, text in rows:
-            if text:
-                self._at[normal(text)] = max(at, self._at.get(normal(text), ""))
-        self._step = newest
+        if newest != self._step:
+            rows = self._database.rows(
+                f"SELECT h.at, r.before ->> 'fact' FROM {every_row(self._database)} r JOIN history h ON h.seq = r.seq"
+                " WHERE r.seq > ? AND r.tbl = 'facts' AND r.op = 'DELETE' UNION ALL SELECT decided_at, text"
+                " FROM proposals WHERE state = 'rejected' AND kind NOT IN ('confirm', 'forget')",
+                (self._step,),
+            )
+            for at, gone in filter(all, rows):
+                self._at[normal(gone)] = max(at, self._at.get(normal(gone), ""))
+            self._step = newest
+        return turn.at <= self._at.get(normal(text), "")
