@@ -28,15 +28,16 @@ class CircuitBreaker:
         self._until = 0.0
         self._last: ModelFailed | None = None
 
-    def record_failure(self, failure: ModelFailed) -> None:
-        """Count a failure; open the breaker after AFTER of them, or one of GONE."""
+    def record_failure(self, failure: ModelFailed) -> ModelFailed:
+        """Count a failure and return it; open the breaker after AFTER of them, or one of GONE."""
         if failure.kind not in COUNTED:
-            return
+            return failure
         self._failures = AFTER if failure.kind in GONE else self._failures + 1
         if self._failures >= AFTER:
             self._pause = min(LONGEST, self._pause * 2 or FIRST)
             self._until = self._clock() + self._pause
             self._last = failure
+        return failure
 
     def record_answer(self) -> None:
         """Forget the failures after an answer."""

@@ -95,8 +95,7 @@ class ChatClient(ABC):
             if failure is None or failure.kind not in AGAIN:
                 break
         if failure is not None:
-            server.record_failure(failure)
-            raise failure
+            raise server.record_failure(failure)
         server.record_answer()
         self.writing = self.writing or time.monotonic() - began
         if not (answer.strip() or request.first):

@@ -76,8 +76,7 @@ class OllamaChat(ChatClient):
         except Exception as error:
             failure = self._failure(error)
             if failure.kind in ("absent", "stopped"):
-                circuit_breaker.of(self._address).record_failure(failure)
-                raise failure from None
+                raise circuit_breaker.of(self._address).record_failure(failure) from None
             return  # unknown; asking the question will show it
         names = (self.name, f"{self.name}:latest")
         if any((model.model or model.name) in names and model.context_length in (None, CONTEXT) for model in running):
@@ -96,8 +95,7 @@ class OllamaChat(ChatClient):
             failure = self._failure(error)
             if failure.kind in ("slow", "cut", "broken"):  # the question is not at fault
                 failure = self._failed("unloaded", why=failure.message)
-            circuit_breaker.of(self._address).record_failure(failure)
-            raise failure from None
+            raise circuit_breaker.of(self._address).record_failure(failure) from None
         self._warm_until = time.monotonic() + KEEP_SECONDS
 
     def _failure(self, error: Exception) -> ModelFailed:
