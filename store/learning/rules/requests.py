@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from store.learning.grammar import WINDOW, pattern, sign
 from store.learning.rules import clauses, imperatives, statements
-from store.learning.rules.clauses import TRIM, Clause, Marker
+from store.learning.rules.clauses import TRIM, Marker
 from store.learning.rules.request_content import REQUESTS, STATED, content, split_list, stated
 from store.learning.rules.sentences import Sentence
 from store.learning.rules.statements import FIGURE, NAME, states
@@ -100,17 +100,13 @@ def _marker(sentence: Sentence) -> Marker | None:
     if pattern("refuses").search(folded[: 2 * WINDOW]):
         return None
     for kind in ASKS if sentence.doubt else WHY:
-        marker = _found(kind, folded, parts)
+        if kind in ("announces", "hints"):
+            marker = clauses.within(kind, folded, parts)
+        else:
+            marker = clauses.first(kind, folded, parts, inside=kind in ASKS, whole=kind == "lasts")
         if marker and not clauses.reported(folded, marker.start) and _counts(sentence, marker):
             return marker
     return None
-
-
-def _found(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
-    """Return the first marker of a kind where that kind may stand."""
-    if kind in ("announces", "hints"):
-        return clauses.within(kind, folded, parts)
-    return clauses.first(kind, folded, parts, inside=kind in ASKS, whole=kind == "lasts")
 
 
 def _counts(sentence: Sentence, marker: Marker) -> bool:
