@@ -159,11 +159,8 @@ def _remember(write: Transaction, turn: Turn, found: ExtractedFact) -> int:
 
 def _confirm(write: Transaction, turn: Turn, number: int) -> bool:
     """Set a fact's last confirmation to the time of the turn, if that is later; return whether it was."""
-    write.execute(
-        "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1",
-        (Verbatim(min(turn.at, write.at)), number),
-    )
-    return bool(write.database.connection.changes())
+    later = "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1"
+    return write.execute(f"{later} RETURNING 1", (Verbatim(min(turn.at, write.at)), number)).get is not None
 
 
 def _ask(write: Transaction, turn: Turn, action: LearningAction, inbox: Inbox) -> int | None:
