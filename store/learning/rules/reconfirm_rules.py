@@ -44,8 +44,6 @@ def compared(sentence: Sentence) -> ComparedText:
 
 def judge(one: ComparedText, fact: ComparedText) -> str:
     """Return what a text does to a fact: `confirm`, `propose` to confirm, `supersede` (as a proposal), or `none`."""
-    if not fact.words or not one.words:
-        return NONE
     if len(one.every) == len(fact.every) and all(map(_alike, one.every, fact.every)):
         return CONFIRM  # word by word, apart from articles, a plural, and exchanged letters
     common = share(one, fact)
