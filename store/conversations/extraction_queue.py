@@ -134,10 +134,7 @@ def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
 
 def tries(database: Database) -> tuple[int, int]:
     """Return (how many attempts to read a turn succeeded, how many failed), since this is counted."""
-    read, failed = (
-        int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
-    )
-    return read, failed
+    return counted(database, READ), counted(database, FAILED)
 
 
 def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
@@ -157,6 +154,11 @@ def count(write: Transaction, name: str, more: int) -> None:
             "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
             (Verbatim(name), more),
         )
+
+
+def counted(database: Database, name: str) -> int:
+    """Return a count in meta."""
+    return int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0)
 
 
 def due(database: Database, now: str, *, model: bool = False) -> bool:

@@ -31,5 +31,4 @@ def count(write: Transaction, kept: bool) -> None:
 
 def counted(database: Database) -> tuple[int, int]:
     """Return (turns that asked, those that created or confirmed a fact), since counting began."""
-    asked, kept = (int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (ASKED, KEPT))
-    return asked, kept
+    return extraction_queue.counted(database, ASKED), extraction_queue.counted(database, KEPT)
