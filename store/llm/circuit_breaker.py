@@ -41,8 +41,7 @@ class CircuitBreaker:
 
     def record_answer(self) -> None:
         """Forget the failures after an answer."""
-        if self._failures:
-            self.reset()
+        self.reset()
 
     def note_reachable(self) -> None:
         """Close it if it is open for a failure of GONE: the server was seen, with a model. Other failures stay counted,
