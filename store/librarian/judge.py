@@ -12,6 +12,7 @@ from store.base.errors import ModelFailed
 from store.base.record import record
 from store.librarian import words as vocabulary
 from store.llm.chat import Judge, Message
+from store.llm.structured_output import numbered, read, schema
 from store.text.fence import harmless
 
 LOOKED, FIRST = 16, 8  # most records that are judged, and how many if one of these surely answers
@@ -95,8 +96,6 @@ def messages(question: str, language: str, record: str) -> list[Message]:
 def sentence(answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float) -> int:
     """Return the index of the sentence that answers according to a model, which names its number; one beyond the last
     where it names none. Raise ModelFailed."""
-    from store.llm.structured_output import numbered, read, schema
-
     system = vocabulary.table(language)["judge"]["span"]
     asked = [("system", system), ("user", f"{harmless(question)}\n{numbered(sentences)}")]
     number = read(answer(asked, schema=schema(Form), predict=PREDICT, seconds=seconds), Form).sentence
