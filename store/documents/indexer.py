@@ -100,7 +100,8 @@ def scan(database: Database, places: DocumentRoots, progress: "Progress", cancel
             break
     known = _known(database)
     stale = [found for name, found in there.items() if not _same(found, known.get(name))]
-    result.unchanged = len(there) - len(stale)
+    read = {name for name, row in known.items() if row.digest}
+    result.unchanged = len(read.intersection(there).difference(one.place.name for one in stale))
     if late or (stale and cancelled()):
         result.remaining = len(stale)
         result.problems = _problems(database)
@@ -269,12 +270,14 @@ def _put(write: Transaction, read: _Read, before: _Known | None, result: Scan, w
     if before is None or not before.digest or before.at != moment:  # else the index would rewrite its rows
         columns |= {"at": Verbatim(moment), "evergreen": int(read.evergreen)}
     if before is None:
-        result.new += 1
+        result.new += bool(read.digest)
         return write.insert("documents", path=read.path, **columns)
     marks = ", ".join(f"{name} = ?" for name in columns)
     write.execute(f"UPDATE documents SET {marks} WHERE id = ?", (*columns.values(), before.id))
     if read.pieces is None:
         result.unchanged += 1
+    elif before.problem and not before.digest:  # it could not be read before
+        result.new += bool(read.digest)
     else:
         result.changed += 1
     return before.id

@@ -120,7 +120,7 @@ def _files(places: Sequence[str]) -> Iterator[str]:
     is: the path is that of the place behind it."""
     for place in places:
         if os.path.isdir(place):
-            yield from files_below(os.path.realpath(place), SUFFIX)
+            yield from files_below(os.path.realpath(place), SUFFIX, [])
         elif os.path.isfile(place) and not os.path.islink(place):
             yield os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 

@@ -48,7 +48,7 @@ def layers(machine: Machine, folder: str) -> list[ContextLayer]:
 
 def _rules(folder: str) -> Iterator[str]:
     """Yield the rules of a folder of Claude Code, except those for some paths alone, which it loads with these."""
-    for path in files_below(os.path.join(folder, "rules"), ".md"):
+    for path in files_below(os.path.join(folder, "rules"), ".md", []):
         if "paths" not in front_matter(read_text(path, []) or "")[0]:
             yield path
 

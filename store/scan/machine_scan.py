@@ -64,9 +64,11 @@ def scan(
     spoken: list[str] = []
     for name, places in found.items():
         progress(registry.reader(name).TITLE, 0, 0)
-        files = transcripts.conversations(name, places) if name in (*CONVERSATIONS, "claude-code") else []
+        unread: list[Trouble] = []
+        spoken_here = name in (*CONVERSATIONS, "claude-code")
+        files = transcripts.conversations(name, places, unread) if spoken_here else []
         spoken += files
-        memories += _taken(report, name, places, files, now, search_transcripts)
+        memories += _taken(report, name, places, files, now, search_transcripts, unread)
     there = {(one.path, one.line) for one in memories}
     notes: list[FoundMemory] = []
     for name in NOTES:
@@ -104,14 +106,20 @@ def _is_vault(place: str) -> bool:
 
 
 def _taken(
-    report: ScanReport, name: str, places: Sequence[str], files: Sequence[str], now: str, search: bool = True
+    report: ScanReport,
+    name: str,
+    places: Sequence[str],
+    files: Sequence[str],
+    now: str,
+    search: bool = True,
+    unread: Sequence[Trouble] = (),
 ) -> list[FoundMemory]:
     """Read the memories of one tool, and note what there is of it; `search` what was said in its database for secrets
     too."""
     reader = registry.reader(name)
     memories: list[FoundMemory] = []
     documents, said = set[str](), set[str]()
-    troubles: list[Trouble] = []
+    troubles: list[Trouble] = [*unread]
     told: transcripts.Told = {}
     for place in places if name not in CONVERSATIONS else ():
         for one in claude_code.memories(place, troubles) if name == "claude-code" else reader.read(place, troubles):
@@ -245,7 +253,7 @@ def _bleed(claude: Sequence[str], memories: Sequence[FoundMemory]) -> list[ScanF
     sessions = {
         os.path.basename(path).removesuffix(".jsonl"): place
         for place in claude
-        for path in claude_code.transcripts(place)
+        for path in claude_code.transcripts(place, [])
     }
     folders = {place: folder for place in claude if (folder := claude_code.working_folder(place))}
     names = sorted({one.project for one in memories if os.path.isabs(one.project)} | set(folders.values()))
@@ -279,7 +287,7 @@ def _starts(machine: Machine, folder: str, claude: Sequence[str], moment: float)
     for place in claude:
         project = claude_code.working_folder(place)
         if project and os.path.isdir(project):
-            files = (path for path in claude_code.transcripts(place) if os.path.isfile(path))
+            files = (path for path in claude_code.transcripts(place, []) if os.path.isfile(path))
             recent = sum(moment - os.path.getmtime(path) < START_DAYS * transcripts.DAY for path in files)
             counts[project] = counts.get(project, 0) + recent
     chosen = list(dict.fromkeys([*([folder] if folder else []), *sorted(counts, key=lambda one: -counts[one])]))

@@ -1,13 +1,14 @@
 """Conversations that agents keep: how many, which of them Claude Code is about to delete, and secrets in them."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 from store.scan.report import EXPIRING, SECRET, ScanFinding
 from store.scan.secrets import surely
-from store.sources.files import LONGEST, files_below, opened
+from store.sources.files import LONGEST, fail, files_below, opened
 from store.sources.readers.claude_code import settings, transcripts
-from store.sources.source import FoundTurn, Machine
+from store.sources.source import FoundTurn, Machine, Trouble
 
 CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, unless `cleanupPeriodDays` says otherwise
 SOON_DAYS = 7
@@ -28,7 +29,7 @@ def expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFinding]
     """Return the transcripts of Claude Code that it deletes within a week; `now` is seconds since 1970."""
     found = []
     for folder in folders:
-        for path in transcripts(folder):
+        for path in transcripts(folder, []):
             try:
                 left = days - (now - os.stat(path).st_mtime) / DAY
             except OSError:
@@ -39,13 +40,22 @@ def expiring(folders: Sequence[str], days: int, now: float) -> list[ScanFinding]
     return found
 
 
-def conversations(name: str, places: Sequence[str]) -> list[str]:
-    """List the files of conversations of an agent."""
+def conversations(name: str, places: Sequence[str], troubles: list[Trouble]) -> list[str]:
+    """List the files of conversations of an agent; what cannot be read is a trouble."""
     if name == "claude-code":
-        return [path for place in places for path in transcripts(place)]
-    found = [path for place in places for path in files_below(place, ".jsonl")]
-    older = [path for place in places for path in files_below(place, ".json")] if name == "gemini" else []
-    return found + [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
+        return _readable([path for place in places for path in transcripts(place, troubles)], troubles)
+    found = [path for place in places for path in files_below(place, ".jsonl", troubles)]
+    older = [path for place in places for path in files_below(place, ".json", troubles)] if name == "gemini" else []
+    found += [path for path in older if os.path.basename(os.path.dirname(path)) == "chats"]
+    return _readable(found, troubles)
+
+
+def _readable(paths: list[str], troubles: list[Trouble]) -> list[str]:
+    """Return these paths; note those of files that may not be read."""
+    for path in paths:
+        if os.path.isfile(path) and not os.access(path, os.R_OK):
+            fail(troubles, path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    return paths
 
 
 def secrets(paths: Sequence[str], progress: Callable[[int, int], None], processes: int = 0) -> list[ScanFinding]:

@@ -1,5 +1,6 @@
 """Read files of other tools: regular ones of a limited size, through no symbolic link, and nothing is written."""
 
+import errno
 import json
 import os
 import stat
@@ -13,6 +14,14 @@ LARGEST_DOCUMENT = 512 << 20  # bytes of a JSON document, which is read whole
 LONGEST = 32 << 20  # bytes of a line
 DEEPEST = 32  # folders
 SKIPPED = frozenset(("node_modules", "__pycache__", "venv"))
+
+
+def fail(troubles: list[Trouble], path: str, error: OSError) -> None:
+    """Note once that a file or folder cannot be read, and why."""
+    link = error.errno in (errno.ELOOP, errno.EMLINK)
+    why = "symbolic links are not followed" if link else (error.strerror or "it cannot be read").lower()
+    if (trouble := Trouble(path, 0, why)) not in troubles:
+        troubles.append(trouble)
 
 
 def untouched(path: str, flags: int) -> int:
@@ -30,7 +39,7 @@ def opened(path: str, troubles: list[Trouble], buffering: int = -1) -> BinaryIO 
     try:
         handle = untouched(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError as error:
-        troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
+        fail(troubles, path, error)
         return None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -51,7 +60,7 @@ def read_bytes(path: str, troubles: list[Trouble], largest: int = LARGEST) -> by
         try:
             return file.read(largest + 1)
         except OSError as error:
-            troubles.append(Trouble(path, 0, (error.strerror or "it cannot be read").lower()))
+            fail(troubles, path, error)
             return None
 
 
@@ -113,9 +122,15 @@ def json_lines(path: str, troubles: list[Trouble]) -> Iterator[tuple[int, dict[s
                 troubles.append(Trouble(path, number, "it is not an object"))
 
 
-def files_below(folder: str, suffix: str, skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
-    """Yield the plain files of a folder and those below whose name ends so, in order; nothing hidden, no links."""
-    for place, folders, names in os.walk(folder):
+def files_below(folder: str, suffix: str, troubles: list[Trouble], skipped: frozenset[str] = SKIPPED) -> Iterator[str]:
+    """Yield the plain files of a folder and those below whose name ends so, in order; nothing hidden, no links. A
+    folder that cannot be read is a trouble; one that is not there is none."""
+
+    def unread(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            fail(troubles, error.filename, error)
+
+    for place, folders, names in os.walk(folder, onerror=unread):
         deep = place.count(os.sep) - folder.count(os.sep)
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in skipped and deep < DEEPEST
@@ -137,8 +152,18 @@ def modified(path: str) -> str:
 
 
 def existing(*paths: str) -> list[str]:
-    """Return those of these paths that exist, each once."""
-    return list(dict.fromkeys(path for path in paths if path and os.path.exists(path)))
+    """Return those of these paths that exist, or may do so in a folder that cannot be read, each once."""
+    return list(dict.fromkeys(path for path in paths if path and _may_exist(path)))
+
+
+def _may_exist(path: str) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def text_of(value: object) -> str:

@@ -5,7 +5,6 @@ SQLite and for us. Where this machine lets us mount one, a real full disk is fil
 """
 
 import contextlib
-import ctypes
 import json
 import os
 import resource
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.permissions import ordinary
 
 from store.base.errors import StorageError
 from store.memory import Memory
@@ -355,14 +355,6 @@ def test_a_real_full_disk(small_disk: Path):
 
 
 # read-only ----------------------------------------------------------------------------------------------------------
-
-
-def ordinary() -> None:
-    """For a new process that root starts: give up the right to write where the modes forbid it (Linux: prctl(2))."""
-    if os.geteuid() == 0:
-        library = ctypes.CDLL(None)
-        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, out of the set that an exec may have
-            library.prctl(24, capability, 0, 0, 0)
 
 
 @pytest.fixture

@@ -24,5 +24,5 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md"):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         yield from note(file, troubles)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from store.ingest import claude
 from store.ingest.parsed_line import Broken
-from store.sources.files import existing, files_below, json_lines, modified, read_text, text_of
+from store.sources.files import existing, fail, files_below, json_lines, modified, read_text, text_of
 from store.sources.markdown_text import bullets, front_matter, prose, unfilled
 from store.sources.moments import utc
 from store.sources.source import Found, FoundDecision, FoundDocument, FoundMemory, FoundTurn, Machine, Trouble
@@ -64,6 +64,8 @@ def detect(machine: Machine) -> list[str]:
     try:
         with os.scandir(base) as entries:
             found = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except PermissionError:
+        found = [base]
     except OSError:
         found = []
     return [*found, *existing(own)]
@@ -76,7 +78,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         else:
             yield from _file(path, "", troubles)
         return
-    for folder in _folders(path):
+    for folder in _folders(path, troubles):
         yield from _project(folder, troubles)
 
 
@@ -89,7 +91,7 @@ def memory_folder(folder: str) -> str:
 def working_folder(folder: str) -> str:
     """Return the working folder that the transcripts of a project's folder name; empty if none does."""
     place = os.path.dirname(folder) if os.path.basename(folder) == "memory" else folder
-    for path in transcripts(place):
+    for path in transcripts(place, []):
         for number, value in json_lines(path, []):
             if isinstance(cwd := value.get("cwd"), str) and cwd:
                 return cwd
@@ -98,34 +100,40 @@ def working_folder(folder: str) -> str:
     return ""
 
 
-def transcripts(folder: str) -> list[str]:
+def transcripts(folder: str, troubles: list[Trouble]) -> list[str]:
     """List the transcripts in a project's folder, those of sub-agents aside."""
+    return [os.path.join(folder, name) for name in _names(folder, troubles) if name.endswith(".jsonl")]
+
+
+def _names(folder: str, troubles: list[Trouble]) -> list[str]:
     try:
-        names = sorted(os.listdir(folder))
-    except OSError:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError:
         return []
-    return [os.path.join(folder, name) for name in names if name.endswith(".jsonl")]
+    except OSError as error:
+        fail(troubles, folder, error)
+        return []
 
 
-def _folders(path: str) -> list[str]:
+def _folders(path: str, troubles: list[Trouble]) -> list[str]:
     """Return the project folders in a path: itself, or those below `projects`."""
     inner = os.path.join(path, "projects")
     base = inner if os.path.isdir(inner) else path
     if os.path.basename(base) != "projects":
         return [base]
-    return [os.path.join(base, name) for name in sorted(os.listdir(base)) if os.path.isdir(os.path.join(base, name))]
+    return [place for name in _names(base, troubles) if os.path.isdir(place := os.path.join(base, name))]
 
 
 def _project(folder: str, troubles: list[Trouble]) -> Iterator[Found]:
     yield from memories(folder, troubles)
-    for path in transcripts(folder):
+    for path in transcripts(folder, troubles):
         yield from _transcript(path, troubles)
 
 
 def memories(folder: str, troubles: list[Trouble]) -> Iterator[FoundMemory | FoundDocument]:
     """Yield the memories of a project's folder, without reading its transcripts beyond the working folder."""
     project = working_folder(folder)
-    for path in files_below(memory_folder(folder), ".md"):
+    for path in files_below(memory_folder(folder), ".md", troubles):
         yield from _file(path, project, troubles)
 
 

@@ -36,7 +36,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     if os.path.isdir(path):
         if os.path.isfile(file := os.path.join(path, FILE)):
             yield from _database(file, troubles)
-        for chunk in files_below(path, ".jsonl.gz"):
+        for chunk in files_below(path, ".jsonl.gz", troubles):
             yield from _chunk(chunk, troubles)
     elif path.endswith(".json"):
         value = read_json(path, troubles)

@@ -18,7 +18,7 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md"):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         text = read_text(file, troubles)
         if text is not None:
             yield from noted(file, text)

@@ -36,7 +36,7 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md", SKIPPED | TEMPLATES):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles, SKIPPED | TEMPLATES):
         text = read_text(file, troubles)
         if text is None or "{{title}}" in text:
             continue

@@ -18,6 +18,6 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".md"):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".md", troubles):
         if os.path.basename(file) not in RESERVED:
             yield from note(file, troubles, plain_bullets=True)

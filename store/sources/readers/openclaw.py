@@ -57,7 +57,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
     for name in ("MEMORY.md", "USER.md"):
         if os.path.lexists(file := os.path.join(path, name)):
             yield from _facts(file, troubles)
-    for file in files_below(os.path.join(path, "memory"), ".md"):
+    for file in files_below(os.path.join(path, "memory"), ".md", troubles):
         text = read_text(file, troubles)
         if text and text.strip():
             yield FoundDocument(file, front_matter(text)[1].strip())

@@ -30,7 +30,7 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl"):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl", troubles):
         for number, value in json_lines(file, troubles):
             if value.get("type") != "entity":
                 continue

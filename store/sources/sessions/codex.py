@@ -26,9 +26,10 @@ def detect(machine: Machine) -> list[str]:
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
-    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl"):
+    for file in [path] if os.path.isfile(path) else files_below(path, ".jsonl", troubles):
         yield from _rollout(file, troubles)
-    troubles += [Trouble(file, 0, "it is packed; unpack it with zstd -d") for file in files_below(path, ".jsonl.zst")]
+    for file in files_below(path, ".jsonl.zst", troubles):
+        troubles.append(Trouble(file, 0, "it is packed; unpack it with zstd -d"))
 
 
 def _rollout(path: str, troubles: list[Trouble]) -> Iterator[FoundTurn]:

@@ -6,7 +6,7 @@ A message comes again under its id as it grows, and `$set` states all of them ag
 import os
 from collections.abc import Iterator
 
-from store.sources.files import existing, files_below, json_lines, read_json, read_text, text_of
+from store.sources.files import files_below, json_lines, read_json, read_text, text_of
 from store.sources.moments import utc
 from store.sources.source import Found, FoundTurn, Machine, Trouble
 
@@ -18,7 +18,9 @@ INSERTED = ("<session_context>", "<untrusted_context>", "<state_snapshot>")
 
 def detect(machine: Machine) -> list[str]:
     base = os.path.join(machine.home, ".gemini", "tmp")
-    return [path for path in existing(base) if any(files_below(path, ".jsonl")) or any(files_below(path, ".json"))]
+    unread: list[Trouble] = []
+    there = any(any(files_below(base, suffix, unread)) for suffix in (".jsonl", ".json"))
+    return [base] if there or unread else []
 
 
 def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
@@ -26,7 +28,7 @@ def read(path: str, troubles: list[Trouble]) -> Iterator[Found]:
         yield from _session(path, troubles)
         return
     for suffix in (".jsonl", ".json"):
-        for file in files_below(path, suffix):
+        for file in files_below(path, suffix, troubles):
             if os.path.basename(os.path.dirname(file)) == "chats":
                 yield from _session(file, troubles)
 

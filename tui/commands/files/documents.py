@@ -14,8 +14,11 @@ def scan(session: Session) -> Outcome:
     result = session.memory.documents.scan()
     problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
     said = summary(result)
+    unread = bool(problems) and not (said or result.unchanged or result.remaining)
+    nothing = "No document could be read" if unread else f"Nothing changed: {count(result.unchanged, 'document')}"
     return Outcome(
-        message=f"{said}." if said else f"Nothing changed: {count(result.unchanged, 'document')}.",
+        message=f"{said or nothing}.",
+        status=int(unread),
         lines=problems,
         data=lambda: {
             "new": result.new,

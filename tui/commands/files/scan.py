@@ -59,7 +59,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
         )
     finally:
         session.wait("")
-    status = int(bool(given.check and report.findings))
+    status = int(bool(given.check and report.findings) or _all_unread(report))
     if given.md and not session.json:
         return Outcome(document=lambda: _document(report), status=status)
     lines = [*([] if early else _sources(report)), *_findings(report, given.limit), *_starts(report)]
@@ -103,6 +103,12 @@ def source_words(one: "SourceInventory") -> str:
     return "; ".join(parts) or "nothing"
 
 
+def _all_unread(report: ScanReport) -> bool:
+    """Return whether nothing of what was found could be read."""
+    held = any(one.memories or one.documents or one.conversations for one in report.sources)
+    return bool(report.troubles) and not held
+
+
 def _sources(report: ScanReport) -> list[str]:
     from tui.theme.escape import visible
 
@@ -116,7 +122,8 @@ def _sources(report: ScanReport) -> list[str]:
 
 
 def _findings(report: ScanReport, limit: int) -> list[str]:
-    lines = ["", "Nothing is wrong with what was read."] if report.troubles and not report.findings else []
+    nothing = "Nothing could be read." if _all_unread(report) else "Nothing is wrong with what was read."
+    lines = ["", nothing] if report.troubles and not report.findings else []
     if not report.findings and not report.troubles:
         return ["", "Nothing is wrong with them."] if report.sources else []
     for kind, title in TITLES.items():
@@ -139,7 +146,9 @@ def _unread(report: ScanReport, limit: int) -> list[str]:
     lines = ["", f"{UNREAD}: {unread:,}"]
     for one in report.troubles[:limit]:
         lines.append(f"  {visible(one.path)}{f':{one.line}' if one.line else ''}  {one.why}")
-    return [*lines, *([f"  … and {unread - limit:,} more; --limit shows them"] if unread > limit else [])]
+    lines += [f"  … and {unread - limit:,} more; --limit shows them"] if unread > limit else []
+    shut = any(one.why == "permission denied" for one in report.troubles)
+    return [*lines, *(["  Look at the permissions of these, and of the folders above them."] if shut else [])]
 
 
 def _line(one: "ScanFinding") -> str:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tui.input.argument_parser import ParsedArguments
 
 NOTHING = "Nothing of {} is new here; nothing was changed."
+UNREAD = "Nothing of {} could be read; nothing was changed."
+SHUT = "permission denied"
 TOLD = 10  # troubles that are listed one by one
 
 
@@ -59,9 +61,11 @@ def _import_source(session: Session, given: "ParsedArguments") -> Outcome:
         session.wait("")
     lines = _seen(seen, given.limit)
     if given.dry_run:
-        return Outcome(f"Importing {title} would bring {_amount(seen)}.", lambda: _data(source, seen, given), lines)
+        said = UNREAD.format(title) if _unread(seen) else f"Importing {title} would bring {_amount(seen)}."
+        return Outcome(said, lambda: _data(source, seen, given), lines, status=int(_unread(seen)))
     if not seen.fresh and not seen.turns:
-        return Outcome(NOTHING.format(title), lambda: _data(source, seen, given), lines)
+        said = (UNREAD if _unread(seen) else NOTHING).format(title)
+        return Outcome(said, lambda: _data(source, seen, given), lines, status=int(_unread(seen)))
     becomes = "as they are" if given.trust else "as proposals"
     question = f"Import {title}: {_amount(seen)} would come, {becomes}. Go on?"
     if not given.yes and not session.ask(question, lines):
@@ -140,7 +144,15 @@ def _seen(seen: "SourcePreview", limit: int) -> list[str]:
         lines.append(f"{visible(trouble.path)}{at}: {trouble.why}")
     if len(seen.troubles) > TOLD:
         lines.append(f"… and {len(seen.troubles) - TOLD:,} more that cannot be read")
+    if any(trouble.why == SHUT for trouble in seen.troubles):
+        lines.append("Look at the permissions of what is named, and of the folders above it, then import again.")
     return lines
+
+
+def _unread(seen: "SourcePreview") -> bool:
+    """Return whether nothing came out of a source, as files or folders of it cannot be read."""
+    found = seen.fresh, seen.known, seen.purged, seen.elsewhere, seen.turns_elsewhere, seen.long, seen.turns
+    return not any((*found, seen.documents)) and any(not trouble.line for trouble in seen.troubles)
 
 
 def _shown(text: str) -> str:

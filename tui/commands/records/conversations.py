@@ -3,7 +3,7 @@
 import os
 import sys
 
-from store import InvalidInput, MemorandaError, cite
+from store import InvalidInput, MemorandaError, StorageError, cite
 from tui.commands import Outcome, Session
 from tui.render.plurals import count, said_of
 
@@ -23,8 +23,8 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
 
     memory = session.memory
     report = IngestReport()
-    failures: list[MemorandaError] = []
-    sources = _sources(session, given.source)
+    failures: list[tuple[str, MemorandaError]] = []
+    sources = _sources(session, given.source, failures)
     if memory.database.door == "app":
         _refuse_large(sources)
     for source in sources:
@@ -37,31 +37,36 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
                 report=report,
             )
         except MemorandaError as error:
-            if len(given.source) == 1 and not report.files:
-                raise
-            failures.append(error)
+            failures.append((source, error))
+    if failures and not report.files and len(failures) == len(given.source) == 1:
+        raise failures[0][1]
     session_flush.flush_due(memory)
     if memory.database.door != "app":  # the application continues in the background
         session_flush.catch_up(memory)
     read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
-    lines = [*_report(report), *_learned(read), *(str(error) for error in failures)]
+    lines = [*_report(report), *_learned(read), *(str(error) for _, error in failures)]
     return Outcome(
-        _brought(report),
-        lambda: {**_as_json(report), "learned": _learned_as_json(read)},
+        _brought(report) if report.files or not failures else "Nothing could be read.",
+        lambda: {**_as_json(report, failures), "learned": _learned_as_json(read)},
         lines,
         status=1 if failures else 0,
     )
 
 
-def _sources(session: Session, named: list[str]) -> list[str]:
-    """Return the files to read. Raises InvalidInput."""
+def _sources(session: Session, named: list[str], failures: list[tuple[str, MemorandaError]]) -> list[str]:
+    """Return the files to read; a folder that cannot be read is among the `failures`. Raises InvalidInput."""
     found: list[str] = []
     for name in named:
         path = name if name == "-" else os.path.join(session.cwd, os.path.expanduser(name))
         if name == "-" and (sys.stdin is None or sys.stdin.isatty() or session.application is not None):
             raise InvalidInput("Standard input is a terminal here.", "Pipe lines into it: … | memoranda ingest -")
         if os.path.isdir(path):
-            inside = sorted(one for one in os.listdir(path) if one.endswith(SUFFIX))
+            try:
+                inside = sorted(one for one in os.listdir(path) if one.endswith(SUFFIX))
+            except OSError as error:
+                why = f"{path} cannot be read: {error.strerror}."
+                failures.append((path, StorageError(why, "Look at its name and permissions.")))
+                continue
             if not inside:
                 raise InvalidInput(f"{path} holds no {SUFFIX} files.", "Name the files themselves.")
             found += [os.path.join(path, one) for one in inside]
@@ -116,9 +121,10 @@ def _report(report: "IngestReport") -> list[str]:
     return lines
 
 
-def _as_json(report: "IngestReport") -> dict[str, object]:
+def _as_json(report: "IngestReport", failures: list[tuple[str, MemorandaError]]) -> dict[str, object]:
     fields = {name: getattr(report, name) for name in type(report).__slots__}
-    troubles = [{"file": path, "line": number, "why": why} for path, number, why in report.troubles]
+    whole = [(path, 0, error.message) for path, error in failures]
+    troubles = [{"file": path, "line": number, "why": why} for path, number, why in (*report.troubles, *whole)]
     return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
 
 

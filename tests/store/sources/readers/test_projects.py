@@ -94,7 +94,7 @@ def test_the_projects_of_gemini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (base / "faro-1" / ".project_root").write_text(f"{project}\n", encoding="utf-8")
     found = {one.cwd for one in gemini.read(str(base), []) if isinstance(one, FoundTurn)}
     assert found == {str(project), "trains", *digests.values()}
-    assert len(conversations("gemini", [str(base)])) == 4
+    assert len(conversations("gemini", [str(base)], [])) == 4
     with Memory(Location(str(project / ".memoranda" / "memory.db"), "project", "", str(project)), "cli") as memory:
         seen = SourceImport(memory, "gemini").look()
     assert (seen.turns, seen.turns_elsewhere) == (2, 2)

@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(do: Do, tmp_path: Path) ->
     lines = said.out.splitlines()
     assert lines[0].startswith("Engram              1 part cannot be read  (")
     assert lines[1].startswith("mem0                1 part cannot be read  (")
-    assert "Nothing is wrong with what was read." in lines
+    assert "Nothing could be read." in lines
     place = lines.index("Could not be read: 2")
     assert lines[place + 1 :] == [
         f"  {home}/.engram/engram.db  it is not an SQLite database",
