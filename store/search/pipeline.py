@@ -103,7 +103,8 @@ class Search:
 
         `since` is inclusive, `before` exclusive; `status` is a word that `is:` takes; `author` a part of a commit's
         author, of a speaker's name or of a record's origin; `tag` a whole tag; `iteration_id` the iteration that a
-        record belongs to. `min_score` is a calibrated similarity and applies only to records that have a vector.
+        record belongs to. `min_score` is a calibrated similarity, for hits that are not exact and have a
+        vector.
         `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
         a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
         With `far` the hits are the first of the ranking, near or not.
@@ -228,9 +229,10 @@ class Search:
                 return self._show(state, [], 0, shown if far or (verdict.nothing and verdict.known) else [])
             state.far = {one.record.key for one in order}.difference(one.record.key for one in near)
             order = order if far else near
-        if look and min_score:
-            order = [place for place in order if state.similarity(place.record, 1.0) >= min_score]
         found.total += sum(not place.record.bm25 for place in order)
+        if look and min_score:
+            order = [one for one in order if one.record.tier or state.similarity(one.record, 1.0) >= min_score]
+            found.total = len(order)
         if settings.plain and settings.half_life:
             order = recency.decayed(order, self._database.clock(), settings.half_life)
         if settings.plain and settings.diversity < 1:

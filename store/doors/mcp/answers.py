@@ -80,14 +80,16 @@ def listed(
     notes: Sequence[str] = (),
 ) -> ToolAnswer:
     """Return a list under a `name`: from item `start` of `total` on, as many as fit; `items` are those from there on.
-    `heading` comes before it in the text, `more` are further fields of the data."""
+    `heading` comes before it in the text, unless `start` is beyond the last; `more` are further fields of the data."""
     shown, cut = fitting(items[:limit])
     after = start + len(shown)
     data: dict[str, Any] = {name: [plain(one.fields) for one in shown], "total": total, **plain(more or {})}
-    lines = [heading]
+    lines = [
+        f"Nothing is left from cursor “{start}” on; there are {total:,} in all." if start and not items else heading
+    ]
     if shown:
         lines.append(fenced(name, HEADING, [one.shown for one in shown]))
-    if cut or after < total:
+    if shown and (cut or after < total):
         data["cursor"] = str(after)
         lines.append(f"{total - after:,} more: call again with cursor “{after}”.")
     if notes:

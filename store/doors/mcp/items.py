@@ -169,7 +169,8 @@ class Describer:
         fields = {**self.fields(record, text), **more}
         notes = [" ".join(filter(None, (fields.get("scope"), fields["kind"]))), fields["when"][:10]]
         if "score" in more:
-            notes += [f"score {more['score']:g}", more["level"]]
+            notes += [f"{name} {more[name]:g}" for name in ("score", "similarity") if name in more]
+            notes.append(more["level"])
         notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]
         if isinstance(record, Fact | Decision) and (doubt := evidence_note(record)):
             notes.append(doubt)

@@ -75,10 +75,12 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     for number, hit in enumerate(hits[start:], start=start + 1):
         text = whole(hit.record) if isinstance(hit.record, Decision) else ""
         snippet = text if 0 < len(text) <= SNIPPET else short(hit.snippet)
+        scores = {"score": round(hit.score, 3)}
+        scores |= {"similarity": round(hit.similarity, 3)} if hit.similarity is not None else {}
         why = ", ".join(f"{name} {value:.2g}" for name, value in hit.why.items())
         if sources == "on" or (sources == "auto" and isinstance(hit.record, Chunk)):
             snippet = f"{snippet}\nSource: {hit.citation}"
-        items.append(describe.item(hit.record, snippet, number, score=round(hit.score, 3), level=hit.level, why=why))
+        items.append(describe.item(hit.record, snippet, number, **scores, level=hit.level, why=why))
     signals = ", ".join(found.signals)
     exact = "" if found.exact else "; none holds it word for word"
     heading = f"{total:,} found by {signals}{exact}." if items else "Nothing found in memory: say so, and do not guess."
@@ -87,7 +89,7 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         items,
         start=start,
         limit=limit,
-        total=max(total, start),
+        total=total,
         heading=heading,
         more={"signals": list(found.signals), "model": found.provider},
         notes=found.notes,
@@ -232,7 +234,7 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         if total
         else f"No {status} facts."
     )
-    return listed("facts", items, start=start, limit=limit, total=max(start, total), heading=heading)
+    return listed("facts", items, start=start, limit=limit, total=total, heading=heading)
 
 
 def _only_in_files(memory: Memory) -> list[int]:

@@ -71,7 +71,12 @@ TOOLS: tuple[Schema, ...] = (
             "query": _text("A question or words"),
             "limit": _whole("Results (20)", minimum=1, maximum=100),
             "maxResults": _whole("The same as limit", minimum=1, maximum=100),
-            "minScore": {"type": "number", "description": "Least similarity, 0-1", "minimum": 0, "maximum": 1},
+            "minScore": {
+                "type": "number",
+                "description": "Least similarity, 0-1, unless exact",
+                "minimum": 0,
+                "maximum": 1,
+            },
             "iteration_id": _whole("Only of this iteration", minimum=1),
             "kinds": _texts("Only these", enum=list(SEARCHABLE)),
             "since": _text("A date, 2d, last week, v1.0"),

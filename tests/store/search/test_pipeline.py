@@ -204,6 +204,16 @@ def test_a_least_similarity_touches_only_what_a_model_looked_at(meant: Memory) -
     assert len(alone.hits) == 1
 
 
+def test_what_is_below_a_least_similarity_is_not_counted(meant: Memory) -> None:
+    """Nor is what holds the words themselves left out for it."""
+    every, some = meant.search("the coffee machine"), meant.search("the coffee machine", min_score=0.9)
+    assert some.total == len(some.hits) < every.total
+    assert [hit.level for hit in some.hits][:1] == ["exact"]
+    assert all(hit.level == "exact" or hit.similarity >= 0.9 for hit in some.hits if hit.similarity is not None)
+    nothing = meant.search("which food is dangerous for her", min_score=1.0)
+    assert (nothing.total, nothing.hits) == (0, [])
+
+
 def test_a_typed_kind_twice_means_either(memory: Memory) -> None:
     memory.facts.remember("tea")
     memory.tasks.add("tea")

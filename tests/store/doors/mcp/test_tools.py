@@ -18,6 +18,7 @@ from store.doors.pause import pause
 from store.doors.session import calls, injections
 from store.memory import Memory
 from store.records import decision_mentions
+from store.services.background_embedding import embed
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
 Call = Callable[..., ToolAnswer]
@@ -97,6 +98,40 @@ def test_nothing_found_is_an_answer(call: Call) -> None:
     answer = call("search", query="quantum entanglement")
     assert answer.data["results"] == [] and answer.data["total"] == 0 and not answer.failed
     assert answer.text.startswith("Nothing found")
+
+
+def test_the_least_similarity_is_held_against_the_similarity_that_is_shown(
+    memory: Memory, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "")
+    for text in (
+        "Ana is allergic to peanuts",
+        "The office serves soup",
+        "Tom plays the cello",
+        "Deploys happen weekly",
+    ):
+        memory.facts.remember(text)
+    embed(memory)
+    (best, *_) = call("search", query="a peanut allergy of somebody").data["results"]
+    assert 0 < best["similarity"] < 1
+    found = call("search", query="a peanut allergy of somebody", minScore=best["similarity"] - 0.01)
+    assert found.data["results"][0]["citation"] == best["citation"]
+    assert f"similarity {best['similarity']:g}" in found.text
+    none = call("search", query="a peanut allergy of somebody", minScore=best["similarity"] + 0.01)
+    assert (none.data["results"], none.data["total"], "cursor" in none.data) == ([], 0, False)
+    assert none.text.startswith("Nothing found in memory") and "more" not in none.text
+    assert call("search", query="Ana peanuts", minScore=1).data["results"][0]["citation"] == "F#1"  # exact
+
+
+@pytest.mark.parametrize(("tool", "more"), [("search", {"query": "deploys"}), ("facts", {})])
+def test_a_cursor_beyond_the_end_says_how_many_there_are(
+    memory: Memory, call: Call, tool: str, more: dict[str, str]
+) -> None:
+    for number in range(3):
+        memory.facts.remember(f"Fact {number} about deploys")
+    answer = call(tool, cursor="9999", **more)
+    assert answer.data["total"] == 3 and "cursor" not in answer.data
+    assert answer.text == "Nothing is left from cursor “9999” on; there are 3 in all."
 
 
 def test_a_long_answer_is_cut_and_says_how_to_go_on(memory: Memory, call: Call) -> None:
