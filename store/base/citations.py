@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 KINDS = {letter: kind for kind, letter in LETTERS.items()}
 SHORT_SHA = 7
 WHOLE_SHA = 40
+LONGEST_SHA = 64  # SHA-256
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
@@ -86,6 +87,14 @@ def parse(text: str, default: str | None = None) -> Citation:
     if found is None:
         raise InvalidInput("That is not a citation.", "Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.")
     return found
+
+
+def bare_sha(text: str) -> Citation | None:
+    """Return the citation of a commit whose hash alone the text is, of at least SHORT_SHA digits; None for another."""
+    sha = text.strip().lower()
+    if SHORT_SHA <= len(sha) <= LONGEST_SHA and not set(sha) - set("0123456789abcdef"):
+        return Citation("commit", sha)
+    return None
 
 
 def find(text: str) -> Iterator[tuple[int, int, Citation]]:

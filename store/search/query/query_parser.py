@@ -2,7 +2,7 @@
 
 import re
 
-from store.base.citations import Citation
+from store.base.citations import Citation, bare_sha
 from store.base.citations import parse as parse_citation
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, EVIDENCE_STATES, FACT_STATUSES, SEARCHABLE
@@ -104,7 +104,7 @@ def parse(text: str, now: str, released: Released = no_release) -> Query:
     try:
         query.citation = parse_citation(rest)
     except InvalidInput:
-        query.citation = None
+        query.citation = bare_sha(rest)
     query.text = " ".join(rest.split())
     query.phrases = [" ".join(LETTERS.findall(phrase)[:PHRASE]) for phrase in _QUOTED.findall(rest)]
     query.words = WORDS.findall(rest)

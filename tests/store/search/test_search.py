@@ -417,6 +417,22 @@ def test_a_word_with_a_colon_is_a_word(memory: Memory) -> None:
 # citations -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("typed", ["{0:.7}", "{0:.12}", "{0}", " {0:.7} ", "{1:.8}", "kind:commit {0:.7}"])
+def test_the_hash_of_a_commit_is_its_citation(memory: Memory, typed: str) -> None:
+    """At least seven digits of it, as git prints them, in either case."""
+    sha = "39304" + "8bc0ffee9" * 3 + "1a2b3c4d"
+    memory.commits.log(sha, message="Widen the gate")
+    memory.commits.log("5" * 40, message="Paint the gate")
+    found = memory.search(typed.format(sha, sha.upper()))
+    assert (found.verdict, found.hits[0].citation, found.hits[0].level) == ("exact", "C#393048b", "exact")
+
+
+@pytest.mark.parametrize("typed", ["393048", "1234567", "{0:.7}zz", "9393048b"])
+def test_what_is_no_hash_of_a_commit_is_a_word(memory: Memory, typed: str) -> None:
+    memory.commits.log("39304" + "8bc0ffee9" * 3 + "1a2b3c4d", message="Widen the gate")
+    assert memory.search(typed).verdict == "nothing"
+
+
 def test_a_citation_typed_as_the_query_comes_first(memory: Memory) -> None:
     """`F#2`, with or without brackets, even forgotten; what only mentions it comes after, once."""
     memory.facts.remember("see F#2 and C#a1b2c3d")
