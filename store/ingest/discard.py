@@ -10,11 +10,12 @@ WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
 LONGEST = 2_000  # characters that are kept of each
 
 
-def keep(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> None:
-    """Keep discarded text until a day after it was written; an older one is dropped at once."""
+def keep(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> bool:
+    """Keep discarded text until a day after it was written; return whether it is kept: an older one is dropped."""
     if at < days_before(write.at, KEPT_DAYS):
-        return
+        return False
     write.insert("discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST], at=Verbatim(at))
+    return True
 
 
 def kept(database: Database, now: str, limit: int = -1) -> "list[dict[str, str]]":

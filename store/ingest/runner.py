@@ -49,16 +49,18 @@ Progress = Callable[[int, int], None]
 @dataclass(slots=True)
 class IngestReport:
     """What was imported: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
-    output of tools), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
-    them as (file, line, why) in `troubles`. `cut` turns were longer than the limit. `doubtful` are turns of a user
-    whose words may be another's. The last line of `waiting` files is still being written; those in `anew` were read
-    from their beginning because they were replaced. `sessions` got turns."""
+    output of tools; `dropped` of them are older than the day for which they are kept), of another project
+    (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of them as (file, line, why) in
+    `troubles`. `cut` turns were longer than the limit. `doubtful` are turns of a user whose words may be another's.
+    The last line of `waiting` files is still being written; those in `anew` were read from their beginning because
+    they were replaced. `sessions` got turns."""
 
     files: int = 0
     bytes: int = 0
     added: int = 0
     known: int = 0
     discarded: int = 0
+    dropped: int = 0
     elsewhere: int = 0
     purged: int = 0
     broken: int = 0
@@ -323,8 +325,9 @@ class _Run:
         for line in lines:
             at = _moment(line.at, write.at) if line.at else self._at or write.at
             if line.kind:
-                keep(write, session, line.role, line.kind, line.text, at)
+                kept = keep(write, session, line.role, line.kind, line.text, at)
                 report.discarded += 1
+                report.dropped += not kept
             else:
                 turns.append(NewTurn(line.role, line.text[:LONGEST], line.speaker, at))
                 report.cut += len(line.text) > LONGEST
@@ -338,10 +341,10 @@ class _Run:
 class _Counts:
     """Counts of one transaction, added when it is committed."""
 
-    __slots__ = ("added", "cut", "discarded", "doubtful", "known", "purged")
+    __slots__ = ("added", "cut", "discarded", "doubtful", "dropped", "known", "purged")
 
     def __init__(self) -> None:
-        self.added = self.cut = self.discarded = self.doubtful = self.known = self.purged = 0
+        self.added = self.cut = self.discarded = self.dropped = self.doubtful = self.known = self.purged = 0
 
 
 def _moment(text: str, now: str) -> str:

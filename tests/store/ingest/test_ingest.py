@@ -515,7 +515,7 @@ def test_what_is_discardable_is_kept_for_a_day_and_found_by_nothing(memory: Memo
         {"session": "s", "role": "user", "text": "The importer fails.", "at": now},
     ]
     report = ingest(memory.database, piped("\n".join(map(json.dumps, lines))))
-    assert (report.added, report.discarded) == (1, 3)
+    assert (report.added, report.discarded, report.dropped) == (1, 3, 1)
     kept = memory.database.rows("SELECT kind, text FROM discarded ORDER BY id")
     assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade")]
     assert memory.search("marmalade").total == memory.search("gracias").total == 0

@@ -99,7 +99,8 @@ def _report(report: "IngestReport") -> list[str]:
     lines = []
     for number, says in (
         (report.known, "are already known"),
-        (report.discarded, "set aside for a day: greetings, thanks, what tools wrote"),
+        (report.discarded - report.dropped, "set aside for a day: greetings, thanks, what tools wrote"),
+        (report.dropped, "left out: greetings, thanks, what tools wrote more than a day ago"),
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
         (report.cut, f"longer than {LONGEST:,} characters, and cut there"),
@@ -190,7 +191,13 @@ def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(
         data=lambda: found[: given.limit],
         lines=[
-            *(lines or ["Nothing is set aside. Greetings, thanks and what tools wrote are listed here for a day."]),
+            *(
+                lines
+                or [
+                    "Nothing is set aside. Greetings, thanks and what tools wrote are listed here for a day"
+                    " after they were written."
+                ]
+            ),
             *left_out(max(0, len(found) - given.limit), given.limit),
         ],
     )

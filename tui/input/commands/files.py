@@ -26,7 +26,7 @@ FILE_COMMANDS = (
         "records.conversations.sessions",
         Argument("what", "maybe", "start", "begin a session, or go on with it", choices=("start",)),
         Argument("name", "maybe", "NAME", "what it is called (by the moment)"),
-        Argument("discarded", "flag", "", "what was set aside for a day, and why"),
+        Argument("discarded", "flag", "", "what was set aside until a day after it was written, and why"),
         Argument("summaries", "flag", "", "what each was about too: its active summaries"),
         LIMIT,
     ),

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.commands import runner
 from support.screen import NARROW, Person, opened, utc
 from support.stories import Clock
 
@@ -101,6 +102,30 @@ def test_what_was_set_aside_is_listed_with_why_and_until_when(project: Path) -> 
         ]
         clock.now = "2026-11-22T11:15:00.000Z"
         assert [one["kind"] for one in kept(memory.database, memory.now)] == ["tool"]
+
+
+def test_what_was_said_long_ago_is_not_said_to_be_set_aside(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    do = runner(capsys)
+    lines = [
+        {"session": "s", "role": "user", "text": "Muchas gracias!", "at": "2026-01-21T11:00:00Z"},
+        {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": "2026-01-21T11:30:00Z"},
+    ]
+    (project / "old.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (project / "new.jsonl").write_text('{"session": "t", "role": "user", "text": "gracias!"}\n', encoding="utf-8")
+    assert do("ingest", "old.jsonl").out.splitlines()[1:] == [
+        "2 left out: greetings, thanks, what tools wrote more than a day ago"
+    ]
+    assert do("sessions", "--discarded").out == (
+        "Nothing is set aside."
+        " Greetings, thanks and what tools wrote are listed here for a day after they were written.\n"
+    )
+    assert do("ingest", "new.jsonl").out.splitlines()[1:] == [
+        "1 set aside for a day: greetings, thanks, what tools wrote"
+    ]
+    assert "gracias!" in do("sessions", "--discarded").out
 
 
 async def test_it_is_listed_in_the_application_too(project: Path) -> None:
