@@ -2,13 +2,12 @@
 
 from store.base.citations import parse
 from store.base.record import changed
-from store.base.vocabulary import PERSON
 from store.history.happenings import happenings
 from store.librarian.question import TIMES, ParsedQuestion
 from store.librarian.sources import Source, sources
 from store.memory import Memory
 from store.search import lookup
-from store.search.query.filters import AGENTS, YOU, by_agent
+from store.search.query.filters import wrote
 
 
 def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number: int) -> tuple[list[Source], int]:
@@ -23,7 +22,7 @@ def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number
         for one in happenings(memory.database, **span)
         if one.kind in filters.get("kind", one.kind).split(",")
         and (states.intersection(one.states) if state else one.says)
-        and _by(filters.get("by", ""), one.actor)
+        and wrote(one.actor, filters.get("by", ""))
     }
     found = sources(memory.database, lookup.there(memory.database, map(parse, told)))
     found = [changed(one, happened=told[one.citation].says, at=told[one.citation].at) for one in found]
@@ -31,9 +30,3 @@ def changes(memory: Memory, asked: ParsedQuestion, matches: list[Source], number
         return found, len(found)
     others = [one for one in matches if one.citation not in told]
     return [*found, *others], number - len(matches) + len(others) + len(found)
-
-
-def _by(author: str, actor: str) -> bool:
-    """Return whether an actor of history is the author that a filter names."""
-    known = {AGENTS: by_agent(actor), YOU: actor == PERSON}
-    return any(known.get(name, name in actor.casefold()) for name in author.strip('"').casefold().split(","))

@@ -235,12 +235,14 @@ class Facts:
 
             tags.register(self._database)
             clauses.append(tags.TAGGED.format("?"))
-            parameters.append(tags.key(tag))
+            parameters.append(tags.folded(tag))
         if words:
+            from store.text.folding import normalize
+
             # SQLite folds the case of ASCII only
             self._database.connection.create_scalar_function("fold", _fold, 1, deterministic=True)
             clauses.append("instr(fold(CAST(fact AS BLOB)), ?)")
-            parameters.append(words.casefold())
+            parameters.append(normalize(words))
         order = SORTS[sort].format(state=expression)
         return self._database.keys(
             f"SELECT id FROM facts WHERE {' AND '.join(clauses)} ORDER BY {order} LIMIT ? OFFSET ?",
@@ -367,7 +369,9 @@ class Facts:
 
 
 def _fold(*values: "SQLiteValue") -> str:
-    return text_of(values[0]).casefold()
+    from store.text.folding import normalize
+
+    return normalize(text_of(values[0]))
 
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> None:

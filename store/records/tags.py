@@ -6,14 +6,15 @@ from store.base.errors import InvalidInput
 from store.database.database import Database
 from store.database.sql_functions import text_of
 from store.database.values import clean
+from store.text.folding import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from apsw import SQLiteValue
 
 MAX_CHARACTERS = 40
-# SQL: a row of facts, decisions or tasks has the tag of this key; needs `register`
-TAGGED = "EXISTS (SELECT 1 FROM json_each(tags) WHERE tag_key(CAST(value AS BLOB)) = {})"
+# SQL: a row of facts, decisions or tasks has the tag that folds so; needs `register`
+TAGGED = "EXISTS (SELECT 1 FROM json_each(tags) WHERE folded_tag(CAST(value AS BLOB)) = {})"
 
 
 def written(text: str) -> str:
@@ -33,6 +34,11 @@ def key(text: str) -> str:
     return "-".join(_composed(text).casefold().split())
 
 
+def folded(text: str) -> str:
+    """Return a tag as it is looked for: without capitals and accents."""
+    return normalize("-".join(text.split()))
+
+
 def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
     """Return the tags, and those of `more` that are not among them; of two spellings of one the first is kept."""
     found: dict[str, str] = {}
@@ -42,12 +48,12 @@ def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
 
 
 def register(database: Database) -> None:
-    """Register `tag_key` as an SQL function on this connection."""
-    database.connection.create_scalar_function("tag_key", _key_of, 1, deterministic=True)
+    """Register `folded_tag` as an SQL function on this connection."""
+    database.connection.create_scalar_function("folded_tag", _folded, 1, deterministic=True)
 
 
-def _key_of(*values: "SQLiteValue") -> str:
-    return key(text_of(values[0]))
+def _folded(*values: "SQLiteValue") -> str:
+    return folded(text_of(values[0]))
 
 
 def _composed(text: str) -> str:

@@ -14,7 +14,7 @@ from store.base.models import Proposal
 from store.database.database import Database
 from store.records import proposals, tags
 from store.search.pipeline import Search
-from store.search.query.filters import AGENTS, by_agent, parsed
+from store.search.query.filters import parsed, wrote
 from store.search.query.query_parser import WAITING_ALONE, Query
 from store.search.results import EXACT, NEAR, Answer, Hit
 from store.search.signals import literal
@@ -84,14 +84,9 @@ def _of_records(asked: Query) -> bool:
     return any((*states, asked.iterations, asked.linked, asked.related, asked.code, asked.citation))
 
 
-def _by(origin: str, author: str) -> bool:
-    return by_agent(origin) if author == AGENTS else author in origin.casefold()
-
-
 def _passes(asked: Query, origin: str, created: str, change: str) -> bool:
-    authors = [author.casefold() for author in asked.authors]
     if (
-        not all(_by(origin, by.removeprefix("-")) != by.startswith("-") for by in authors)
+        not all(wrote(origin, author) for author in asked.authors)
         or created < asked.since
         or (asked.before and created >= asked.before)
     ):
@@ -99,11 +94,11 @@ def _passes(asked: Query, origin: str, created: str, change: str) -> bool:
     if not (asked.kinds or asked.domains or asked.tags):
         return True
     fields = json.loads(change)
-    kind, own = "decision" if "decision" in fields else "fact", {tags.key(tag) for tag in fields.get("tags", ())}
+    kind, own = "decision" if "decision" in fields else "fact", {tags.folded(tag) for tag in fields.get("tags", ())}
     return (
         all(kind in kinds for kinds in asked.kinds)
         and all(domain == fields.get("domain") for domain in asked.domains)
-        and all(tags.key(tag) in own for tag in asked.tags)
+        and all(tags.folded(tag) in own for tag in asked.tags)
     )
 
 

@@ -1,5 +1,6 @@
 """The filters of a search, as conditions on the rows of the corpus."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from store.base.errors import InvalidInput
@@ -12,6 +13,7 @@ from store.records import tags
 from store.records.ageing import STATES, state_sql
 from store.records.tagging import TABLES
 from store.search.query.query_parser import Query, parse
+from store.text.folding import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,8 +134,9 @@ class Filters:
             database.connection.create_scalar_function("by_agent", by_agent, 1, deterministic=True)
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name, of = f"author{place}", f"CAST(CASE c.id % 16 {cases} END AS BLOB)"
-            but, author = "NOT " * author.startswith("-"), author.removeprefix("-").casefold()
-            self._add(but + self._by(database, of, name, author))
+            but = "NOT " * author.startswith("-")
+            either = [self._by(database, of, f"{name}_{nth}", one) for nth, one in enumerate(names(author))]
+            self._add(f"{but}({' OR '.join(either)})")
 
     def __bool__(self) -> bool:
         """Return whether any filter is set."""
@@ -179,7 +182,7 @@ class Filters:
         for place, tag in enumerate(asked.tags):
             tagged = tags.TAGGED.format(f":tag{place}")
             self._of_kinds((kind, f"SELECT id FROM {table} WHERE {tagged}") for kind, table in TABLES.items())
-            self.parameters[f"tag{place}"] = tags.key(tag)
+            self.parameters[f"tag{place}"] = tags.folded(tag)
         if asked.pinned:
             facts.append("pinned")
         facts += [f"{state_sql(asked.now)} = {STATES.index(state)}" for state in asked.ageing]
@@ -194,20 +197,17 @@ class Filters:
             )
 
     def _by(self, database: Database, of: str, name: str, author: str) -> str:
-        """Return the condition that the author `of` a row is this one, with the parameter `name`; `NAME,you` is either
-        of the two. The person is also the author of commits that their git calls so."""
+        """Return the condition that the author `of` a row is this one, with the parameter `name`. The person is also
+        the author of commits that their git calls so."""
         if author == AGENTS:
             return f"by_agent({of})"
-        others, _, last = author.rpartition(",")
-        if last != YOU:
+        if author != YOU:
             self.parameters[name] = author
             return f"holds({of}, :{name})"
         from store.records.timeline.authors import own_name
 
         self.parameters |= {"person": PERSON, "own": own_name(database) or None}
-        either = [f"holds({of}, :person)", f"c.id % 16 = {NUMBERS['commit']} AND ({_AUTHORS['commit']}) IS :own"]
-        either += [self._by(database, of, name, others)] if others else []
-        return f"({' OR '.join(either)})"
+        return f"(holds({of}, :person) OR c.id % 16 = {NUMBERS['commit']} AND ({_AUTHORS['commit']}) IS :own)"
 
     def _of_kinds(self, parts: Iterable[tuple[str, str]]) -> None:
         """Let only rows of these kinds pass, each with an SQL query for the ids allowed."""
@@ -225,9 +225,23 @@ class Filters:
 
 
 def _holds(*values: "SQLiteValue") -> bool:
-    """Return whether the first value contains the second, ignoring case; SQLite's own functions fold ASCII only."""
+    """Return whether the first value contains the second, which `names` returned."""
     text, part = values
-    return str(part) in text_of(text).casefold()
+    return str(part) in normalize(text_of(text))
+
+
+def names(author: str) -> list[str]:
+    """Return the authors of whom a filter names any, `lucía,samira`, without capitals and accents. A comma before a
+    space is a part of a name."""
+    found = [normalize(one) for one in re.split(r",(?! )", author.strip('"').removeprefix("-"))]
+    return [one for one in found if one] or [normalize(author)]
+
+
+def wrote(origin: str, author: str) -> bool:
+    """Return whether an origin is of the authors that a filter names, or of none of them with `-`."""
+    known = {AGENTS: by_agent(origin), YOU: origin == PERSON}
+    found = any(known.get(name, name in normalize(origin)) for name in names(author))
+    return found != author.startswith("-")
 
 
 def by_agent(*values: "SQLiteValue") -> bool:

@@ -384,6 +384,7 @@ def test_there_are_no_other_orders() -> None:
         ({"state": ageing.STATES.index("low")}, "zeta"),
         ({"state": ageing.STATES.index("fresh")}, "nuts beta"),
         ({"words": "ALLERGIC to"}, "nuts"),
+        ({"words": "ÁLLERGIC  to"}, "nuts"),
         ({"words": "%"}, ""),
         ({"domain": "work", "words": "cake", "origin": "agent"}, "beta"),
         ({"domain": "preferences"}, ""),

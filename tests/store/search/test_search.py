@@ -328,6 +328,12 @@ def shelf(memory: Memory, clock) -> None:
         ("author:hook", {"author": "hook"}, "E#1"),
         ("author:user kind:task", {"author": "user", "kinds": ["task"]}, "A#1"),
         ("author:notes author:import", {"author": "import:n"}, "F#4"),
+        ("tag:cafe-con-leche", {"tag": "CAFE con leche"}, "F#1 F#4"),
+        ("by:alvarez", {"author": "lucia"}, "C#a1b2c3d"),
+        ("by:claude,Lucia", {"author": "nobody,ÁLVAREZ,claude"}, "C#a1b2c3d D#1"),
+        ("by:-lucia,claude,user,agents,import", {"author": "-LUCIA,claude,you,agent,hook,import"}, ""),
+        ("by:agents,lucía,notes", {"author": "agents,lucia,notes"}, "C#a1b2c3d D#1 E#1 F#2 F#4 I#1 K#1"),
+        ('by:"Gil, Lucía"', {"author": "lucía, gil"}, ""),
     ],
 )
 def test_a_filter_looks_at_the_records_themselves(

@@ -58,6 +58,8 @@ def filled(memory: Memory) -> Memory:
         ("ledger by:agents", ["P#1"]),
         ("by:ana", ["P#4", "P#3"]),
         ("ledger by:-ana", ["P#1"]),
+        ("by:ana,notes", ["P#4", "P#3", "P#2"]),
+        ("by:-ána,agents", ["P#2"]),
         ("ledger by:-agents", ["P#3"]),
         ("kind:decision", ["P#3"]),
         ("tag:OPS", ["P#1"]),
