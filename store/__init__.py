@@ -124,7 +124,7 @@ FOR_THE_APPLICATION = {
         "store.search.lookup": "kind_of lookup= many_records=many record_key=key",
         "store.search.pipeline": "record_body=body",
         "store.search.query.filters": "check_query=check",
-        "store.search.query.query_parser": "query_filters=filters",
+        "store.search.query.query_parser": "query_filters=filters query_hints=hints",
         "store.search.snippets": "SnippetMarker=Marker",
         "store.search.waiting": "search_for_person=search",
         "store.search.signals.spelling": "spellings",

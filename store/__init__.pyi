@@ -551,6 +551,7 @@ from store.search.query.filters import (
 )
 from store.search.query.query_parser import (
     filters as query_filters,
+    hints as query_hints,
     parse as parse_query,
 )
 from store.search.results import (
@@ -1008,6 +1009,7 @@ __all__ = [
     "purged_times",
     "put_setting",
     "query_filters",
+    "query_hints",
     "quiet_findings",
     "rank_before_context",
     "read_past",

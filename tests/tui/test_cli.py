@@ -929,6 +929,14 @@ def test_a_filter_that_is_not_understood_is_refused(do: Do, verb: tuple[str, ...
     assert len(do("facts", "--json").data) == 2
 
 
+def test_a_search_says_first_that_a_dash_excludes_nothing(do: Do):
+    do("remember", "the engine is Typesense")
+    said = do("search", "engine -Typesense")
+    assert said.out.splitlines()[0] == "-Typesense is looked for as a word: nothing is excluded."
+    data = do("search", "#engine", "--json").data
+    assert data["notes"][0] == "#engine is looked for as a word: tag:engine keeps what has the tag."
+
+
 def test_events_are_logged_and_listed(do: Do, worked: str):
     """Each with its payload; of one type, since a moment; a payload that is no JSON is refused."""
     (approval,) = do("events", "--type", "approval", "--json").data

@@ -269,6 +269,7 @@ class SearchController:
 
     def _show_title(self, answer: Answer, offers: Mapping[str, Sequence[str]], held: bool) -> None:
         """Show the kinds of what was found, and what the answer reports about itself, in the line over the hits."""
+        from store import query_hints
         from tui.render.levels import grouped, shown_of
 
         sorted_hits = [hit.key for _, hits in grouped(self._bar.query_text, answer) for hit in hits]
@@ -277,6 +278,7 @@ class SearchController:
             shown = f"more under Near below; {named('search.open')} enter sorts"
         notes: list[Piece] = [(f"  {note}", "$text-warning") for note in answer.notes]
         self._refused, self._notes = notes[: answer.refused], notes[answer.refused :]
+        self._notes += [(f"  {hint}", "$text-warning") for hint in query_hints(self._bar.query_text)]
         coming = self.host.embedding_under_way
         told: list[Piece] = [(f"  indexing{coming}", "$text-warning")] if coming is not None else []
         if answer.nearest and not answer.hits:

@@ -22,7 +22,7 @@ from store.personal.beside import beside
 from store.records.ageing import STATES, state_sql
 from store.search import linked_records, lookup
 from store.search.query.filters import check
-from store.search.query.query_parser import AGEING
+from store.search.query.query_parser import AGEING, hints
 
 COUNTED = 2_000  # facts that are counted beyond those listed
 SCHEME = "memory://"  # of the resources
@@ -92,7 +92,7 @@ def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
         total=total,
         heading=heading,
         more={"signals": list(found.signals), "model": found.provider},
-        notes=found.notes,
+        notes=[*hints(given["query"]), *found.notes],
     )
 
 

@@ -10,6 +10,7 @@ from store.text.times.typed_times import Released, no_release, typed_moment
 from store.text.tokens import LETTERS, WORDS
 
 FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
+INSTEAD = {"until": "before", "till": "before", "after": "since"}  # → the filter that there is
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
@@ -19,7 +20,8 @@ PHRASE = 64  # words of the longest phrase or question that is searched word for
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK, *RESTS)
 LONGEST = 60  # characters of a filter's value in a message
 WAITING_ALONE = "What waits in the inbox is shown to a person alone, who accepts it or not."
-_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
+_FILTER = re.compile(rf"(?<!\S)({'|'.join((*FILTERS, *INSTEAD))}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
+_HINTED = re.compile(r"(?<!\S)([-#])([^\W\d_][\w-]*\w)(?!\S)")
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
 _EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
@@ -85,6 +87,12 @@ class Query:
         cause = f"The filter {name}:{value[:LONGEST]} is not understood.{why}"
         self.refused.append((cause, f"{name}: takes {takes}."))
 
+    def instead(self, name: str, value: str, word: str) -> None:
+        """Refuse a filter that there is none of; `word` is the one that does it."""
+        written = f"{word}:{value[:LONGEST]}"
+        self.notes.insert(len(self.refused), f"{name}: is no filter; write {written}")
+        self.refused.append((f"There is no filter {name}:.", f"Write {written}."))
+
     @property
     def quotes_in_part(self) -> bool:
         """Whether there are quoted phrases and other words beside them: such a query quotes a term in a question, and
@@ -115,6 +123,18 @@ def parse(text: str, now: str, released: Released = no_release) -> Query:
 def filters(text: str) -> list[tuple[int, int]]:
     """Return (start, end) of every filter in a query, in order."""
     return [match.span() for match in _FILTER.finditer(text)]
+
+
+def hints(text: str) -> list[str]:
+    """Return what of a query does not do what it does elsewhere: a dash excludes no word, and `#` names no tag."""
+    found = _HINTED.findall(_QUOTED.sub(" ", _FILTER.sub(" ", text)))
+    return list(dict.fromkeys(_hint(sign, word) for sign, word in found))
+
+
+def _hint(sign: str, word: str) -> str:
+    if sign == "#":
+        return f"#{word} is looked for as a word: tag:{word} keeps what has the tag."
+    return f"-{word} is looked for as a word: nothing is excluded."
 
 
 def _filter(query: Query, name: str, value: str, now: str, released: Released) -> str:
@@ -165,6 +185,12 @@ def _filter(query: Query, name: str, value: str, now: str, released: Released) -
                 query.related = cited
             else:
                 query.linked.append(cited)
+    elif name in INSTEAD:
+        try:
+            typed_moment(value, now, released)
+        except InvalidInput:
+            return f"{name}:{value}"  # words, as in code
+        query.instead(name, value, INSTEAD[name])
     else:
         try:
             setattr(query, name, typed_moment(value, now, released))

@@ -23,7 +23,7 @@ from store.database.values import Verbatim
 from store.memory import Memory
 from store.search import corpus, snippets
 from store.search.query.filters import check
-from store.search.query.query_parser import STATUSES
+from store.search.query.query_parser import STATUSES, hints
 from store.search.results import Answer
 from store.search.signals import fts
 from store.search.signals.fts import COMMON_FLOOR
@@ -390,6 +390,35 @@ def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, sho
     assert answer.refused == 1 and memory.search(f"tea {typed} iteration:99").notes[0] == said
     with pytest.raises(InvalidInput, match=f"The filter {typed} is not understood.*{note}"):
         check(memory.database, f"tea {typed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [("until:2026-11-01", "before:2026-11-01"), ("TILL:yesterday", "before:yesterday"), ("after:3w", "since:3w")],
+)
+def test_a_filter_of_another_name_is_refused_with_the_one_that_there_is(
+    memory: Memory, shop: str, typed: str, written: str
+) -> None:
+    answer = memory.search(f"tea {typed}")
+    assert answer.notes == [f"{typed.partition(':')[0].lower()}: is no filter; write {written}"]
+    assert (answer.refused, cited(answer)) == (1, cited(memory.search("tea ")))
+    with pytest.raises(InvalidInput, match=f"There is no filter .*. Write {written}"):
+        check(memory.database, f"tea {typed}")
+    check(memory.database, "tea until:tired after:hover")  # words, as in a style sheet
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("engine -Typesense", ["-Typesense is looked for as a word: nothing is excluded."]),
+        ("#almacén engine", ["#almacén is looked for as a word: tag:almacén keeps what has the tag."]),
+        ("engine -mail -mail", ["-mail is looked for as a word: nothing is excluded."]),
+        ("well-known C# F#12 #123 --force - -5 x:-y", []),
+        ('engine "-Typesense #x1" by:-lucía tag:"#big one"', []),
+    ],
+)
+def test_a_dash_and_a_hash_are_said_to_be_words(typed: str, said: list[str]) -> None:
+    assert hints(typed) == said
 
 
 def test_what_is_understood_is_not_refused(memory: Memory, shop: str) -> None:

@@ -496,6 +496,11 @@ class TestUnfound:
             shown = "\n".join(person.lines)
             assert shown.rindex("since: takes") < shown.index("No record contains")
 
+    async def test_what_a_dash_does_not_do_is_said(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.search("cache -thursdays")
+            assert person.sees("-thursdays is looked for as a word: nothing is excluded.")
+
     async def test_a_model_that_cannot_be_asked_is_noted_without_a_toast(
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:

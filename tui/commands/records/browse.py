@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import check_query, search_for_person
+    from store import check_query, query_hints, search_for_person
     from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
     from tui.render.line_parts import writer
@@ -29,7 +29,8 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     answer = search_for_person(memory.search, memory.database, query, given.limit, not given.keywords, iteration)
     waits, answer.waiting = answer.waits, []  # agents run this too: how many, and what they say only where asked for
     said = levels.none_exact(query, answer)
-    lines = [visible(said)] if said else []
+    hints = query_hints(query)
+    lines = [*map(visible, hints), *([visible(said)] if said else [])]
     for heading, hits in levels.grouped(query, answer):
         lines += [heading] if heading else []
         for place, hit in enumerate(hits):
@@ -67,7 +68,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             "provider": answer.provider,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),
-            "notes": answer.notes,
+            "notes": [*hints, *answer.notes],
             "hits": [_hit_json(hit) for hit in answer.hits],
             "nearest": [_hit_json(hit) for hit in answer.nearest],
         },

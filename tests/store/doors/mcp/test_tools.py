@@ -94,6 +94,13 @@ def test_what_no_person_accepted_is_no_global_fact_for_an_agent(memory: Memory, 
     assert "not accepted" in call("get", citation="G#1").text
 
 
+def test_a_search_says_that_a_dash_excludes_nothing(memory: Memory, call: Call) -> None:
+    memory.facts.remember("the engine is Typesense")
+    answer = call("search", query="engine -Typesense")
+    assert answer.data["notes"] == ["-Typesense is looked for as a word: nothing is excluded."]
+    assert answer.data["notes"][0] in answer.text
+
+
 def test_nothing_found_is_an_answer(call: Call) -> None:
     answer = call("search", query="quantum entanglement")
     assert answer.data["results"] == [] and answer.data["total"] == 0 and not answer.failed
