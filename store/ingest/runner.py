@@ -109,14 +109,15 @@ def ingest_lines(
     origin: str,
     project: str = "",
     report: IngestReport | None = None,
+    progress: Callable[[int], None] = lambda done: None,
     cancelled: Cancelled = never,
 ) -> IngestReport:
     """Import turns that were read elsewhere, each with the path it comes from, as `ingest` does. Their roles are not
-    reliable. Raise StorageError."""
+    reliable. `progress` is called with the number of turns read. Raise StorageError."""
     report = report if report is not None else IngestReport()
     run = _Run(database, BytesIO(), "", os.path.realpath(project) if project else "", origin, report)
     for path, several in groupby(lines, key=lambda line: line[0]):
-        run.take_lines(path, (line for _, line in several), cancelled)
+        run.take_lines(path, (line for _, line in several), progress, cancelled)
         report.files += 1
         if cancelled():
             break
@@ -157,6 +158,7 @@ class _Run:
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
         self._batch: list[tuple[ParsedLine, bytes]] = []
         self._weight = 0
+        self._taken = 0  # turns that were read elsewhere
 
     def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
         place, size, as_json, growing = SourceOffset(), 0, None, False
@@ -193,13 +195,17 @@ class _Run:
         self._report.bytes += place.offset - start
         progress(place.offset, size)
 
-    def take_lines(self, path: str, lines: Iterable[ParsedLine], cancelled: Cancelled) -> None:
+    def take_lines(
+        self, path: str, lines: Iterable[ParsedLine], progress: Callable[[int], None], cancelled: Cancelled
+    ) -> None:
         """Write turns that come from another source, in batches."""
         self._source = source_file.name(path)
         for line in lines:
             self._take(FormatEntry(SourceOffset(), 0, [line], size=len(line.text)))
+            self._taken += 1
             if len(self._batch) >= TURNS or self._weight > BYTES:
                 self._write(SourceOffset())
+                progress(self._taken)
                 if cancelled():
                     return
                 time.sleep(BREATH)

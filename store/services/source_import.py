@@ -167,6 +167,7 @@ class SourceImport:
                 origin=DOUBTFUL,
                 project=self.project,
                 report=turned,
+                progress=progress,
                 cancelled=cancelled,
             )
             report.turns, report.sessions = turned.added, len(turned.sessions)

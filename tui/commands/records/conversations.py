@@ -9,6 +9,8 @@ from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from store import IngestReport, RulePassResult
     from tui.input.argument_parser import ParsedArguments
 
@@ -27,23 +29,28 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
     sources = _sources(session, given.source, failures)
     if memory.database.door == "app":
         _refuse_large(sources)
-    for source in sources:
-        try:
-            bring_in(
-                memory.database,
-                sys.stdin.buffer if source == "-" else source,
-                session=given.session,
-                project=memory.location.project or "",
-                report=report,
-            )
-        except MemorandaError as error:
-            failures.append((source, error))
-    if failures and not report.files and len(failures) == len(given.source) == 1:
-        raise failures[0][1]
-    session_flush.flush_due(memory)
-    if memory.database.door != "app":  # the application continues in the background
-        session_flush.catch_up(memory)
-    read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
+    try:
+        for source in sources:
+            try:
+                bring_in(
+                    memory.database,
+                    sys.stdin.buffer if source == "-" else source,
+                    session=given.session,
+                    project=memory.location.project or "",
+                    report=report,
+                    progress=_progress(session, source),
+                )
+            except MemorandaError as error:
+                failures.append((source, error))
+        if failures and not report.files and len(failures) == len(given.source) == 1:
+            raise failures[0][1]
+        session.wait("Summing up what was said")
+        session_flush.flush_due(memory)
+        if memory.database.door != "app":  # the application continues in the background
+            session_flush.catch_up(memory)
+        read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
+    finally:
+        session.wait("")
     lines = [*_report(report), *_learned(read), *(str(error) for _, error in failures)]
     return Outcome(
         _brought(report) if report.files or not failures else "Nothing could be read.",
@@ -51,6 +58,16 @@ def ingest(session: Session, given: "ParsedArguments") -> Outcome:
         lines,
         status=1 if failures else 0,
     )
+
+
+def _progress(session: Session, source: str) -> "Callable[[int, int], None]":
+    """Return what shows how far a source was read: in percent or, of a stream, in bytes."""
+    called = "standard input" if source == "-" else os.path.basename(source)
+
+    def show(done: int, total: int) -> None:
+        session.wait(f"Reading {called}: " + (f"{100 * done // total} %" if total else f"{done / 1_000_000:,.1f} MB"))
+
+    return show
 
 
 def _sources(session: Session, named: list[str], failures: list[tuple[str, MemorandaError]]) -> list[str]:

@@ -1,6 +1,7 @@
 """`import SOURCE [PATH]` on the command line."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,40 @@ def test_each_of_its_steps_is_said(do: Do, tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "project" / "a.md").write_text("- Tea\n- Milk\n- Rice\n")
     said = do("import", "markdown", "a.md", "--yes").out
     assert "3 proposals wait in the inbox. `undo 3`, `undo 2` and `undo 1` undo it." in said
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (
+            ("import", "claude-code", "many.jsonl", "--yes"),
+            ["Importing Claude Code: 100", "Importing Claude Code: 200"],
+        ),
+        (
+            ("ingest", "many.jsonl"),
+            ["Reading many.jsonl: 40 %", "Reading many.jsonl: 80 %", "Summing up what was said"],
+        ),
+    ],
+)
+def test_a_terminal_shows_how_far_conversations_are(
+    do: Do, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], shown: list[str]
+) -> None:
+    """The line is cleared at the end."""
+    lines = [
+        {
+            "type": "user",
+            "sessionId": "a",
+            "uuid": f"{number:08}-0000-4000-8000-000000000000",
+            "timestamp": f"2026-08-{number // 24 + 1:02}T{number % 24:02}:00:00Z",
+            "message": {"role": "user", "content": f"The potto number {number:03} likes figs."},
+        }
+        for number in range(250)
+    ]
+    (tmp_path / "project" / "many.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    do("init")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    done = do(*words)
+    assert done.status == 0
+    said = [line for line in done.err.split("\r\x1b[K") if line]
+    assert [line for line in said if line in shown] == shown
+    assert done.err.endswith("\r\x1b[K")
