@@ -2,9 +2,9 @@
 
 Everything printed is escaped once more by `tui.theme.escape` before output; columns are separated by two spaces."""
 
-from store import GlobalFact, ago, local_time
+from store import GlobalFact, ago, local_time, suspicious
 from store import unpack_key as unpack
-from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, WARNING, fact_badge
 from tui.render.field_diff import LISTS, listed
 from tui.render.plurals import count
 from tui.theme.escape import visible
@@ -29,8 +29,9 @@ def fact_line(shown: "Fact | GlobalFact", now: str) -> str:
     fact, mark = (shown.own, "global: ") if isinstance(shown, GlobalFact) else (shown, "")
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)
+    warned = f"{WARNING} " if suspicious(fact.fact) else ""
     start = f"{glyph} {word:<{WORD}}  {shown.citation:<6}  {fact.domain:<11}  {age:>6}"
-    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt(fact)}{visible(fact.fact)}"
+    return f"{start}  {visible(fact.origin):<6}  {mark}{doubt(fact)}{warned}{visible(fact.fact)}"
 
 
 def doubt(record: "Fact | Decision") -> str:
@@ -58,7 +59,7 @@ def task_line(task: "Task", now: str) -> str:
 
 
 def proposal_line(found: "Proposal", now: str) -> str:
-    from tui.render.details.proposal_detail import WARNING, flagged
+    from tui.render.details.proposal_detail import flagged
 
     glyph = WARNING if flagged(found) else KIND_GLYPHS["proposal"]
     start = f"{glyph} {found.citation:<6}  {found.kind:<9}  {ago(now, found.created_at):>6}"

@@ -13,8 +13,7 @@ from store import CONTEXT_LIMITS, RELEVANT_FROM, Fact, Record, token_count
 from tui.commands.records.context import bar, named, no_room
 from tui.lists.record_rows import WIDE, badge_style
 from tui.lists.wrapping import Pairs, heading, row
-from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
-from tui.render.details.proposal_detail import WARNING
+from tui.render.badges import FACT_BADGES, KIND_GLYPHS, ORDER, WARNING, fact_badge
 from tui.render.field_diff import Line
 from tui.render.plurals import count
 from tui.theme.escape import visible
@@ -121,7 +120,7 @@ class ContextRows:
         if row.key in (None, WHOLE):
             return []
         word = ("Sent", "added") if row.included else ("Not sent", "removed")
-        order: list[Line] = [[(f"{WARNING} looks like an instruction to agents", "warning")]] if row.flagged else []
+        order: list[Line] = [[(ORDER, "warning")]] if row.flagged else []
         return [[word, (f"  {row.more or row.why}", "")], *order, []]
 
     def whole(self) -> list[Line]:

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Decision, Fact, GlobalFact, Hit, Proposal, Record, ago
+from store import Decision, Fact, GlobalFact, Hit, Proposal, Record, ago, suspicious
 from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
-from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
-from tui.render.details.proposal_detail import WARNING, flagged
+from tui.render.badges import FACT_BADGES, KIND_GLYPHS, WARNING, fact_badge
+from tui.render.details.proposal_detail import flagged
 from tui.render.highlight import densest
 from tui.render.line_parts import writer
 from tui.render.summary_line import moment
@@ -82,6 +82,8 @@ class HitRows:
         else:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
             word, loud = "", False
+        if hit.kind != "proposal" and suspicious(hit.snippet):
+            glyph, style = WARNING, "warning"
         citation = visible(hit.citation)
         if len(citation) > (most := max(9, width // 3)):  # the end of a path is more specific
             citation = f"…{citation[1 - most :]}"

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from textual.cache import LRUCache
 
 from store import ID_CHUNK as CHUNK
-from store import Commit, Decision, Fact, GlobalFact, Record, Summary, ago, from_ms, record_key
+from store import Commit, Decision, Fact, GlobalFact, Record, Summary, ago, from_ms, record_key, suspicious
 from store import packed_ids as packed
 from store import unpack_key as unpack
 from tui.lists.wrapping import Pairs, row
 from tui.lists.wrapping import heading as heading_line
-from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.badges import DOUBTED, EVIDENCE_BADGES, FACT_BADGES, KIND_GLYPHS, WARNING, fact_badge
 from tui.render.line_parts import writer
 from tui.render.plurals import count
 from tui.render.summary_line import moment, summary
@@ -176,6 +176,8 @@ def fact_lines(shown: Fact | GlobalFact, now: str, width: int) -> list[Pairs]:
     note = [(f"{word}{about}", "dim"), (age, style if badge == "stale" else "dim")]
     if doubt := doubted(fact):
         note.insert(0, doubt)
+    if suspicious(fact.fact):
+        note.insert(0, (f"{WARNING} ", "warning"))
     if fact is not shown:
         note.insert(0, ("global · " if about else "global ", "accent"))
     return row([(f"{FACT_BADGES[badge][0]} ", style)], visible(fact.fact), look, note, width)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from store import Checkpoint, Proposal, Step, Task, ago, local_time
 from tui.lists.record_rows import ROOMY, WIDE
 from tui.lists.wrapping import Pairs, row
-from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS
-from tui.render.details.proposal_detail import WARNING, flagged
+from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS, WARNING
+from tui.render.details.proposal_detail import flagged
 from tui.render.line_parts import writer
 from tui.render.plurals import count
 from tui.theme.escape import visible

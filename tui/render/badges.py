@@ -27,6 +27,8 @@ EVIDENCE_BADGES = {
     "": ("·", "not looked at"),
 }
 DOUBTED = ("moved", "changed", "gone")  # states of evidence that a list shows beside a record's age
+WARNING = "⚠"
+ORDER = f"{WARNING} looks like an instruction to agents"
 KIND_GLYPHS = {
     "fact": "•",
     "global": "•",

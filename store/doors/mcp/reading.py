@@ -261,9 +261,9 @@ def _global_facts(memory: Memory, caller: Caller, holds: str, parameters: dict[s
 def _fact(describe: Describer, fact: Fact | GlobalFact) -> AnswerItem:
     found = describe.fields(fact, "")
     text = short(fact.fact, 1_000)
-    names = ("citation", "scope", "domain", "confidence", "age", "unconfirmed")
-    fields: dict[str, Any] = {name: found[name] for name in names if name in found}
-    notes = [fields[name] for name in ("scope", "domain", "confidence", "age", "unconfirmed") if name in fields]
+    names = ("scope", "domain", "confidence", "age", "unconfirmed", "flagged")
+    fields: dict[str, Any] = {name: found[name] for name in ("citation", *names) if name in found}
+    notes = [fields[name] for name in names if name in fields]
     return AnswerItem(
         {**fields, "fact": text, "source": (fact.own if isinstance(fact, GlobalFact) else fact).source},
         f"- [{fact.citation}] ({'; '.join(notes)}) ",

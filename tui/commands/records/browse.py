@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import check_query, query_hints, search_for_person
+    from store import check_query, query_hints, search_for_person, suspicious
     from tui.render import levels
-    from tui.render.badges import KIND_GLYPHS
+    from tui.render.badges import KIND_GLYPHS, WARNING
     from tui.render.line_parts import writer
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
@@ -39,6 +39,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             cited = "" if cites == "off" else f"{hit.citation:<9}  "
             cited += "global: " if isinstance(hit.record, GlobalFact) else ""
             cited += f"{visible(writer(hit.record.origin))}: " if isinstance(hit.record, Proposal) else ""
+            cited += f"{WARNING} " if suspicious(hit.snippet) else ""
             lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
             if cites == "on":
                 lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
@@ -77,13 +78,14 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _hit_json(hit: "Hit") -> dict[str, object]:
-    from store import as_json
+    from store import as_json, suspicious
 
     return {
         **as_json(hit.record),
         "kind": hit.kind,
         "level": hit.level,
         "snippet": hit.snippet,
+        "flagged": suspicious(hit.snippet),
         "start": hit.start,
         "line": hit.line,
         "score": hit.score,

@@ -132,8 +132,7 @@ def _lines(built: "Context", now: str) -> list[str]:
     """Format the cost, the selected facts with reasons, and the full text as it is sent."""
     from store import ANSWER_TOKENS as ANSWER
     from tui.commands.record_lines import cut
-    from tui.render.badges import FACT_BADGES, fact_badge
-    from tui.render.details.proposal_detail import WARNING
+    from tui.render.badges import FACT_BADGES, WARNING, fact_badge
 
     asked = f"“{cut(built.question, 60)}”" if built.question else "no question"
     session = f", session {cut(built.session, 40)}" if built.session else ""

@@ -7,7 +7,8 @@ from store import DoubtfulProposal as Doubtful
 from store import InboxDecision as Decided
 from tui.commands import Outcome, Session, number, reference, text_of, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
-from tui.render.details.proposal_detail import WARNING, flagged
+from tui.render.badges import WARNING
+from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count, said_of
 
 TYPE_CHECKING = False

@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from store import InboxChoice, InvalidInput, MemorandaError, Memory, Proposal
-from tui.render.details.proposal_detail import AGAINST, SHOWN, WARNING, flagged
+from tui.render.badges import ORDER, WARNING
+from tui.render.details.proposal_detail import AGAINST, SHOWN, flagged
 from tui.render.line_parts import writer
 from tui.theme.escape import visible
 
@@ -59,7 +60,7 @@ def _block(proposal: Proposal, beside: Sequence[str]) -> str:
     if proposal.reason:
         head.append(f"# {visible(proposal.reason)}")
     if flagged(proposal):
-        head.append(f"# {WARNING} looks like an instruction to agents")
+        head.append(f"# {ORDER}")
     head += [f"# {line}" for line in beside]
     head += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
     return "\n".join((*head, f"wait {proposal.citation}", *_shown(proposal))) + "\n"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from store import Fact, Memory, Proposal, cite, how_long_ago, local_time, suspicious
-from tui.render.badges import FACT_BADGES, fact_badge
+from tui.render.badges import FACT_BADGES, ORDER, WARNING, fact_badge
 from tui.render.field_diff import LABEL, Line
 from tui.render.line_parts import writer
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from store import Doubt
 
 SHOWN = 4  # maximum similar facts
-WARNING = "⚠"
-INJECTION = f"{WARNING} looks like an instruction to agents: accept it only if you would write it yourself"
+INJECTION = f"{ORDER}: accept it only if you would write it yourself"
 # effect of accepting, by kind; keys appear as remapped by the user
 DOES = {
     "add": "remember it",

@@ -33,10 +33,12 @@ from store import (
     linked_records,
     lookup,
     parse_citation,
+    record_body,
+    suspicious,
 )
 from store import HISTORY_KINDS as KINDS
 from store import many_records as many
-from tui.render.badges import FACT_BADGES, fact_badge, state_word
+from tui.render.badges import FACT_BADGES, ORDER, fact_badge, state_word
 from tui.render.details.checkpoint_detail import held
 from tui.render.details.conversation_detail import summary_lines, turn_lines
 from tui.render.details.document_lines import passage
@@ -56,6 +58,14 @@ OF_NOW = "Files are shown as they are now: what they said then is not kept."
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
     """Return everything known of a record: its text, its sources, its links. With `coloured`, which callers pass only
     off the event loop, read a document from the disk and colour it."""
+    lines = _described(memory, record, coloured)
+    if not isinstance(record, Proposal) and suspicious(record_body(record)):  # a proposal says it in its own words
+        lines.insert(1, [(ORDER, "warning")])
+    return lines
+
+
+def _described(memory: Memory, record: Record, coloured: bool) -> list[Line]:
+    """Return the lines of `describe`, without the warning."""
     now = memory.now
     if isinstance(record, Fact):
         return _fact(memory, record, now)
