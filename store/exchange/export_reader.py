@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 GZIP = b"\x1f\x8b"  # first bytes of a compressed file
 MAX_LINE = 64 << 20  # bytes of one row
 _OPENS = re.compile(r'"([a-z_]{1,64})":\s*\[')
+_OTHERS = "What another tool keeps: memoranda import SOURCE PATH; a conversation: memoranda ingest FILE."
 _NOTHING = "Nothing was changed."
 
 
@@ -148,7 +149,8 @@ class Document:
         except BrokenDocument:
             head = None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
-            raise self.broken("it is not an export of Memoranda, or was rewritten by another program")
+            broken = self.broken("it is not an export of Memoranda, or was rewritten by another program")
+            raise BrokenDocument(broken.message, f"{_NOTHING} {_OTHERS}")
         version, schema = head.get("version"), head.get("schema")
         if type(version) is not int or type(schema) is not int or version < 1 or schema < 1:
             raise self.broken("its first line names no version")

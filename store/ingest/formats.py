@@ -1,6 +1,7 @@
 """Parse the lines of a source in any supported form; report and skip what cannot be read."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -8,6 +9,12 @@ from typing import BinaryIO
 from store.ingest import claude, ignored_lines, plain
 from store.ingest.parsed_line import Broken, ParsedLine
 from store.ingest.source_file import Raw, SourceOffset
+
+_FOREIGN = {
+    "a ZIP archive": re.compile(rb"PK\x03\x04"),
+    "a web page": re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE),
+    "one JSON document": re.compile(rb"\[\s*[\[{]|[\[{]\s*\n"),
+}
 
 
 @dataclass(slots=True)
@@ -31,6 +38,14 @@ def is_json(file: BinaryIO) -> bool:
     return head.startswith(b"{")
 
 
+def foreign(file: BinaryIO) -> str:
+    """Return what a file is that has no lines to read, as exports of chats are; empty for others. Rewind it."""
+    file.seek(0)
+    head = file.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    return next((what for what, begins in _FOREIGN.items() if begins.match(head)), "")
+
+
 def entries(
     raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool, as_json: bool
 ) -> Iterator[FormatEntry]:
@@ -43,15 +58,17 @@ def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[FormatEn
     cwd = ""
     for raw in raws:
         entry = FormatEntry(SourceOffset(raw.after, raw.number), raw.number, size=len(raw.data))
+        complete = False
         try:
             if raw.long:
                 raise Broken("it is too long")
             data = raw.data.removeprefix(b"\xef\xbb\xbf") if raw.number == 1 else raw.data
             if data.strip():
                 value = _parsed(data)
+                complete = True
                 entry.said = _said(value, session)
         except Broken as why:
-            if growing and not raw.whole:
+            if growing and not raw.whole and not complete:
                 entry.waiting = True
                 yield entry
                 return

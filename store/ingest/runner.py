@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from store.base.cancelling import Cancelled, never
 from store.base.clock import from_ms, parse_moment, to_ms
-from store.base.errors import InvalidInput
+from store.base.errors import InvalidInput, StorageError
 from store.base.hashing import sha256
 from store.conversations import same_turn
 from store.conversations.turns import NewTurn, put
@@ -39,6 +39,9 @@ BREATH = 0.002  # seconds between two transactions, in which other writers get t
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
 DOUBTFUL = "import:text"  # the origin of turns that others may have written: facts learned from them are proposed
+READABLE = (
+    "Transcripts of Claude Code, JSON lines and `role: text` can be read; exports of ChatGPT and Claude.ai cannot."
+)
 SETTLED = 60  # seconds without a change of the file, after which its last line counts as complete
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -164,6 +167,8 @@ class _Run:
         place, size, as_json, growing = SourceOffset(), 0, None, False
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
+            if what := formats.foreign(self._file):
+                raise StorageError(f"{self._source} is {what}, and holds no lines of a conversation.", READABLE)
             as_json = formats.is_json(self._file)
             growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED * 1000
             place, anew = source_file.resume(self._database, self._path, self._file)

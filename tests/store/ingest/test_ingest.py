@@ -749,3 +749,33 @@ def test_what_is_purged_while_others_are_read_does_not_come_in(
 
     with Memory.open(memory.database.path) as asked:
         assert ingest(asked.database, path, progress=purge).purged == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b'[{"title": "Trip", "mapping": {}}]', "one JSON document"),
+        (b'\xef\xbb\xbf[\n  {\n "chat_messages": []}]\n', "one JSON document"),
+        (b'{\n  "conversations": []\n}\n', "one JSON document"),
+        (b"PK\x03\x04\x14\0\0\0", "a ZIP archive"),
+        (b"<!DOCTYPE html>\n<p>user: hi</p>\n", "a web page"),
+    ],
+)
+def test_an_export_of_a_chat_is_refused_by_what_it_is(
+    memory: Memory, tmp_path: Path, content: bytes, what: str
+) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_bytes(content)
+    with pytest.raises(StorageError, match=f"is {what}, and holds no lines") as refused:
+        ingest(memory.database, str(path))
+    assert "JSON lines and `role: text` can be read" in (refused.value.next or "")
+
+
+def test_a_whole_last_line_that_is_no_turn_is_not_waited_for(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"conversations": []}')
+    report = ingest(memory.database, str(path))
+    assert (report.waiting, report.broken) == (0, 1)
+    bracketed = tmp_path / "b.txt"
+    bracketed.write_text("[link](x)\nuser: the potto likes figs\n")
+    assert ingest(memory.database, str(bracketed)).added == 1
