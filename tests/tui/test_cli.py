@@ -1560,6 +1560,9 @@ def test_a_commit_that_history_lost_says_so(do: Do, checkout: Path):
     repositories.commit(checkout, "fix: two", amend=True)
     lines = {line.partition(": ")[2]: line for line in do("timeline").out.splitlines()}
     assert lines["twoo  gone +1 −0"]
+    found = do("search", "--keywords", "fix kind:commit").out.splitlines()
+    assert sorted("gone: " in line for line in found if "C#" in line) == [False, True]
+    assert any("gone: " in line and "twoo" in line.replace("«", "").replace("»", "") for line in found), found
     assert lines["two  +1 −0"]
     assert "Gone         no branch leads to this commit any more; it is kept here" in do("show", f"C#{lost[:7]}").out
     assert "Gone " not in do("show", "C#" + repositories.git(checkout, "rev-parse", "HEAD")[:7]).out

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence, Set
 
 from rich.cells import cell_len
 
-from store import Decision, Fact, GlobalFact, Hit, Proposal, Record, ago, suspicious
+from store import Commit, Decision, Fact, GlobalFact, Hit, Proposal, Record, ago, suspicious
 from tui.lists.record_rows import badge_style, doubted
 from tui.lists.wrapping import Pairs, spans
 from tui.lists.wrapping import heading as heading_line
@@ -81,7 +81,8 @@ class HitRows:
             word, loud = f"{record.kind} by {visible(writer(record.origin))}", False
         else:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "dim"
-            word, loud = "", False
+            gone = isinstance(record, Commit) and not record.reachable
+            word, loud = "gone" if gone else "", False
         if hit.kind != "proposal" and suspicious(hit.snippet):
             glyph, style = WARNING, "warning"
         citation = visible(hit.citation)

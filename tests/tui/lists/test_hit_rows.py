@@ -94,3 +94,10 @@ def test_a_row_begins_where_most_of_the_words_are() -> None:
     assert "Invoices are numbered by quarter" in " ".join(words_of(drawn(hit)))
     assert "«Invoices» are «numbered» by «quarter»" in _around(text, sorted(marks))
     assert densest("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_a_commit_that_history_lost_is_marked(reachable: bool) -> None:
+    commit = Commit(1, "e724abd" * 5, "Paint the gate", "Ana", 1, 2, 3, NOW, None, reachable, "e724abd")
+    (line, *_) = words_of(drawn(Hit("commit", commit, "Paint the gate", [], 1.0)))
+    assert line.endswith("C#e724abd · now" if reachable else "gone · C#e724abd · now")

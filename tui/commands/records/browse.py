@@ -2,7 +2,7 @@
 
 import os
 
-from store import GlobalFact, InvalidInput, Proposal, local_time
+from store import Commit, GlobalFact, InvalidInput, Proposal, local_time
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -39,6 +39,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
             cited = "" if cites == "off" else f"{hit.citation:<9}  "
             cited += "global: " if isinstance(hit.record, GlobalFact) else ""
             cited += f"{visible(writer(hit.record.origin))}: " if isinstance(hit.record, Proposal) else ""
+            cited += "gone: " if isinstance(hit.record, Commit) and not hit.record.reachable else ""
             cited += f"{WARNING} " if suspicious(hit.snippet) else ""
             lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
             if cites == "on":

@@ -18,6 +18,7 @@ from store.doors.pause import pause
 from store.doors.session import calls, injections
 from store.memory import Memory
 from store.records import decision_mentions
+from store.records.timeline.commits import mark
 from store.services.background_embedding import embed
 
 SECRET = "AKIAQ3EGUZ5XK7PLMN4T"
@@ -112,6 +113,18 @@ def test_what_reads_like_an_instruction_is_said_to_be_data(memory: Memory, call:
         assert says in json.dumps(answer.data)
         assert answer.text.count(says) == 1, answer.text
     assert says not in call("get", citation="F#2").text
+
+
+def test_a_commit_that_history_lost_is_said_to_be_gone(memory: Memory, call: Call) -> None:
+    for sha in ("a" * 40, "b" * 40):
+        memory.commits.log(sha, message="Paint the gate")
+    with memory.database.write("user", "commits") as write:
+        mark(write, ["b" * 40], reachable=False)
+    answer = call("search", query="paint gate")
+    states = {one["citation"]: one.get("status") for one in answer.data["results"]}
+    assert states == {"C#aaaaaaa": None, "C#bbbbbbb": "gone: history was rewritten without it"}
+    assert answer.text.count("gone: history") == 1
+    assert "gone: history" in call("get", citation="C#bbbbbbb").text
 
 
 def test_nothing_found_is_an_answer(call: Call) -> None:
