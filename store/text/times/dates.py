@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from store.base.clock import from_ms
 from store.text import vocabulary
+from store.text.times.figures import CLOCK, PARTS, time_of_day, written_dates, written_month
 
 EARLIEST = datetime(1900, 1, 1)
 AHEAD = 24  # characters before a time that may contain its preposition
@@ -44,6 +45,7 @@ _OF_YEAR = r"(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d)\b)?"
 _ON = rf"(?:(?:on|the|el|dia|del|{_DAY_NAME}) ){{0,4}}"
 _DAY_NUMBER = r"(?P<day>\d{1,2}|first|primero)(?:st|nd|rd|th|o)?"
 _HOURS = r"(?: morning| afternoon| evening| night|(?: (?:por|a|en) la)? (?:mañana|tarde|noche))?"
+_CLOCK = rf"(?P<clock> {CLOCK})?"
 _BEGINS = "early|beginning of|start of|principios de|comienzos de|inicios de"
 _MIDDLE = "mid|middle of|mediados de"
 _ENDS = "late|end of|fines de|finales de"
@@ -60,12 +62,13 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
     points = _points(plain, midnight)
     for place, (match, (start, end)) in enumerate(points):
         if place + 1 < len(points) and (range_ := _ahead(_RANGE, match)):
-            other, (_, last) = points[place + 1]
+            other, (begun, last) = points[place + 1]
+            last = begun if _timed(other) else last
             if _TO.fullmatch(plain[match.end() : other.start()]) and (start := _earlier(match, start, last)) < last:
                 return _period(start, last, plain[range_.start() : other.end()])
         for intro, begins, ends in _INTRODUCED:
             if found := _ahead(intro, match):
-                bounds = (start, end)
+                bounds = (start, start if _timed(match) else end)
                 return _period(
                     None if begins is None else bounds[begins],
                     None if ends is None else bounds[ends],
@@ -93,10 +96,27 @@ def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
     taken = bytearray(len(plain))
     for pattern, read in _CALLED:
         for match in pattern.finditer(plain):
-            if not any(taken[match.start() : match.end()]) and (span := read(match, midnight)):
+            if not any(taken[match.start() : match.end()]) and (span := _clocked(match, read(match, midnight))):
                 taken[match.start() : match.end()] = b"1" * len(match[0])
                 found.append((match, span))
     return sorted(found, key=lambda point: point[0].start())
+
+
+def _timed(match: re.Match[str]) -> bool:
+    """Return whether a time has a clock."""
+    return bool(match.groupdict().get("clock"))
+
+
+def _clocked(match: re.Match[str], span: Span | None) -> Span | None:
+    """Return the span of a day; with a clock, the hour that begins then."""
+    if span is None or not _timed(match):
+        return span
+    before = match.string[match.start() : match.start("clock")].split()[-1]
+    try:
+        start = span[0].replace(hour=0) + time_of_day(match, before if before in PARTS else "")
+    except ValueError:
+        return None
+    return start, start + timedelta(hours=1)
 
 
 def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None:
@@ -111,7 +131,7 @@ def _period(start: datetime | None, end: datetime | None, words: str) -> tuple[s
 def _weak(match: re.Match[str]) -> bool:
     """Return whether a word may mean something other than a time, without a preposition before it: `may`, `march`."""
     return match.re in (_MONTH, _YEAR, _WEEKDAY, _SEASON) and not any(
-        match.groupdict().get(name) for name in ("part", "of", "how", "past")
+        match.groupdict().get(name) for name in ("part", "of", "how", "past", "clock")
     )
 
 
@@ -127,12 +147,13 @@ def _earlier(match: re.Match[str], start: datetime, end: datetime) -> datetime:
 # names of times: each with the span it means, or None where it is none
 
 
-def _iso(match: re.Match[str], midnight: datetime) -> Span | None:
-    try:
-        start = datetime.fromisoformat(match["date"])
-    except ValueError:
-        return None
-    return start, start + timedelta(days=1)
+def _figures(match: re.Match[str], midnight: datetime) -> Span | None:
+    """Return a day or a month in figures; none of a date that can be read in two ways."""
+    days = written_dates(match["date"])
+    if len(days) == 1:
+        return days[0], days[0] + timedelta(days=1)
+    month = None if _timed(match) else written_month(match["date"])
+    return (month, (month + timedelta(days=31)).replace(day=1)) if month else None
 
 
 def _second(match: re.Match[str], midnight: datetime) -> Span | None:
@@ -277,7 +298,10 @@ def _moment(local: datetime) -> str:
 
 
 _BEFORE_YESTERDAY = ("the day before yesterday", "day before yesterday", "antes de ayer", "anteayer", "antier")
-_ISO = re.compile(r"\b(?:on |el )?(?P<date>(?:19|20)\d\d-\d\d-\d\d)\b")
+_FIGURES = re.compile(
+    r"(?<![\w./-])(?:on |el )?(?P<date>(?:19|20)\d\d(?:[-/]\d\d?){1,2}|\d\d?([-/.])\d\d?\2(?:19|20)\d\d)(?![\w/.-])"
+    rf"{_CLOCK}"
+)
 _SECOND = re.compile(r"\b(?P<second>(?:19|20)\d\d-\d\d-\d\dt[\d:.]{8,12}z)(?!\S)")
 _QUARTER = re.compile(
     rf"\b(?:(?:the|el|la) )?(?:(?P<which>{'|'.join(_ORDINALS)}) (?P<part>{'|'.join(_PARTS)})|(?P<short>[qth][1-4]))"
@@ -291,8 +315,8 @@ _DAYS_OF = re.compile(
     rf"\b(?:between|from|entre|del?) (?:the |el )?{_DAY_NUMBER} (?:and|to|y|al?) (?:the |el )?"
     rf"(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}"
 )
-_DAY_MONTH = re.compile(rf"\b{_ON}{_DAY_NUMBER}(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}")
-_MONTH_DAY = re.compile(rf"\b{_ON}(?P<month>{_SHORT_NAME})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}")
+_DAY_MONTH = re.compile(rf"\b{_ON}{_DAY_NUMBER}(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}{_CLOCK}")
+_MONTH_DAY = re.compile(rf"\b{_ON}(?P<month>{_SHORT_NAME})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}{_CLOCK}")
 _MONTH = re.compile(
     rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<month>{_MONTH_NAME})"
     r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?\b"
@@ -305,11 +329,11 @@ _SEASON = re.compile(
 _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])")
 _TODAY = re.compile(
     rf"\b(?P<day>{'|'.join(_BEFORE_YESTERDAY)}|last night|anoche|yesterday|ayer|today|hoy|tonight"
-    rf"|this (?:morning|afternoon|evening)|esta (?:mañana|tarde|noche)){_HOURS}\b"
+    rf"|this (?:morning|afternoon|evening)|esta (?:mañana|tarde|noche)){_HOURS}\b{_CLOCK}"
 )
 _WEEKDAY = re.compile(
     rf"\b(?:(?:on )?(?P<how>on|last|past|this|el pasado|el ultimo|el|este) )?(?P<day>{_DAY_NAME})(?P<past> pasado)?"
-    rf"{_HOURS}\b"
+    rf"{_HOURS}\b{_CLOCK}"
 )
 _THIS = re.compile(
     r"\b(?:(?:in|over|during|within|en|durante) )?(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
@@ -325,7 +349,7 @@ _AGO = re.compile(
     rf"|hace (?:como |unos |unas )?(?P<cuenta>{_NUMBER}) (?P<unidad>{_UNIT})\b(?! y medi[oa]\b))"
 )
 _CALLED = (
-    *((_SECOND, _second), (_ISO, _iso), (_QUARTER, _quarter), (_YEARS, _years)),
+    *((_SECOND, _second), (_FIGURES, _figures), (_QUARTER, _quarter), (_YEARS, _years)),
     *((_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
     *(
         (_AGO, _ago),

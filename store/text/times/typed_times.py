@@ -1,14 +1,18 @@
-"""Parse moments as people type them, also in words: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`, and
-by a release: `v1.0`, `the release`."""
+"""Parse moments as people type them, also in words: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`, with
+a clock: `yesterday 18:00`, `esta tarde`, and by a release: `v1.0`, `the release`.
+
+A moment is refused if any of it is not understood.
+"""
 
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 
 from store.base.clock import from_ms, parse_moment
 from store.base.errors import InvalidInput
 from store.text import vocabulary
-from store.text.folding import fold
+from store.text.folding import fold, normalize
 from store.text.times.versions import is_version
 
 LONGEST = 40  # characters of a moment in words
@@ -18,8 +22,14 @@ _RELATIVE = ("this",)  # function words that select which one is meant
 # words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
 _EXACT = {"ago", "hace", "atras"}  # with these the time is exact to the minute, and not a day or month
+_UNIT = r"(?:min(?:s|ut\w+)?|hours?|horas?|days?|dias?|weeks?|semanas?|months?|mes(?:es)?|years?|años?)"
 # and with a number of units, which is as long ago: `1 week` is `1w`
-_COUNTED = re.compile(r"\d+ (minut\w+|hours?|horas?|days?|d[ií]as?|weeks?|semanas?|months?|mes(es)?|years?|años?)")
+_COUNTED = re.compile(rf"\d+ {_UNIT}(?: \d+ {_UNIT})*")
+_AGO = rf"(?:{'|'.join(sorted(_EXACT))})"
+_LETTER = re.compile(rf"(?:{_AGO} )?(\d+) ?([hdwy])(?: {_AGO})?")
+_LONE_LETTER = re.compile(r"\d ?[a-z](?![\w.])|\d[a-z]\d")  # `5m` is months here, and minutes to the library
+_DOTTED = re.compile(r"(?<=[a-zñ]{3})\.(?= |$)")  # of an abbreviated month
+_JOINED = re.compile(rf"\b(\d+)(?={_UNIT}\b)")
 
 
 def no_release(name: str) -> str:
@@ -28,9 +38,9 @@ def no_release(name: str) -> str:
 
 
 def typed_moment(text: str, now: str, released: Released = no_release) -> str:
-    """Parse a moment as a person types it, in Spanish or English: all that `parse_moment` accepts, words, the name of a
-    version or a tag, and `the release`, which is the last one. A day, a week, a month or a year means its beginning,
-    and one without a year the latest that has begun. Raise InvalidInput.
+    """Parse a moment as a person types it, in Spanish or English: all that `parse_moment` accepts, words, a clock, the
+    name of a version or a tag, and `the release`, which is the last one. A day, a week, a month or a year means its
+    beginning, and one without a year, or a clock without a day, the latest that has begun. Raise InvalidInput.
     """
     try:
         return parse_moment(text, now)
@@ -42,9 +52,11 @@ def typed_moment(text: str, now: str, released: Released = no_release) -> str:
         else:
             told = len(terms) == 2 and terms[0] in names
             name = terms[-1] if told or (len(terms) == 1 and not terms[0].isdigit()) else ""
+            name = name if len(name) <= LONGEST else ""
             version = told or is_version(name)
-            moment = "" if version else _in_words(text, now) or ""
-            moment = moment or (released(name) if name and len(name) <= LONGEST else "")
+            moment = released(name) if version and name else ""
+            moment = moment or ("" if told else _typed(text, now, in_figures=version))
+            moment = moment or (released(name) if name and not version else "")
             trouble = f"No release is called {name}." if version else "That is not a time Memoranda can read."
         if not moment:
             raise InvalidInput(trouble, WAYS) from None
@@ -56,20 +68,77 @@ def _introduce() -> frozenset[str]:
     return vocabulary.words("dates", "since", "before")
 
 
-def _in_words(text: str, now: str) -> str | None:
-    """Return the moment in words, parsed by `dateparser`, which takes 0.3 s to import; None where there is none."""
-    typed = text.strip().lower().split()
-    if len(text) > LONGEST or "/" in text or not any(len(word) > 2 and word.isalpha() for word in typed):
-        return None
+def _typed(text: str, now: str, in_figures: bool) -> str:
+    """Return the moment of a text, by figures alone or also in words; empty where it is none."""
+    if len(text) > LONGEST:
+        return ""
+    from store.text.times.figures import take_clock, written_dates, written_month
+
+    here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None)
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    plain = _rewritten(normalize(text.replace(",", " "), keep="ñ"))
+    small = vocabulary.words("stop", "core") | _introduce()
+    if plain == "now":
+        return now
+    if letter := _LETTER.fullmatch(plain):
+        return parse_moment("".join(letter.groups()), now)
+    try:
+        rest, clock, part = take_clock(plain)
+    except ValueError:
+        return ""
+    named = " ".join(word for word in rest.split() if word not in small)
+    days = written_dates(named)
+    if len(days) > 1:
+        ways = " and ".join(f"{day:%Y-%m-%d}" for day in days)
+        raise InvalidInput(f"That date can be read in two ways: {ways}.", WAYS) from None
+    day: datetime | None = days[0] if days else None
+    if day is None and clock is None:
+        day = written_month(named)
+    if day is None and clock is not None and not named:
+        day = midnight - timedelta(days=midnight + clock > here and not part)
+    if day is None and not in_figures:
+        day = _in_words(rest, here, clock is not None)
+    return _moment(day + (clock or timedelta())) if day else ""
+
+
+@cache
+def _same() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return the ways of saying that are rewritten, and how."""
+    pairs = dict(line.split(": ") for line in vocabulary.words("dates", "same"))
+    return re.compile(rf"(?<!\w)(?:{vocabulary.alternatives(pairs)})(?!\w)"), pairs
+
+
+def _rewritten(plain: str) -> str:
+    """Return a text with the words that the library knows for those that it does not: `yesterday night` for
+    `last night`."""
+    pattern, pairs = _same()
+    plain = _DOTTED.sub("", pattern.sub(lambda match: pairs[match[0]], plain))
+    return _JOINED.sub(r"\1 ", plain)
+
+
+def _in_words(plain: str, here: datetime, clock: bool) -> datetime | None:
+    """Return the moment in words, parsed by `dateparser`, which takes 0.3 s to import; None where there is none, and
+    beside a clock where it is no day."""
+    typed = plain.split()
     small = vocabulary.words("stop", "core") - set(_RELATIVE) | _introduce()
     numbers = {**vocabulary.numbers(), "a": 1, "an": 1, "un": 1, "una": 1}
     words = [str(numbers.get(word, word)) for word in typed if word in numbers or word not in small]
-    here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None)
+    if "/" in plain or not any(len(word) > 2 and word.isalpha() for word in words) or _LONE_LETTER.search(plain):
+        return None
+    days, ahead = (vocabulary.words("dates", name) for name in ("days", "ahead"))
+    counted = _COUNTED.fullmatch(" ".join(word for word in words if word not in ahead))
+    # `in 3 days` is to come, and the library reads `yesterday today` as one of them
+    if (counted and not ahead.isdisjoint(typed)) or sum(word in days for word in words) > 1:
+        return None
     from dateparser.date import DateDataParser
 
-    exact = bool(_EXACT & set(words) or _COUNTED.fullmatch(" ".join(words)))
-    day = "current" if exact else "first"
-    settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": day}
+    exact = bool(_EXACT & set(words) or counted)
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    settings = {
+        "RELATIVE_BASE": here if exact else midnight,
+        "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "current" if exact else "first",
+    }
     parser = DateDataParser(languages=["en", "es"], settings=settings)
     for variant in (words, [word for word in words if _OTHERWISE.get(word, word)], typed):
         found = parser.get_date_data(" ".join(_OTHERWISE.get(word) or word for word in variant))
@@ -77,16 +146,30 @@ def _in_words(text: str, now: str) -> str | None:
             break
     else:
         return None
-    moment = found.date_obj.replace(tzinfo=None)
-    if not exact:
-        moment = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-        if found.period == "week":
-            moment -= timedelta(days=moment.weekday())
-        elif found.period == "month":
-            moment = moment.replace(day=1)
-        elif found.period == "year":
-            moment = moment.replace(day=1, month=1)
-    try:
-        return from_ms(round(moment.timestamp() * 1000))
-    except (OverflowError, OSError, ValueError):
+    moment: datetime = found.date_obj.replace(tzinfo=None)
+    if exact:
+        return None if clock else moment
+    if moment.time() != midnight.time() or (clock and found.period != "day") or not _on_its_day(moment, words):
         return None
+    if found.period == "week":
+        moment -= timedelta(days=moment.weekday())
+    elif found.period == "month":
+        moment = moment.replace(day=1)
+    elif found.period == "year":
+        moment = moment.replace(day=1, month=1)
+    return moment
+
+
+def _on_its_day(moment: datetime, words: list[str]) -> bool:
+    """Return whether a moment is on the weekday that its words name, if they do."""
+    named = [
+        place for place, names in enumerate(vocabulary.in_order("dates", "weekdays")) if not names.isdisjoint(words)
+    ]
+    return not named or moment.weekday() in named
+
+
+def _moment(local: datetime) -> str:
+    try:
+        return from_ms(round(local.timestamp() * 1000))
+    except (OverflowError, OSError, ValueError):
+        return ""

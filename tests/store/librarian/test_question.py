@@ -199,6 +199,31 @@ def test_last_night_is_a_night() -> None:
     assert period("what happened last night", NOW)[:2] == ("2026-11-20T18:00:00.000Z", "2026-11-21T06:00:00.000Z")
 
 
+@pytest.mark.parametrize(
+    ("question", "since", "before"),
+    [
+        ("¿Qué pasó ayer a las 18:00?", "2026-11-20T18:00", "2026-11-20T19:00"),
+        ("What happened yesterday at 6pm?", "2026-11-20T18:00", "2026-11-20T19:00"),
+        ("¿Qué pasó ayer a las 6 de la tarde?", "2026-11-20T18:00", "2026-11-20T19:00"),
+        ("¿Qué pasó anoche a las 11?", "2026-11-20T23:00", "2026-11-21T00:00"),
+        ("What happened on 19 November at 10:30?", "2026-11-19T10:30", "2026-11-19T11:30"),
+        ("What changed since yesterday 9am?", "2026-11-20T09:00", ""),
+        ("What changed after yesterday at 18:00?", "2026-11-20T18:00", ""),
+        ("What happened between yesterday at 9:00 and today at 11:00?", "2026-11-20T09:00", "2026-11-21T11:00"),
+        ("What was decided on 29/10/2026?", "2026-10-29T00:00", "2026-10-30T00:00"),
+        ("¿Qué decidimos el 29-10-2026?", "2026-10-29T00:00", "2026-10-30T00:00"),
+        ("What was decided on 2026/10/29?", "2026-10-29T00:00", "2026-10-30T00:00"),
+        ("¿Qué pasó en 2026-10?", "2026-10-01T00:00", "2026-11-01T00:00"),
+        ("What was decided on 3/4/2026?", "", ""),  # in April or in March
+        ("What happened yesterday at 25:00?", "", ""),
+        ("Why do 11/12 of the tests pass?", "", ""),
+    ],
+)
+def test_a_clock_and_a_date_in_figures_are_read_in_a_question(question: str, since: str, before: str) -> None:
+    start, end, _ = period(" ".join(words(question)), NOW)
+    assert (start[:16], end[:16]) == (since, before)
+
+
 @pytest.mark.parametrize("count", ["9999", "3000", "127"])
 @pytest.mark.parametrize(
     "question",
