@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.fuzzy import Matcher
 from textual.markup import escape
 from textual.theme import ThemeProvider
 from textual.widgets import Input, OptionList
@@ -76,11 +77,15 @@ class Everything(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for name, key, text, target in self._entries:
-            words = (*SYNONYMS.get(self._verb(target), ()), *OF_KEYS.get(target.removeprefix("key:"), ()))
-            score = max(matcher.match(name), matcher.match(text) * 0.9, *(matcher.match(word) * 0.95 for word in words))
+            score = _score(matcher, name, text, self._words(target))
             if score > 0:
                 shown = escape(f"{name}  {visible(key)}".rstrip())
                 yield Hit(score, matcher.highlight(shown), partial(self._do, target), text=name, help=escape(text))
+
+    @classmethod
+    def _words(cls, target: str) -> tuple[str, ...]:
+        """Return the other words for a key or a verb."""
+        return (*SYNONYMS.get(cls._verb(target), ()), *OF_KEYS.get(target.removeprefix("key:"), ()))
 
     @staticmethod
     def _verb(target: str) -> str:
@@ -93,6 +98,15 @@ class Everything(Provider):
 
     async def _do(self, target: str) -> None:
         await self.screen.run_action(f"palette({target!r})")
+
+
+def _score(matcher: Matcher, name: str, text: str, words: tuple[str, ...]) -> float:
+    """Return how well a name, its help or its other words match. Letters that are spread over a whole sentence are in
+    most sentences: the help has to contain each word that is typed."""
+    typed = matcher.query.casefold().split()
+    said = all(word in text.casefold() for word in typed)
+    meant = max((matcher.match(word) * 0.95 for word in words), default=0.0)
+    return max(matcher.match(name), matcher.match(text) * 0.9 if said else 0.0, meant)
 
 
 class Palette(CommandPalette):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tui.input.commands.command import Verb
 
 MEMORY = "memory"  # before any verb, as in `/memory forget 12`
+BEFORE = (MEMORY, "memoranda")  # the second as in a shell
 VERBS: tuple[Verb, ...]
 BY_NAME: dict[str, Verb]
 SLASH: dict[str, Verb]
@@ -50,7 +51,7 @@ def find(words: list[str]) -> tuple[Verb, list[str]] | None:
                 return verb, words[2:]
             if first == verb.name or first in verb.slash:
                 return verb, words[1:]
-    return find(words[1:]) if first == MEMORY else None
+    return find(words[1:]) if first in BEFORE else None
 
 
 def typed_command(text: str) -> tuple[str, bool]:
@@ -66,4 +67,4 @@ def typed_command(text: str) -> tuple[str, bool]:
 
 def command_word(words: list[str]) -> str:
     """Return the word of a line that should name its verb: the second one of `/memory forgt 12`."""
-    return words[1] if len(words) > 1 and words[0].removeprefix("/").lower() == MEMORY else words[0]
+    return words[1] if len(words) > 1 and words[0].removeprefix("/").lower() in BEFORE else words[0]

@@ -4,43 +4,43 @@ offered instead of a verb that does not exist."""
 from collections.abc import Iterable
 
 SYNONYMS: dict[str, tuple[str, ...]] = {
-    "remember": ("add", "note", "save fact", "new fact", "learn"),
-    "facts": ("list", "memories", "ls"),
-    "correct": ("edit", "fix", "change", "update", "amend", "rewrite"),
+    "remember": ("add", "note", "save fact", "new fact", "learn", "recordar"),
+    "facts": ("list", "memories", "ls", "hechos"),
+    "correct": ("edit", "fix", "change", "update", "amend", "rewrite", "corregir"),
     "confirm": ("still true", "keep", "refresh"),
-    "forget": ("delete", "remove", "hide", "rm", "archive"),
-    "purge": ("erase", "wipe", "shred", "destroy"),
+    "forget": ("delete", "remove", "hide", "rm", "archive", "olvidar", "borrar"),
+    "purge": ("erase", "wipe", "shred", "destroy", "purgar"),
     "move": ("global", "everywhere", "every project", "scope"),
-    "pin": ("star", "favourite", "favorite", "sticky"),
+    "pin": ("star", "favourite", "favorite", "sticky", "fijar"),
     "mute": ("silence", "exclude", "ignore"),
-    "tag": ("label",),
-    "inbox": ("proposals", "suggestions", "review"),
-    "accept": ("approve",),
-    "reject": ("decline", "dismiss", "deny"),
-    "merge": ("combine", "join"),
+    "tag": ("label", "etiquetar"),
+    "inbox": ("proposals", "suggestions", "review", "bandeja"),
+    "accept": ("approve", "aceptar"),
+    "reject": ("decline", "dismiss", "deny", "rechazar"),
+    "merge": ("combine", "join", "fusionar"),
     "duplicates": ("dedupe", "repeated"),
     "bind": ("evidence", "attach", "source", "prove"),
     "unbind": ("detach",),
     "verify": ("check evidence", "verify fact", "drift", "outdated"),
-    "decide": ("decision", "record decision", "adr"),
-    "task": ("todo",),
-    "tasks": ("todos",),
-    "search": ("find", "grep", "look for"),
-    "show": ("view", "cat", "details", "info"),
-    "ask": ("question", "librarian", "query"),
+    "decide": ("decision", "record decision", "adr", "decidir"),
+    "task": ("todo", "tarea"),
+    "tasks": ("todos", "tareas"),
+    "search": ("find", "grep", "look for", "buscar"),
+    "show": ("view", "cat", "details", "info", "ver"),
+    "ask": ("question", "librarian", "query", "preguntar"),
     "context": ("prompt", "sent", "injected"),
-    "timeline": ("commits",),
-    "history": ("changes", "log", "audit", "blame"),
+    "timeline": ("commits", "cronologia"),
+    "history": ("changes", "log", "audit", "blame", "historial"),
     "as-of": ("past", "at time", "time travel"),
     "diff": ("compare", "since"),
-    "undo": ("revert", "back", "rollback", "roll back"),
-    "redo": ("again",),
-    "checkpoint": ("snapshot", "save", "savepoint", "commit"),
-    "restore": ("reset", "go back", "checkout"),
+    "undo": ("revert", "back", "rollback", "roll back", "deshacer"),
+    "redo": ("again", "rehacer"),
+    "checkpoint": ("snapshot", "save", "savepoint", "commit", "guardar"),
+    "restore": ("reset", "go back", "checkout", "restaurar"),
     "ingest": ("transcripts", "read conversations"),
     "sessions": ("conversations", "chat", "chats", "chat log"),
-    "export": ("download", "dump"),
-    "import": ("load", "upload", "bring in"),
+    "export": ("download", "dump", "exportar"),
+    "import": ("load", "upload", "bring in", "importar"),
     "backup": ("copy file",),
     "stats": ("health", "status", "metrics", "statistics"),
     "index": ("reindex", "rebuild", "embed"),
@@ -51,19 +51,19 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "salvage": ("repair", "recover file"),
     "guard": ("watch files", "versions", "protect", "recover files"),
     "guest": ("other tools", "claude memory", "basic-memory", "openclaw", "engram", "edit in place"),
-    "share": ("publish", "send", "push"),
+    "share": ("publish", "send", "push", "compartir"),
     "team": ("people", "colleagues", "members"),
-    "sync": ("synchronise", "synchronize", "pull", "exchange"),
+    "sync": ("synchronise", "synchronize", "pull", "exchange", "sincronizar"),
     "replicate": ("postgres", "postgresql", "database"),
     "replica": ("organisation", "organization"),
     "init": ("create", "new memory", "start"),
-    "open": ("switch", "project", "other memory"),
+    "open": ("switch", "project", "other memory", "abrir"),
     "where": ("path", "location", "which"),
-    "config": ("settings", "set", "options", "preferences"),
+    "config": ("settings", "set", "options", "preferences", "ajustes", "configuracion"),
     "agents": ("clients", "connected"),
     "pause": ("stop agents", "mute agents"),
-    "connect": ("install", "setup", "set up"),
-    "uninstall": ("remove memoranda", "deinstall"),
+    "connect": ("install", "setup", "set up", "instalar"),
+    "uninstall": ("remove memoranda", "deinstall", "desinstalar"),
     "disconnect": ("unlink agent",),
 }
 """Words for a verb that are no verb of their own."""
@@ -72,7 +72,9 @@ OF_KEYS: dict[str, tuple[str, ...]] = {
     "past.look": ("past", "time travel", "yesterday", "last week", "back in time"),
     "record.tag": ("label",),
     "more.open": ("settings", "plots", "growth", "agents", "menu"),
-    "theme.choose": ("colours", "colors", "dark", "light"),
+    "theme.choose": ("colours", "colors", "dark mode", "light mode", "night mode", "appearance", "tema", "modo oscuro"),
+    "app.quit": ("exit", "close", "leave", "salir", "cerrar"),
+    "help.open": ("keys", "shortcuts", "ayuda"),
     "preview.alone": ("maximise", "maximize", "full screen"),
     "checkpoint.recover": ("go on", "continue", "resume"),
 }
@@ -95,6 +97,9 @@ SETTING_WORDS: dict[str, tuple[str, ...]] = {
     "checkpoints.automatic": ("snapshot", "autosave", "save"),
     "team.minutes": ("share", "sync"),
 }
+NEAR = (
+    0.8  # of one, how alike a word is spelled that may be meant: one letter in four is another word, `exit` and `edit`
+)
 _VERB_OF = {word: verb for verb, words in SYNONYMS.items() for word in words}
 
 
@@ -106,5 +111,6 @@ def meant(word: str, verbs: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # of a mistake only
 
     names = {name: name for name in verbs} | _VERB_OF
-    near = get_close_matches(word, names, n=1, cutoff=0.7)
+    swapped = [name for name in names if sorted(name) == sorted(word)]
+    near = swapped or get_close_matches(word, names, n=1, cutoff=NEAR)
     return names[near[0]] if near else None

@@ -45,7 +45,16 @@ def test_a_synonym_is_of_one_verb() -> None:
         ("chat", "sessions"),
         ("delte", "forget"),
         ("serach", "search"),
+        ("sycn", "sync"),
+        ("sahre", "share"),
+        ("deshacer", "undo"),
+        ("borrar", "forget"),
         ("frobnicate", None),
+        ("exit", None),
+        ("memory", None),
+        ("memoranda", None),
+        ("memorandum", None),
+        ("wifi", None),
         ("", None),
     ],
 )
@@ -88,13 +97,30 @@ async def test_the_bar_asks_whether_the_verb_is_meant(story: Story) -> None:
         assert person.toasts[-1].startswith("Forgot")
 
 
+@pytest.mark.parametrize("line", ["memoranda stats", "/memoranda stats", "/memory stats", "Memoranda memory stats"])
+async def test_the_bar_takes_a_line_as_it_is_typed_in_a_shell(story: Story, line: str) -> None:
+    async with opened(story.folder) as person:
+        await person.command(line)
+        assert person.at == "health"
+
+
+async def test_the_bar_offers_no_command_for_the_programs_own_name(story: Story) -> None:
+    async with opened(story.folder) as person:
+        for line in ("memoranda", "/memory", "memory"):
+            await person.command(line)
+            assert "There is no command" in person.toasts[-1] and not person.sees("Run “")
+
+
 def test_the_palettes_other_words_are_of_keys_that_there_are() -> None:
     assert set(OF_KEYS) <= set(BY_ID)
 
 
 @pytest.mark.parametrize(
     ("words", "name"),
-    [("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")],
+    [
+        *(("delete", "forget"), ("jump", "to day"), ("yesterday", "as of"), ("log", "sessions")),
+        *(("exit", "app quit"), ("dark mode", "theme choose"), ("deshacer", "undo"), ("salir", "app quit")),
+    ],
 )
 async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: str, name: str) -> None:
     async with opened(story.folder) as person:
@@ -102,10 +128,21 @@ async def test_the_palette_finds_a_command_by_its_synonyms(story: Story, words: 
         await person.until(lambda: isinstance(person.app.screen, CommandPalette))
         found = person.app.screen.query_one(OptionList)
         await person.until(lambda: found.option_count == len(entries({})))
-        await person.pilot.press(*words)
+        await person.pilot.press(*("space" if letter == " " else letter for letter in words))
         await person.until(lambda: 0 < found.option_count < len(entries({})) / 2 and found.highlighted == 0)
         first = [str(found.get_option_at_index(number).prompt) for number in range(min(2, found.option_count))]
         assert any(name in text for text in first), first
+
+
+async def test_the_palette_finds_nothing_for_letters_that_are_only_spread_over_a_sentence(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.pilot.press("ctrl+p")
+        await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+        found = person.app.screen.query_one(OptionList)
+        await person.until(lambda: found.option_count == len(entries({})))
+        await person.pilot.press(*"wifi")
+        await person.until(lambda: found.option_count == 1)
+        assert "No matches" in str(found.get_option_at_index(0).prompt)
 
 
 async def test_the_palette_opens_the_screens_that_are_no_panes(story: Story) -> None:
