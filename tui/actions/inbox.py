@@ -9,7 +9,7 @@ from store import MANY_RECORDS as MANY
 from store import Fact, MemorandaError, Proposal, cite
 from store import pack_key as pack
 from tui.actions.support import many, names_of, refuse, undoes, write
-from tui.input.key_table import INBOX
+from tui.input.key_table import INBOX, named
 from tui.render.details.proposal_detail import flagged
 from tui.render.plurals import count
 
@@ -196,7 +196,7 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
     def said(result: object) -> tuple[str, int | None]:
         done, accepted = cast("tuple[Decided, Sequence[Proposal]]", result)
         if done.left:
-            screen.app.call_later(lambda: _left(screen, choices, done))
+            screen.app.call_later(lambda: _left(screen, choices, done, accepted))
         facts = [fact for fact in done.made.values() if fact is not None]
         if len(done.left) == 1:
             return summary(done, accepted), pack("proposal", next(iter(done.left)))
@@ -213,8 +213,8 @@ def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = Fa
     )
 
 
-def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> None:
-    """Report what failed: a doubt about one proposal becomes a question, several are listed."""
+def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided, accepted: Sequence[Proposal]) -> None:
+    """Report what failed beside what was done: a doubt about one proposal becomes a question, several are counted."""
     from store import DoubtfulProposal as Doubtful
     from store import Purged
 
@@ -225,9 +225,10 @@ def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> 
         question = f"Accept {cite('proposal', again[0].number)} all the same? {why}"
         screen.ask_first(question, lambda: decide(screen, again, anyway=True))
         return
-    first = next(iter(done.left.values()))
+    number, first = next(iter(done.left.items()))
     more = f" And {count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
-    screen.say(f"{first.message}{more}", "warning", 8)
+    did = f"{summary(done, accepted)}. " if done.made or done.rejected else ""
+    screen.say(f"{did}{cite('proposal', number)} waits: {first.message}{more}", "warning", 8, alone=True)
 
 
 def receipt(proposal: Proposal, fact: int | None) -> str:
@@ -277,49 +278,55 @@ def later(screen: ActionHost) -> None:
 
 
 def in_editor(screen: ActionHost) -> None:
-    """Decide the marked proposals, or the whole list, in the user's editor."""
+    """Decide the marked proposals, or the whole list, in the user's editor. A text with a mistake is opened again, and
+    kept where it is left so: the next time it is opened as it was."""
     from store import InboxChoice
     from tui.desktop.editor import edit as edit_text
     from tui.render.details import proposal_batch
 
-    if screen.engine is None:
+    engine = screen.engine
+    if engine is None:
         return
-    marks = screen.list_of(INBOX).marks
-    chosen = (
-        proposals(screen)
-        if marks
-        else screen.engine.screen.inbox.waiting(origin=screen.view.asker, limit=proposal_batch.MOST)
-    )
+    marked = proposals(screen) if screen.list_of(INBOX).marks else []
+    memory = engine.screen
+    kept, given = engine.decisions_kept
+    if kept and {one.id for one in marked} <= set(kept):
+        chosen = memory.inbox.many(kept)
+    else:
+        chosen = marked or memory.inbox.waiting(origin=screen.view.asker, limit=proposal_batch.MOST)
+        given = proposal_batch.written(chosen, lambda one: proposal_batch.beside(memory, one))
     if not chosen:
         screen.say("Nothing to review.")
         return
-    memory = screen.engine.screen
-    given, wrong, choices = (
-        proposal_batch.written(chosen, lambda one: proposal_batch.beside(memory, one)),
-        "",
-        list[InboxChoice](),
-    )
-    while True:  # an error reopens the editor with the message on top; an unchanged text then decides nothing
+    wrong, choices = "", list[InboxChoice]()
+    while True:  # an error reopens the editor with the message at its line; an unchanged text then decides nothing
         try:
             text = edit_text(screen.app, given, command=screen.setting("editor"))
         except MemorandaError as error:
             wrong, text = str(error), None
         if text is None or text == given:
             break
+        engine.decisions_kept = [one.id for one in chosen], text
         try:
             choices, wrong = proposal_batch.read(text, chosen), ""
             break
         except MemorandaError as error:
             given, wrong = proposal_batch.again(text, error), str(error)
-    if wrong:
-        screen.say(f"{wrong} No change.", "error", 8)
+            engine.decisions_kept = [one.id for one in chosen], given
+    if wrong or not choices:
+        if not wrong and text != given:
+            engine.decisions_kept = [], ""
+        back = f" What you wrote is kept: {named('record.edit')} opens it again." if engine.decisions_kept[0] else ""
+        screen.say(f"{f'{wrong} ' if wrong else ''}No change.{back}", "error" if wrong else "information", 8)
         return
-    if choices:
-        many(
-            screen,
-            f"Decide {names_of(chosen)}?" if len(choices) <= MANY else f"Decide {count(len(choices), 'proposal')}?",
-            len(choices),
-            lambda: decide(screen, choices),
-        )
-    else:
-        screen.say("No change.")
+
+    def agreed() -> None:
+        engine.decisions_kept = [], ""
+        decide(screen, choices)
+
+    many(
+        screen,
+        f"Decide {names_of(chosen)}?" if len(choices) <= MANY else f"Decide {count(len(choices), 'proposal')}?",
+        len(choices),
+        agreed,
+    )

@@ -109,6 +109,8 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # (actor, numbers) of the steps last read
         self.conflicts = DecisionConflicts()
         self.put_off: tuple[int, ...] = ()  # the proposals that were left for later in this sitting
+        # what was written in the editor about these proposals, and decided nothing yet
+        self.decisions_kept: tuple[list[int], str] = [], ""
         self.undone_together, self.undone_at = (0, 0), 0.0  # last of several undos, how many; when one was not asked
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()

@@ -485,6 +485,51 @@ async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story
     assert about.startswith("# F#") and "Team" in about
 
 
+async def test_a_text_with_a_slip_is_kept_until_it_is_decided_or_emptied(asked: Story, editor) -> None:
+    """As git does: an editor that is closed on the mistake loses no decision."""
+
+    def slip(text: str) -> str:
+        return text if "Not yet" in text else text.replace("wait P#1", "a P#1").replace("wait P#3", "no P#3")
+
+    given = editor(slip)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.press("E")
+        assert "begins with no word that decides" in person.toasts[-1] and "E opens it again" in person.toasts[-1]
+        lines = given[1].splitlines()
+        at = lines.index("no P#3")
+        assert lines[at - 1].startswith("# ⚠ Not yet") and f"Line {at + 1} begins" in lines[0]
+
+        editor(lambda text: text.replace("no P#3", "aceptar P#3"))
+        await person.press("E")
+        assert given[2] == given[1] and "\na P#1\n" in given[2], "what was typed is there"
+        lines = given[3].splitlines()
+        assert [line.startswith("# ⚠ Not yet") for line in lines].count(True) == 2, "the new mistake, not the old one"
+        assert lines[lines.index("aceptar P#3") - 1].startswith("# ⚠ Not yet")
+
+        editor(lambda text: "")
+        await person.press("E")
+        assert person.toasts[-1] == "No change." and given[-1] == given[3]
+        editor(lambda text: text.replace("wait P#1", "accept P#1").replace("wait P#3", "r P#3"))
+        await person.press("E")
+        assert "\nwait P#1\n" in given[-1], "a fresh one"
+        assert person.toasts[-1].startswith("Accepted P#1") and "rejected P#3" in person.toasts[-1]
+        editor(lambda text: text)
+        await person.press("E")
+        assert "P#1\n" not in given[-1] and "\nwait P#2\n" in given[-1], "what is decided is not kept"
+
+
+async def test_what_cannot_be_done_is_named_and_hides_nothing_that_was(asked: Story, editor) -> None:
+    editor(
+        lambda text: text.replace("wait P#1", "a P#1").replace("wait P#2", "m P#2 F#9999").replace("wait P#3", "r P#3")
+    )
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.press("E")
+        assert "P#2 waits: There is no fact F#9999." in person.toasts[-1]
+        assert "Accepted P#1" in person.toasts[-1] and "rejected P#3" in person.toasts[-1]
+
+
 def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> None:
     """An editor wraps lines and cuts spaces; a blank line is part of the text."""
     with story.open() as memory:
@@ -517,6 +562,7 @@ def test_what_a_text_says(story: Story) -> None:
         (text.replace("wait P#1", "wait P#9"), "none of those"),
         (text + "\naccept P#1\n", "decided above already"),
         (text.replace("wait P#1", "merge P#1"), "does not say with which fact"),
+        (text.replace("wait P#1", "merge P#1 it"), "Line 13 does not say with which fact"),
         (text.replace("wait P#1", "accept P#1").replace("    one", ""), "has no text"),
         ("    astray\n" + text, "belongs to no proposal"),
         (text.replace("wait P#1", "well then"), "decides nothing"),

@@ -27,6 +27,7 @@ VERBS = ("accept", "reject", "merge", "supersede", "wait")
 BLOCK = re.compile(r"(?P<word>\w+)\s+(?P<cited>\S+)(?:\s+(?P<rest>.*))?")
 INDENT = "    "
 SLIP = f"# {WARNING} Not yet: "
+LINE = re.compile(r"\b[Ll]ine (\d+)")
 
 
 def written(proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence[str]] = lambda one: ()) -> str:
@@ -35,9 +36,18 @@ def written(proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence
 
 
 def again(text: str, error: MemorandaError) -> str:
-    """Return a text with an error message on top."""
+    """Return a text with an error message on top, and at the line that it names; without those of before."""
+    message = " ".join(visible(str(error)).split())
+    named = LINE.search(message)
+    at = int(named[1]) - 1 if named else 0
     lines = text.split("\n")
-    return "\n".join([f"{SLIP}{' '.join(visible(str(error)).split())}", *(lines[lines[0].startswith(SLIP) :])])
+    before = [line for line in lines[:at] if not line.startswith(SLIP)]
+    after = [line for line in lines[at:] if not line.startswith(SLIP)]
+    if named is None:
+        return "\n".join([f"{SLIP}{message}", *after])
+    place = len(before) + 3  # with the message on top, and the one above the line
+    message = f"{message[: named.start(1)]}{place}{message[named.end(1) :]}"
+    return "\n".join([f"{SLIP}{message}", *before, f"{SLIP}the next line.", *after])
 
 
 def beside(memory: Memory, proposal: Proposal) -> list[str]:
@@ -138,7 +148,10 @@ def _fact(line: int, verb: str, rest: str) -> int | None:
         return None
     if not rest:
         raise InvalidInput(f"Line {line} does not say with which fact.", f"Write it behind: {verb} P#8 F#12.")
-    citation = parse(rest.split()[0], "fact")
+    try:
+        citation = parse(rest.split()[0], "fact")
+    except InvalidInput as error:
+        raise InvalidInput(f"Line {line} does not say with which fact: {error.message}", error.next) from None
     if citation.kind != "fact":
         raise InvalidInput(f"{citation} in line {line} is not a fact.", f"Write one: {verb} P#8 F#12.")
     return int(citation.target)
