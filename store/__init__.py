@@ -102,7 +102,7 @@ FOR_THE_APPLICATION = {
         "store.records.mutes": "MUTED_KINDS=KINDS",
         "store.records.proposals": "proposals_about=about",
         "store.records.tagging": "TAGGED_TABLES=TABLES",
-        "store.records.tags": "written_tags=written",
+        "store.records.tags": "listed_tags=listed",
         "store.records.tasks": "OPEN_TASKS=OPEN",
         "store.records.trends": "Trend trends",
     },

@@ -494,7 +494,7 @@ from store.records.tagging import (
     TABLES as TAGGED_TABLES,
 )
 from store.records.tags import (
-    written as written_tags,
+    listed as listed_tags,
 )
 from store.records.tasks import (
     OPEN as OPEN_TASKS,
@@ -963,6 +963,7 @@ __all__ = [
     "known_setting",
     "large_file",
     "linked_records",
+    "listed_tags",
     "load_config",
     "local_time",
     "locate",
@@ -1060,5 +1061,4 @@ __all__ = [
     "watched_guard",
     "why_no_model",
     "without_citations",
-    "written_tags",
 ]

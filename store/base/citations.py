@@ -85,7 +85,9 @@ def parse(text: str, default: str | None = None) -> Citation:
     match = re.fullmatch(_WHOLE, word)
     found = _read(match) if match and word.startswith("[") == word.endswith("]") else None
     if found is None:
-        raise InvalidInput("That is not a citation.", "Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.")
+        raise InvalidInput(
+            f"“{word[:40]}” is not a citation.", "Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22."
+        )
     return found
 
 

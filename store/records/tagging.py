@@ -8,7 +8,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
 from store.database.values import Json
-from store.records.tags import joined, key, written
+from store.records.tags import joined, key, listed
 
 TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks"}  # kind of record → its table
 LISTS = {"fact": "facts --all", "decision": "decisions --all", "task": "tasks --all"}
@@ -24,19 +24,21 @@ class Tagging:
         self._database = database
 
     def add(self, records: Sequence[Tagged], tag: str, *, actor: str = PERSON) -> str:
-        """Add a tag; return it as it is stored. All of the records or none; those that have it, in any capitals, are
-        unchanged. Raise NotFound, InvalidInput, and Conflict when all of them have it."""
-        tag = written(tag)
+        """Add a tag, or several separated by commas; return them as they are stored. All of the records or none; those
+        that have one, in any capitals, are unchanged. Raise NotFound, InvalidInput, and Conflict when all of them have
+        all."""
+        tags = listed(tag)
         with self._database.write(actor, _reason("tag", records)) as write:
-            if not _change(write, records, lambda old: joined(old, [tag])):
+            if not _change(write, records, lambda old: joined(old, tags)):
                 raise Conflict("That tag is there already.", "See a record's tags with `memoranda show`.")
-        return tag
+        return ", ".join(tags)
 
     def remove(self, records: Sequence[Tagged], tag: str, *, actor: str = PERSON) -> None:
-        """Remove a tag, in any capitals. All of the records or none; those without it are unchanged. Raise NotFound,
-        InvalidInput, and Conflict when none of them has it."""
+        """Remove a tag, or several separated by commas, in any capitals. All of the records or none; those without are
+        unchanged. Raise NotFound, InvalidInput, and Conflict when none of them has any."""
+        gone = {key(tag), *map(key, tag.split(","))}  # an older tag may hold a comma
         with self._database.write(actor, _reason("untag", records)) as write:
-            if not _change(write, records, lambda old: [one for one in old if key(one) != key(tag)]):
+            if not _change(write, records, lambda old: [one for one in old if key(one) not in gone]):
                 raise Conflict("There is no such tag to take away.", "See a record's tags with `memoranda show`.")
 
 

@@ -29,6 +29,12 @@ def written(text: str) -> str:
     return tag
 
 
+def listed(text: str) -> list[str]:
+    """Return the tags of a text as they are stored, several separated by commas. Raise InvalidInput."""
+    parts = clean(_composed(text)).split(",")  # of a whole text, as a part of a secret would not be recognised
+    return joined([written(part) for part in parts if part.strip()] or [written("")])
+
+
 def key(text: str) -> str:
     """Return the key of a tag, which ignores capitals, spaces and how an accent is typed."""
     return "-".join(_composed(text).casefold().split())

@@ -620,7 +620,7 @@ class TestCommands:
             await person.command("show D#99")
             assert person.toasts[-1].startswith("There is no decision D#99")
             await person.command("show nonsense")
-            assert person.toasts[-1].startswith("That is not a citation.")
+            assert person.toasts[-1].startswith("“nonsense” is not a citation.")
 
     async def test_search_from_the_bar_is_the_search(self, story: Story) -> None:
         async with opened(story.folder) as person:

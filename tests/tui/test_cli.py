@@ -570,7 +570,7 @@ def test_after_two_dashes_they_are_text(do: Do):
     do("remember", "--", "--json", "--db", "x")
     assert do("facts", "--json").data[0]["fact"] == "--json --db x"
     said = do("confirm", "--", "--json")
-    assert said.err == "That is not a citation. Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.\n"
+    assert said.err == "“--json” is not a citation. Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.\n"
 
 
 @pytest.mark.parametrize("words", [("facts", "--db"), ("--db=", "facts"), ("--db", "", "facts")])
@@ -604,8 +604,8 @@ ERRORS = (
     (("facts", "--sort", "colour"), 2, "invalid", "Choose one of: oldest, newest, domain, text, state."),
     (("confirm", "D#1"), 1, "conflict", "Confirmed already."),
     (("confirm", "A#1"), 2, "invalid", "A#1 is not a fact or decision."),
-    (("confirm", "one"), 2, "invalid", "That is not a citation."),
-    (("confirm", "0"), 2, "invalid", "That is not a citation."),
+    (("confirm", "one"), 2, "invalid", "“one” is not a citation."),
+    (("confirm", "0"), 2, "invalid", "“0” is not a citation."),
     (("confirm", "99"), 1, "not-found", "There is no fact F#99."),
     (("correct", "C#abcdef0", "x"), 2, "invalid", "C#abcdef0 is not a fact or decision or task."),
     (("correct", "1", "the team is five"), 2, "invalid", "F#1 says exactly that."),
@@ -1041,7 +1041,8 @@ def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
 
 def test_facts_are_found_by_their_tags(do: Do, lived: Path):
     """In whatever capitals; several at once, and taken away again."""
-    assert do("tag", "2", "3", "On", "call").err.startswith("That is not a citation.")
+    assert do("tag", "2", "3", "On", "call").err.startswith("“On” is not a citation.")
+    assert do("tag", "infra", "D#1").err.startswith("“infra” is not a citation."), "of several it says which"
     assert do("tag", "2", "F#3", "on call").out == "Tagged 2 records: on-call.\n"
     assert [fact["id"] for fact in do("facts", "--tag", "ON-CALL", "--json").data] == [2, 3]
     assert do("remember", "rota on paper", "--tag", " On call ", "--tag", "ON-CALL", "--json").data["tags"] == [

@@ -194,8 +194,11 @@ def tag(screen: ActionHost) -> None:
             said = f"Removed the tag {word[1:]} from {what}{undoes()}"
             write(screen, lambda memory: memory.tagging.remove(records, word[1:]), said)
         elif word:
-            said = f"Tagged {what}: {word}{undoes()}"
-            write(screen, lambda memory: memory.tagging.add(records, word), said)
+            write(
+                screen,
+                lambda memory: memory.tagging.add(records, word),
+                lambda stored: (f"Tagged {what}: {stored}{undoes()}", None),
+            )
 
     known = ", ".join(dict.fromkeys(word for thing in things for word in thing.tags))
     screen.ask(f"tag {what}{f' ({known})' if known else ''}", "", answer)

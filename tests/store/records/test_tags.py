@@ -86,6 +86,18 @@ def test_what_is_no_tag_is_refused(three: Memory, wrong: str, words: str) -> Non
     assert of(three)[0] == ("People",)
 
 
+def test_several_tags_are_separated_by_commas_and_added_in_one_step(three: Memory) -> None:
+    assert three.tagging.add([("fact", 1)], "pagos, 2026,Pagos") == "pagos, 2026"
+    assert of(three)[0] == ("People", "pagos", "2026")
+    three.history.undo()
+    assert of(three)[0] == ("People",)
+    three.tagging.add([("fact", 1)], "pagos,2026")
+    three.tagging.remove([("fact", 1)], "2026, PAGOS")
+    assert of(three)[0] == ("People",)
+    with pytest.raises(InvalidInput):
+        three.tagging.add([("fact", 1)], " , ")
+
+
 def test_a_tag_of_exactly_forty_characters_is_kept(three: Memory) -> None:
     three.tagging.add([("fact", 1)], "x" * 40)
     assert of(three)[0][1] == "x" * 40
@@ -99,11 +111,12 @@ def test_a_secret_is_no_tag(three: Memory) -> None:
 
 def test_a_foreign_tag_of_any_length_is_taken_away(memory: Memory) -> None:
     """What an importer brought is kept as it was, and still found and removed."""
-    memory.facts.remember("one", tags=["two words", "TWO-words", "y" * 60])
-    assert memory.facts.get(1).tags == ("two words", "y" * 60)
+    memory.facts.remember("one", tags=["two words", "TWO-words", "y" * 60, "a,b"])
+    assert memory.facts.get(1).tags == ("two words", "y" * 60, "a,b")
     assert memory.facts.ids(memory.now, tag="Two-Words") == [1]
     memory.tagging.remove([("fact", 1)], "two-words")
     memory.tagging.remove([("fact", 1)], "Y" * 60)
+    memory.tagging.remove([("fact", 1)], "A,b")
     assert memory.facts.get(1).tags == ()
 
 

@@ -201,6 +201,19 @@ class TestBulk:
             await person.press("2", "number_sign")
             assert person.toasts[-1] == "Only facts, decisions and tasks have tags." and len(steps(story)) == 4
 
+    async def test_several_tags_are_separated_by_commas(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("number_sign")
+            await answer(person, "Pagos, due soon ,pagos")
+            assert person.toasts == ["Tagged F#2: Pagos, due-soon, u to undo"], "as they are stored"
+            with story.open() as memory:
+                assert memory.facts.get(2).tags == ("Pagos", "due-soon")
+            await person.press("number_sign")
+            await answer(person, "-pagos, due-soon")
+            with story.open() as memory:
+                assert memory.facts.get(2).tags == ()
+            assert len(steps(story)) == 2
+
     async def test_decisions_and_tasks_have_tags_too(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.press("2", "d", "number_sign")

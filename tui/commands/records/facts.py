@@ -261,9 +261,9 @@ def _numbers(texts: list[str]) -> tuple[list[int], bool]:
 
 
 def _tags(words: list[str]) -> list[str]:
-    from store import written_tags as written
+    from store import listed_tags as listed
 
-    return [written(word) for word in words]
+    return [tag for word in words for tag in listed(word)]
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:

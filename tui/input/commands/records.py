@@ -18,7 +18,7 @@ from tui.input.commands.command import ITERATION, LIMIT, SINCE, YES, Verb
 MUTE_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4, S#5")
 TAG_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12, D#3, A#4")
 FACT_IDS = Argument("ids", "many", "ID", "a fact's number, or F#12")
-TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
+TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes; of several tags commas between")
 EVEN_IF_PURGED = Argument("yes", "flag", "", "even if the text was purged once")
 PROPOSAL_IDS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
 ASKED_BY = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")

@@ -103,7 +103,7 @@ async def test_a_word_that_nothing_holds_is_said_and_the_application_stays(story
             lambda: any("That search finds nothing that can be purged." in toast for toast in person.toasts)
         )
         await person.command("purge F#1 and more")
-        await person.until(lambda: any("That is not a citation." in toast for toast in person.toasts))
+        await person.until(lambda: any("“and” is not a citation." in toast for toast in person.toasts))
         assert person.app.screen is person.main
 
 
