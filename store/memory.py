@@ -101,6 +101,8 @@ class Memory:
         else:
             from store.trust import ownership
 
+            if self.created and create:
+                ownership.require_room(location.path)
             ours = ownership.Trust(location.path, ownership.require(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None

@@ -5,7 +5,7 @@ import os
 import apsw
 
 from store.base import installation
-from store.base.errors import NotOurs
+from store.base.errors import NotOurs, StorageError
 from store.base.installation import Known
 from store.base.location import checkout_root
 from store.database.connection import guard, reading
@@ -126,6 +126,16 @@ def require(path: str) -> Known | None:
     finally:
         connection.close()
     raise _another(path, identity)
+
+
+def require_room(path: str) -> None:
+    """Raise StorageError where a memory made at `path` could not be told from somebody else's later: before anything of
+    it is made."""
+    if trouble := installation.trouble():
+        raise StorageError(
+            f"{path} is not made: {trouble} No later command could tell that it is yours.",
+            "Name a folder that can be written in $XDG_STATE_HOME.",
+        )
 
 
 def ours(path: str) -> bool:

@@ -348,14 +348,35 @@ def test_what_is_damaged_or_has_a_strangers_trigger_is_not_adopted(tmp_path: Pat
 # without a place to keep it -------------------------------------------------------------------------------------------
 
 
-def test_where_nothing_can_be_kept_it_holds_for_this_process_and_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    (tmp_path / "file").write_text("")
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No folder for state can be made."""
     monkeypatch.setattr(installation, "_here", {})
     monkeypatch.setattr(installation, "_trouble", [])
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    return tmp_path
+
+
+def test_no_memory_is_made_where_nobody_could_tell_later_whose_it_is(nowhere: Path) -> None:
+    """One that was made there was refused by every later command."""
+    folder = nowhere / "repository"
+    folder.mkdir()
+    path = folder / ".memoranda" / "memory.db"
+    with pytest.raises(StorageError, match=r"is not made: .* cannot be written") as error:
+        Memory(Location(str(path), "project", "repository"), "cli")
+    assert "XDG_STATE_HOME" in error.value.next and list(folder.iterdir()) == []
+
+
+def test_where_nothing_can_be_kept_any_more_it_holds_for_this_process_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = project(tmp_path)
+    entry = Path(installation.folder()) / installation.name_of(installation.MEMORIES, str(path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(installation, "_here", {f"memories/{entry.name}": entry.read_text()})
+    monkeypatch.setattr(installation, "_trouble", [])
     say(path, "again")
     assert "cannot be written" in installation.trouble()
     with pytest.raises(StorageError, match="cannot be written"):
