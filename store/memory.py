@@ -93,11 +93,15 @@ class Memory:
             module, _, part = PARTS[name].rpartition(".")
             return getattr(__import__(module, fromlist=[part]), part)(self.database)
 
-    def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
+    def __init__(
+        self, location: Location, door: str, clock: Clock = utc_now, create: bool = True, passing: bool = False
+    ) -> None:
         self.location = location
         self.created = not os.path.lexists(location.path)
         if location.look:
             self.database = Database(location.path, door, clock, create=False, look=True)
+        elif passing:  # a file that is gone afterwards: it is not kept that it is ours
+            self.database = Database(location.path, door, clock)
         else:
             from store.trust import ownership
 

@@ -96,7 +96,7 @@ def _run(arguments: list[str]) -> int:
         from store import ownership
 
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
-    with _opened(place, verb) as memory:
+    with _opened(place, verb, verb.looks and not (verb.but and getattr(given, verb.but))) as memory:
         lines = tell if sys.stdout.isatty() and not as_json else None
         session = Session(place, memory, cwd, ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:
@@ -113,10 +113,10 @@ def _run(arguments: list[str]) -> int:
     return outcome.status
 
 
-def _opened(place: location.Location, verb: Verb) -> "AbstractContextManager[Memory]":
+def _opened(place: location.Location, verb: Verb, looks: bool) -> "AbstractContextManager[Memory]":
     """Open the memory for a command, which closes it. One that only looks makes none: it gets an empty one, which is
     gone afterwards."""
-    if verb.looks and not place.look and _absent(place.path):
+    if looks and not place.look and _absent(place.path):
         return _empty(place)
     memory = _open(place, verb)
     _announce(memory)
@@ -132,7 +132,8 @@ def _empty(place: location.Location) -> "AbstractContextManager[Memory]":
         say("There is no memory here yet, and none was started: memoranda init does.")
         with TemporaryDirectory(prefix="memoranda-") as folder:
             path = os.path.join(folder, os.path.basename(place.path))
-            with Memory(location.Location(path, place.kind, place.reason, place.project), "cli") as memory:
+            there = location.Location(path, place.kind, place.reason, place.project)
+            with Memory(there, "cli", passing=True) as memory:
                 yield memory
 
     return empty()

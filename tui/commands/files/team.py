@@ -72,9 +72,14 @@ def share(session: Session, given: "ParsedArguments") -> Outcome:
         )
 
 
-def team(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import Team
+NOBODY = "Nobody shares yet. Begin: memoranda share work decisions"
 
+
+def team(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import Team, shares
+
+    if given.act is None and not shares(session.memory):  # nothing is made to say so
+        return Outcome(NOBODY, list)
     with Team(session.memory) as members:
         if given.act is None:
             return _members(members)
@@ -248,7 +253,7 @@ def _members(team: "Team") -> Outcome:
 
     found = team.members()
     if not found:
-        return Outcome("Nobody shares yet. Begin: memoranda share work decisions", list)
+        return Outcome(NOBODY, list)
     lines = []
     sizes = {state.writer: team.size(state) for state, _ in found}
     who = {state.writer: team.you(state.writer) for state, _ in found}

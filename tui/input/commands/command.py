@@ -9,9 +9,10 @@ class Verb:
     `opens`: `memory` needs the file, `new` may create it (both pass an open Memory to the handler), `nothing` passes
     none. `reads`: a one-shot command first syncs the timeline with git for a limited time. `frees`: on a full disk it
     may use the space of the ballast. `apart`: it touches no memory, or only in a child process, and in the application
-    it does not block writes. `looks`: it only reads; where there is no memory it answers as of an empty one."""
+    it does not block writes. `looks`: it makes no memory; where there is none it answers as of an empty one, unless the
+    argument `but` is given."""
 
-    __slots__ = ("apart", "arguments", "frees", "handler", "looks", "name", "opens", "reads", "slash", "summary")
+    __slots__ = ("apart", "arguments", "but", "frees", "handler", "looks", "name", "opens", "reads", "slash", "summary")
 
     def __init__(
         self,
@@ -24,6 +25,7 @@ class Verb:
         frees: bool = False,
         apart: bool = False,
         looks: bool = False,
+        but: str = "",
         slash: tuple[str, ...] = (),
     ) -> None:
         self.name = name
@@ -35,6 +37,7 @@ class Verb:
         self.frees = frees
         self.apart = apart
         self.looks = looks
+        self.but = but
         self.slash = slash
 
 

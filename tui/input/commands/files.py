@@ -29,12 +29,15 @@ FILE_COMMANDS = (
         Argument("discarded", "flag", "", "what was set aside until a day after it was written, and why"),
         Argument("summaries", "flag", "", "what each was about too: its active summaries"),
         LIMIT,
+        looks=True,
+        but="what",
     ),
     Verb(
         "flush",
         "Before a context is cut: summarise all of a session, and take a checkpoint of it",
         "records.conversations.flush",
         Argument("session", "value", "S", "which session; the newest without it", ""),
+        looks=True,
     ),
     Verb(
         "clear",
@@ -42,6 +45,7 @@ FILE_COMMANDS = (
         "records.conversations.clear",
         Argument("session", "value", "S", "which session; the newest without it", ""),
         slash=("clear",),
+        looks=True,
     ),
     Verb(
         "export",
@@ -87,6 +91,8 @@ FILE_COMMANDS = (
         Argument("limit", "value", "N", "how many records of each kind are shown (10)", 10, whole=True),
         DRY_RUN,
         YES,
+        looks=True,
+        but="source",
     ),
     Verb(
         "backup",
@@ -134,6 +140,8 @@ FILE_COMMANDS = (
             "DOMAIN|decisions|global",
             "of believe: what is believed; without one all of it is asked about again",
         ),
+        looks=True,
+        but="act",
     ),
     Verb(
         "replicate",
@@ -214,6 +222,7 @@ FILE_COMMANDS = (
         Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
         Argument("personal", "flag", "", "look for e-mails, phones, ids, accounts and cards of people instead"),
         YES,
+        looks=True,
     ),
     Verb(
         "doctor",

@@ -111,8 +111,9 @@ READING_COMMANDS = (
         DRY_RUN,
         YES,
         slash=("undo",),
+        looks=True,
     ),
-    Verb("redo", "Redo what the last undo removed", "history.history.redo", OF_PERSON, slash=("redo",)),
+    Verb("redo", "Redo what the last undo removed", "history.history.redo", OF_PERSON, slash=("redo",), looks=True),
     Verb(
         "checkpoint",
         "Create a checkpoint, to come back to",
@@ -139,6 +140,7 @@ READING_COMMANDS = (
         "history.checkpoints.recover",
         Argument("checkpoint", "maybe", "K", "a checkpoint's number, or K#3; the newest without it"),
         RELATED,
+        looks=True,
     ),
     Verb(
         "restore",
@@ -165,5 +167,6 @@ READING_COMMANDS = (
         DRY_RUN,
         YES,
         slash=("restore",),
+        looks=True,
     ),
 )

@@ -250,6 +250,7 @@ RECORD_COMMANDS = (
         "records.evidence.verify",
         Argument("ids", "any", "ID", "only of these: a fact's number, or F#12, D#3"),
         Argument("run", "flag", "", "commands and addresses too, each shown and asked about the first time"),
+        looks=True,
     ),
     Verb(
         "iteration",

@@ -45,8 +45,9 @@ def test_an_empty_list_does_not_say_that_there_is_nothing_where_it_was_narrowed(
 
 LOOKING = {
     "show": ["F#1"], "search": ["x"], "ask": ["what", "happened?"], "as-of": ["yesterday"], "diff": ["yesterday"],
-    "verify-forgotten": ["x"],
+    "verify-forgotten": ["x"], "restore": ["K#1"],
 }  # fmt: skip
+NAMED = ["recover", "sessions", "team", "scan-secrets", "verify", "import", "undo", "redo", "restore", "flush", "clear"]
 
 
 def test_what_only_reads_starts_no_memory(
@@ -55,12 +56,37 @@ def test_what_only_reads_starts_no_memory(
     repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
     monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert {verb.name for verb in VERBS if verb.looks} > set(NAMED)
     for verb in (verb for verb in VERBS if verb.looks):
         cli.run([verb.name, *LOOKING.get(verb.name, [])])
         said = capsys.readouterr()
         assert "There is no memory here yet, and none was started" in said.err, verb.name
         assert "Started a memory" not in said.err and not (tmp_path / "shop" / ".memoranda").exists(), verb.name
+        left = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+        assert left == [], f"{verb.name} leaves an entry of a memory that there is not"
         if verb.name == "timeline":
             assert "prices in euros" in said.out, "the commits are shown all the same"
     assert cli.run(["remember", "the team is five"]) == 0
     assert "Started a memory" in capsys.readouterr().err
+
+
+def test_what_begins_something_starts_a_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a command that lists without a word and writes with one."""
+    repositories.commit(tmp_path / "shop", "feat: prices in euros", {"a.txt": "1"})
+    monkeypatch.chdir(tmp_path / "shop")
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.run(["sessions", "start", "prices"]) == 0
+    assert "Started a memory" in capsys.readouterr().err
+
+
+def test_an_empty_memory_is_read_where_no_state_can_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.run(["facts"]) == 0
