@@ -85,6 +85,11 @@ class Terminal:
             os.close(self._master)
             self._master = -1
 
+    def hang_up(self) -> None:
+        """Close the terminal, as a window is: the program gets SIGHUP, and nothing more can be written."""
+        os.close(self._master)
+        self._master = -1
+
     def _winsize(self, descriptor: int) -> None:
         columns, rows = self.size
         fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -389,8 +389,20 @@ class Memoranda(SaysDefects, App[int]):
         self._complain()
         if not self.is_headless and os.name == "posix":
             # ended from outside: restore the terminal (the key ^C sends no signal here)
+            loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
-                asyncio.get_running_loop().add_signal_handler(number, self.exit, None, 128 + number)
+                loop.add_signal_handler(number, self.exit, None, 128 + number)
+            if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup sets it
+                loop.add_signal_handler(signal.SIGHUP, self._hang_up)
+
+    def _hang_up(self) -> None:
+        """End as after a key where the terminal was closed: nothing can be read from it or written to it any more, and
+        what waits for it would wait for ever."""
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        os.close(nowhere)
+        self.exit(None, 128 + signal.SIGHUP)
 
     def _handle_exception(self, error: Exception) -> None:
         """Override Textual's handler of uncaught errors. An error of the disk or the file ends the application with a

@@ -487,6 +487,16 @@ def test_a_signal_ends_the_demo_too(tmp_path: Path):
         assert not os.listdir(tmp_path)
 
 
+def test_closing_the_terminal_ends_the_demo_too(tmp_path: Path):
+    """Whatever is written to a terminal that is gone: the temporary place goes."""
+    environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
+    with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
+        screen(terminal, "All 118")
+        terminal.hang_up()
+        terminal.process.wait(timeout=20)
+        assert not os.listdir(tmp_path)
+
+
 async def test_in_the_app_it_says_how_to_open_it(tmp_path: Path):
     (tmp_path / "mine").mkdir()
     async with opened(tmp_path / "mine") as person:
