@@ -331,16 +331,14 @@ class Facts:
     def tags(self) -> list[tuple[str, int]]:
         """List the tags of active facts, each in its most frequent spelling, and how many facts have it; most used
         first."""
-        from store.records.tags import key
+        from store.records.tags import spelled
 
-        spellings: dict[str, list[tuple[int, str]]] = {}
-        for tag, count in self._database.rows(
-            "SELECT value, count(DISTINCT facts.id) FROM facts, json_each(facts.tags)"
-            " WHERE status = 'active' GROUP BY 1"
-        ):
-            spellings.setdefault(key(tag), []).append((count, tag))
-        found = [(max(ways)[1], sum(count for count, _ in ways)) for ways in spellings.values()]
-        return sorted(found, key=lambda pair: (-pair[1], key(pair[0])))
+        return spelled(
+            self._database.rows(
+                "SELECT value, count(DISTINCT facts.id) FROM facts, json_each(facts.tags)"
+                " WHERE status = 'active' GROUP BY 1"
+            )
+        )
 
     # shared by writing
 

@@ -8,7 +8,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
 from store.database.database import Database, Transaction
 from store.database.values import Json
-from store.records.tags import joined, key, listed
+from store.records.tags import joined, key, listed, spelled
 
 TABLES = {"fact": "facts", "decision": "decisions", "task": "tasks"}  # kind of record → its table
 LISTS = {"fact": "facts --all", "decision": "decisions --all", "task": "tasks --all"}
@@ -40,6 +40,19 @@ class Tagging:
         with self._database.write(actor, _reason("untag", records)) as write:
             if not _change(write, records, lambda old: [one for one in old if key(one) not in gone]):
                 raise Conflict("There is no such tag to take away.", "See a record's tags with `memoranda show`.")
+
+    def tags(self) -> list[tuple[str, int]]:
+        """List the tags of records in force, each in its most frequent spelling, and how many records have it; most
+        used first."""
+        return spelled(
+            row
+            for kind, table in TABLES.items()
+            for row in self._database.rows(
+                f"SELECT value, count(DISTINCT t.id) FROM {table} t, json_each(t.tags)"
+                f" WHERE {'true' if kind == 'task' else 't.status = :active'} GROUP BY 1",
+                {} if kind == "task" else {"active": "active"},
+            )
+        )
 
 
 def _change(write: Transaction, records: Sequence[Tagged], change: Callable[[list[str]], list[str]]) -> bool:

@@ -1,6 +1,6 @@
 """Tags: their stored form, and when two of them are the same."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from store.base.errors import InvalidInput
 from store.database.database import Database
@@ -51,6 +51,15 @@ def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
     for tag in (*tags, *more):
         found.setdefault(key(tag), tag)
     return list(found.values())
+
+
+def spelled(rows: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Add up (tag, number) rows by the tags' keys, each in its most frequent spelling; most used first."""
+    spellings: dict[str, list[tuple[int, str]]] = {}
+    for tag, count in rows:
+        spellings.setdefault(key(tag), []).append((count, tag))
+    found = [(max(ways)[1], sum(count for count, _ in ways)) for ways in spellings.values()]
+    return sorted(found, key=lambda pair: (-pair[1], key(pair[0])))
 
 
 def register(database: Database) -> None:

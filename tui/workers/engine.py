@@ -348,14 +348,10 @@ class Engine:
             found: Sequence[Facet] = pane.load(pane.facets)(memory) if pane.facets else ()
             return found
 
-    def searchable(self) -> dict[str, int]:
-        """Count the records of each kind that a search finds."""
+    def searchable(self) -> queries.Searchable:
+        """Return what there is to search: see `queries.searchable`."""
         with self._open(self.past) as memory:
-            rows = memory.database.rows(
-                "SELECT 'fact', count(*) FROM facts WHERE status = 'active'"
-                " UNION ALL SELECT 'task', count(*) FROM tasks UNION ALL SELECT 'turn', count(*) FROM turns"
-            )
-            return {**memory.timeline.counts(), **dict(rows)}
+            return queries.searchable(memory)
 
     def plan(self, kind: str, target: Target) -> tuple[Plan, str, str]:
         """Return a plan with its title and note; see `queries.plan`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store import (
     DAY_MS,
@@ -121,3 +121,23 @@ def same(memory: Memory, record: Record | Step) -> Record | Step | None:
             return record
     found = lookup.many(memory.database, lookup.kind_of(record), [record.id])
     return found[0] if found else None
+
+
+class Searchable(NamedTuple):
+    """What there is to search: how many records of each kind, the tags of those in force with how many have each, most
+    first, and the authors of commits, those of the most first."""
+
+    kinds: dict[str, int]
+    tags: list[tuple[str, int]]
+    authors: list[str]
+
+
+def searchable(memory: Memory) -> Searchable:
+    """Count what a search can be narrowed by."""
+    rows = memory.database.rows(
+        "SELECT 'fact', count(*) FROM facts WHERE status = 'active'"
+        " UNION ALL SELECT 'task', count(*) FROM tasks UNION ALL SELECT 'turn', count(*) FROM turns"
+    )
+    wrote = memory.database.rows("SELECT author FROM commits WHERE author <> '' GROUP BY 1 ORDER BY count(*) DESC, 1")
+    kinds = {**memory.timeline.counts(), **dict(rows)}
+    return Searchable(kinds, memory.tagging.tags(), [author for (author,) in wrote])

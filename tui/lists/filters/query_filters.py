@@ -20,6 +20,11 @@ KINDS = {
     "fact": "Facts", "decision": "Decisions", "commit": "Commits", "event": "Events", "iteration": "Iterations",
     "task": "Tasks", "checkpoint": "Checkpoints", "turn": "Turns", "summary": "Conversations", "document": "Documents",
 }  # fmt: skip
+# what `is:` knows besides: of tasks, iterations, decisions and commits, and of what records rest on; not counted
+OTHER_STATES = (
+    *("open", "progress", "done", "abandoned", "reverted", "valid", "void", "any"),
+    *("holds", "moved", "changed", "gone"),
+)
 FACT_STATES = ("stale", "low", "aging", "pinned", "superseded", "forgotten")  # of the facets, those that `is:` knows
 OFFERED = 6  # completions shown at a time
 
@@ -57,8 +62,14 @@ def kinds(counts: Mapping[str, int], counted: bool = True) -> Facet:
     return Facet(KIND, "Kind", tuple(choices), sum(counts.values()) if counted else None)
 
 
-def of_search(facts: Sequence[Facet], counts: Mapping[str, int]) -> list[Facet]:
-    """Return by what a search can be narrowed: by the facets of the facts, and the number of records of each kind."""
+def of_search(
+    facts: Sequence[Facet],
+    counts: Mapping[str, int],
+    tags: Sequence[tuple[str, int]] = (),
+    authors: Sequence[str] = (),
+) -> list[Facet]:
+    """Return by what a search can be narrowed: by the facets of the facts, the number of records of each kind, the
+    `tags` of all kinds, and whoever wrote anything, also the `authors` of commits; how much that is is not counted."""
     fields = {"state": IS, "domain": "domain:", "origin": BY, "tag": "tag:"}
     found = [kinds(counts)]
     for facet in facts:
@@ -66,12 +77,18 @@ def of_search(facts: Sequence[Facet], counts: Mapping[str, int]) -> list[Facet]:
         if facet.field == "state":
             choices = tuple(
                 one._replace(value=one.word.casefold()) for one in facet.choices if one.value in FACT_STATES
-            )
+            ) + _uncounted(OTHER_STATES)
+        elif facet.field == "tag":
+            choices = tuple(Choice(tag, tag, number) for tag, number in tags)
+        elif facet.field == "origin":
+            wrote = {one.value.casefold() for one in choices}
+            choices = tuple(one._replace(number=None) for one in choices)
+            choices += _uncounted([name for name in authors if name.casefold() not in wrote])
         found.append(facet._replace(field=fields[facet.field], choices=choices))
-    return [*found, *(Facet(field, field[:-1].capitalize(), _times(values)) for field, values in TIMES.items())]
+    return [*found, *(Facet(field, field[:-1].capitalize(), _uncounted(values)) for field, values in TIMES.items())]
 
 
-def _times(values: Sequence[str]) -> tuple[Choice, ...]:
+def _uncounted(values: Sequence[str]) -> tuple[Choice, ...]:
     return tuple(Choice(value, value) for value in values)
 
 

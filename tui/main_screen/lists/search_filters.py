@@ -74,7 +74,7 @@ class SearchFilters:
 
     def facets(self, engine: Engine) -> Sequence[Facet]:
         """Return by what a search can be narrowed; for a worker thread."""
-        return of_search(engine.facets(FACTS), engine.searchable())
+        return of_search(engine.facets(FACTS), *engine.searchable())
 
     def count(self) -> None:
         """Count what completes a filter, on a worker thread."""

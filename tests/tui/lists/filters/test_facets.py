@@ -1,5 +1,6 @@
 """Filters by themselves: their letters, chips, and how one that is typed goes on."""
 
+from store.search.query.query_parser import IS
 from tui.lists.filters.facets import ALL, MOST, Choice, Facet, chips, counted, following, lettered, written_by
 from tui.lists.filters.query_filters import completed, completions, filters_of, narrowed, of_search
 from tui.panes.facts.facets import states
@@ -41,18 +42,31 @@ def test_filters_of_other_facets_are_chips_too() -> None:
     assert width(chips(states(COUNTS), {}, 60)) <= 60 + 5
 
 
-FACETS = of_search([states(COUNTS, every=True), DOMAINS, WRITERS], {"fact": 118, "decision": 34})
+TAGS = counted("tag", "Tag", [("infra", 1)])
+FACETS = of_search(
+    [states(COUNTS, every=True), DOMAINS, WRITERS, TAGS], {"fact": 118, "decision": 34}, [("infra", 3)], ["Ana", "user"]
+)
 
 
 def test_a_filter_that_is_typed_is_completed_with_numbers() -> None:
     assert completions("invoices is:s", FACETS) == [("is:stale", 13)]
     assert ("is:replaced", 11) in completions("is:", FACETS) and ("is:fresh", 62) not in completions("is:", FACETS)
     assert completions("kind:d", FACETS) == [("kind:decision", 34)]
-    assert completions("author:claude", FACETS) == [("author:mcp:claude-code", 10)]
+    assert completions("author:claude", FACETS) == [("author:mcp:claude-code", None)]
+    assert completions("author:a", FACETS) == [("author:Ana", None)], "of commits"
+    assert completions("by:u", FACETS) == [("by:user", None)], "facts are not all that one wrote"
+    assert completions("tag:in", FACETS) == [("tag:infra", 3)], "of all kinds, as the search finds them"
     assert completions("since:y", FACETS) == [("since:yesterday", None)]
     for whole in ("", "stale", "is:stale", "is:stale ", "nothing:s", "is:zebra"):
         assert completions(whole, FACETS) == [], whole
     assert completed("invoices is:s", "is:stale") == "invoices is:stale "
+
+
+def test_every_state_that_a_search_knows_is_completed() -> None:
+    for state in IS:
+        shown = {"superseded": "replaced"}.get(state, state)
+        if state not in ("active", "contradicted"):
+            assert f"is:{shown}" in [text for text, _ in completions(f"is:{shown[:-1]}", FACETS)], state
 
 
 def test_a_filter_takes_the_place_of_another_of_its_field() -> None:
