@@ -14,6 +14,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -2234,3 +2235,21 @@ def test_half_of_a_character_in_an_export_is_a_sentence(do: Do, checkout: Path, 
         assert said.status == 1 and said.err.count("\n") == 1 and "cannot be imported" in said.err, (word, said)
         assert number > 3 or "holds half of a character" in said.err, (word, said)
     assert len(do("facts", "--json").data) == 1
+
+
+def test_a_folder_of_folders_of_conversations_says_which_to_name(do: Do, tmp_path: Path) -> None:
+    """All that Claude Code keeps is of other projects too."""
+    (tmp_path / "projects" / "-work-shop").mkdir(parents=True)
+    said = do("ingest", str(tmp_path / "projects"))
+    assert said.status == 2 and "holds no .jsonl files. Name the files themselves." in said.err
+    (tmp_path / "projects" / "-work-shop" / "a.jsonl").write_text("")
+    said = do("ingest", str(tmp_path / "projects"))
+    assert f"Name one, {tmp_path}/projects/-work-shop, or" in said.err and "memoranda import claude-code" in said.err
+
+
+def test_serve_names_how_its_extra_is_installed(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tui.browser.server", None)
+    said = do("serve")
+    assert (
+        said.status == 2 and "pip install '.[serve]' in a checkout" in said.err and "memoranda[serve]" not in said.err
+    )

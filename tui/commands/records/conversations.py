@@ -85,11 +85,24 @@ def _sources(session: Session, named: list[str], failures: list[tuple[str, Memor
                 failures.append((path, StorageError(why, "Look at its name and permissions.")))
                 continue
             if not inside:
-                raise InvalidInput(f"{path} holds no {SUFFIX} files.", "Name the files themselves.")
+                raise _no_transcripts(path)
             found += [os.path.join(path, one) for one in inside]
         else:
             found.append(path)
     return found
+
+
+def _no_transcripts(path: str) -> InvalidInput:
+    """Return why nothing of a folder is read. Those below it are not: a folder of all conversations holds other
+    projects' too."""
+    said = f"{path} holds no {SUFFIX} files"
+    for folder, _, names in os.walk(path):
+        if any(name.endswith(SUFFIX) for name in names):
+            return InvalidInput(
+                f"{said} itself, and folders below it do.",
+                f"Name one, {folder}, or bring in this project's: memoranda import claude-code.",
+            )
+    return InvalidInput(f"{said}.", "Name the files themselves.")
 
 
 def _refuse_large(sources: list[str]) -> None:

@@ -31,7 +31,7 @@ def serve(session: Session, given: "ParsedArguments") -> Outcome:
     try:
         from tui.browser.server import BrowserServer, application
     except ImportError:
-        raise InvalidInput("What shows the application in a browser is not installed.", f"{EXTRA}.") from None
+        raise InvalidInput("What shows the application in a browser is not installed.", EXTRA) from None
     if not local(given.host) and not given.yes and not session.ask(f"Listen on {given.host}?", OPEN):
         return Outcome("Nothing was started.")
     listening = _listen(given.host, given.port) if given.port else _usual(given.host)

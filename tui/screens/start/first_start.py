@@ -87,21 +87,21 @@ class FirstStartScreen(ResponsiveScreen["str | None"]):
         lines += [[("  ✓ ", "label"), (text, "")] for text in self._ledger.did]
         for said in self._said.values():
             lines += [[("  ✓ ", "label"), (text, "")] for text in said]
-        lines += [[], [("Worth doing", "heading")]]
-        for offer in self._ledger.offers:
-            if offer.key not in self._said:
-                wait = "  …" if offer.key == self._doing else ""
-                lines.append([(f"  {offer.key} ", "own"), (f"{offer.says}{wait}", "")])
+        offers = [offer for offer in self._ledger.offers if offer.key not in self._said]
+        if offers:
+            lines += [[], [("Worth doing", "heading")]]
+        for offer in offers:
+            wait = "  …" if offer.key == self._doing else ""
+            lines.append([(f"  {offer.key} ", "own"), (f"{offer.says}{wait}", "")])
         lines += [[], [("memoranda demo opens an invented project, to try everything on", "dim")]]
         self.query_one(Preview).show(lines, stay=True)
         look = "$footer-key-foreground bold"
         pieces: list[Piece] = []
-        for offer in self._ledger.offers:
-            if offer.key not in self._said:
-                pieces += [
-                    (f" {offer.key}", look, f"take({offer.key!r})"),
-                    (f" {offer.says.partition(' ')[0]} ", "", f"take({offer.key!r})"),
-                ]
+        for offer in offers:
+            pieces += [
+                (f" {offer.key}", look, f"take({offer.key!r})"),
+                (f" {offer.says.partition(' ')[0]} ", "", f"take({offer.key!r})"),
+            ]
         if self._steps:
             pieces += [(" u", look, "undo"), (" undo ", "", "undo")]
         self.query_one("#start-keys", Bar).put(*pieces, (" esc", look, "leave"), (" to the application ", "", "leave"))

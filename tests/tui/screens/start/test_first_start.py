@@ -91,6 +91,9 @@ async def test_the_first_fact_is_asked_for_here_and_escape_goes_back_one(folder:
         await person.press("enter")
         await person.until(lambda: "✓ Remembered F#1: - the first one" in _told(person))
         assert "a remember the first fact" not in _told(person), "the offer became what it wrote"
+        assert ("Worth doing" in _told(person)) == bool(
+            {offer.key for offer in person.app.screen._ledger.offers} - {"a"}
+        ), "no heading without anything below it"
         await person.press("u")
         await person.until(lambda: "a remember the first fact" in _told(person))
         await person.press("escape")
