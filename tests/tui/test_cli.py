@@ -2253,3 +2253,12 @@ def test_serve_names_how_its_extra_is_installed(do: Do, monkeypatch: pytest.Monk
     assert (
         said.status == 2 and "pip install '.[serve]' in a checkout" in said.err and "memoranda[serve]" not in said.err
     )
+
+
+def test_facts_are_listed_by_their_state_as_the_search_calls_it(do: Do, checkout: Path) -> None:
+    do("remember", "the team is five")
+    do("remember", "releases are on Tuesdays", "--pin")
+    assert len(do("facts", "--status", "fresh", "--json").data) == 2
+    assert [fact["id"] for fact in do("facts", "--status", "pinned", "--json").data] == [2]
+    assert do("facts", "--status", "stale", "--json").data == []
+    assert do("facts", "--status", "lost").status == 2

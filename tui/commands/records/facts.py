@@ -96,15 +96,21 @@ def move(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
+    from store import AGEING_STATES as AGED
     from store import as_json
     from tui.commands.record_lines import fact_line, left_out, none_of
 
     memory = session.memory
     words, domain = filters(given)
+    aged = given.status in AGED  # a state of those in force, as `is:` and the chips call it
     statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
+    if aged or given.status == "pinned":
+        statuses = ("active",)
     now = memory.now
     narrowed = {
         "statuses": statuses,
+        "state": AGED.index(given.status) if aged else None,
+        "pinned": True if given.status == "pinned" else None,
         "domain": domain,
         "origin": given.origin,
         "tag": given.tag,

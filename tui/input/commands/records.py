@@ -23,6 +23,7 @@ EVEN_IF_PURGED = Argument("yes", "flag", "", "even if the text was purged once")
 PROPOSAL_IDS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
 ASKED_BY = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")
 ANYWAY = Argument("anyway", "flag", "", "although what it rests on is no longer what it was")
+FACT_STATES = ("pinned", "fresh", "aging", "low", "stale")
 DOMAIN_LIST = ", ".join(DOMAINS)
 
 RECORD_COMMANDS = (
@@ -48,7 +49,13 @@ RECORD_COMMANDS = (
         Argument("words", "any", "WORDS", "only facts of this domain, or that contain this text", choices=DOMAINS),
         Argument("all", "flag", "", "the replaced and forgotten ones too"),
         Argument("domain", "value", "D", f"one of {DOMAIN_LIST}", choices=DOMAINS),
-        Argument("status", "value", "S", "active, superseded or forgotten", choices=FACT_STATUSES),
+        Argument(
+            "status",
+            "value",
+            "S",
+            "active, superseded or forgotten; or a state: pinned, fresh, aging, low, stale",
+            choices=(*FACT_STATUSES, *FACT_STATES),
+        ),
         Argument("origin", "value", "O", "who wrote it: user, agent, import:notes …"),
         Argument("tag", "value", "TAG", "only facts with this tag"),
         Argument("scope", "value", "S", "only facts of this scope: project, session or global", choices=SCOPES),
