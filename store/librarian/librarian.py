@@ -7,6 +7,7 @@ the order is the search's.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from store.base.citations import cite, parse
@@ -74,7 +75,7 @@ class Librarian:
 
     def __init__(self, memory: Memory, retriever: Retriever | None = None) -> None:
         self._memory = memory
-        self._search: Retriever = retriever or memory.search
+        self._search: Retriever = retriever or partial(memory.search, told=True)
 
     def ask(
         self,
@@ -132,8 +133,7 @@ class Librarian:
             upwards = asked.first == OLDEST or asked.counts
             matches.sort(key=lambda one: (one.at or moment(one.record), one.citation), reverse=not upwards)
         if asked.first:
-            matches = self._first(asked, matches)
-            number = len(matches)
+            number = len(matches := self._first(asked, matches))
         if asked.counts:
             return _answer(asked, compose.counted(asked, matches, number, self._memory.now), matches, filter=query)
         if not matches:  # what passes the filters at another time is nearest

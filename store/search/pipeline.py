@@ -3,7 +3,7 @@ each."""
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from store.base.citations import Citation, cite
 from store.base.errors import ForeignFile, InvalidInput, MemorandaError
@@ -13,7 +13,8 @@ from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database.database import Database
 from store.personal.beside import beside, trouble
 from store.personal.global_facts import SCOPE as GLOBAL
-from store.search import lookup
+from store.search import askings, lookup
+from store.search.candidates import candidates
 from store.search.log.accesses import Accesses
 from store.search.log.query_history import QueryHistory
 from store.search.query.filters import Filters, parsed
@@ -22,7 +23,7 @@ from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import EXACT, FAR, NEAR, Answer, Hit, with_global
 from store.search.signals import literal, mmr, recency
 from store.search.signals.fts import FullTextIndex, FullTextResult, QueryTerms
-from store.search.signals.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
+from store.search.signals.ranking import POOL, Candidate, Place, Question, idf, rank, weigh
 from store.search.signals.verdict import judge, missed
 from store.search.snippets import Marker, snippet
 from store.search.table_scan import TableScan
@@ -97,6 +98,7 @@ class Search:
         scope: str = "",
         meaning: bool = True,
         far: bool = False,
+        told: bool = False,
     ) -> Answer:
         """Search all records; return the matches, best first. Filters given as arguments apply in addition to those in
         the query.
@@ -107,7 +109,8 @@ class Search:
         vector.
         `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
         a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
-        With `far` the hits are the first of the ranking, near or not.
+        With `far` the hits are the first of the ranking, near or not. With `told` what only asks is no hit, unless the
+        query is about what was asked: what was replied to the same question stands for it.
 
         Raise InvalidInput for a filter argument only: no `query` is refused. `Database.interrupt`, called from another
         thread, stops a running search (apsw.InterruptError).
@@ -139,7 +142,7 @@ class Search:
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
         asked.iterations += [iteration_id] if iteration_id else []
-        answer = self._answer(asked, max(0, limit), min_score, meaning, start, far)
+        answer = self._answer(asked, max(0, limit), min_score, meaning, start, far, told)
         answer.refused = len(asked.refused)
         elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
         if not elsewhere and set(asked.scopes) <= {GLOBAL} and (not kinds or "fact" in kinds):
@@ -169,7 +172,9 @@ class Search:
         words = self._words(asked)
         return {} if asked.related else self._keywords.kinds(words, Filters(self._database, asked))
 
-    def _answer(self, asked: Query, limit: int, min_score: float, meaning: bool, start: float, far: bool) -> Answer:
+    def _answer(
+        self, asked: Query, limit: int, min_score: float, meaning: bool, start: float, far: bool, told: bool
+    ) -> Answer:
         settings = self._settings
         filters = Filters(self._database, asked)
         for number in asked.iterations:
@@ -202,7 +207,7 @@ class Search:
             return self._related(state, source, cosines, limit)
         as_it_stands = bool(words.literal and found.whole) and set(words.own) <= set(words.literal)
         if not words.kept or as_it_stands or (not cosines and words.single):
-            pool = self._pool(found, {})
+            pool = candidates(self._database, found, {})
             places = {record.key: record for record in pool}
             order = [
                 Place(places[key & ROW], places[key & ROW].passages[0], score, {"text": score})
@@ -210,18 +215,28 @@ class Search:
                 if key & ROW in places
             ]
             return self._show(state, order[:limit], len(order))
-        pool = self._pool(found, cosines)
+        pool = candidates(self._database, found, cosines)
         if look and not settings.plain:
             look.move(asked.text, [one for record in pool for one in record.passages])
+        replies: frozenset[int] = frozenset()
         if settings.plain:
             order = weigh(pool, settings.vector_weight, settings.text_weight)
         else:
             question = self._question(asked, words)
+            exact = sum(record.tier > 0 for record in pool)
             order = rank(question, pool, self._keywords.stems)
+            found.exact -= exact - sum(record.tier > 0 for record in pool)  # but one of what only asks
+            order, replies = askings.answered(self._database, asked.text, order, found) if told else (order, replies)
         if look and not settings.plain:
             verdict = judge(question, len(words.own), order, self._keywords.stems, look.scaled, len(words.sequence))
-            near = [place for place in order if place.record.bm25 > 0 or verdict.near(place.record)]
-            if not near or (verdict.nothing and not (words.literal and found.scores)):
+            nothing = verdict.nothing and not (words.literal and found.scores)
+            near = [
+                place
+                for place in order
+                if place.record.key in replies
+                or (not nothing and (place.record.bm25 > 0 or verdict.near(place.record)))
+            ]
+            if not near:
                 if found.total:
                     notes.append(f"Nothing here is about that; {found.total:,} share a word with it: search for fewer.")
                 found.total = found.exact = 0
@@ -276,7 +291,8 @@ class Search:
             del found.scores[key]
         found.verbatim = found.whole = frozenset()
         found.exact = 0
-        pool = self._pool(found, {key: cosine for key, cosine in cosines.items() if key & ROW != source.key})
+        others = {key: cosine for key, cosine in cosines.items() if key & ROW != source.key}
+        pool = candidates(self._database, found, others)
         order = [
             place
             for place in weigh(pool, VECTOR, TEXT)
@@ -284,31 +300,6 @@ class Search:
         ]
         found.total += sum(not place.record.bm25 for place in order)
         return self._show(state, order[:limit], len(order))
-
-    def _pool(self, found: FullTextResult, cosines: Mapping[int, float]) -> list[Candidate]:
-        """Return the records of all passages that keywords or vectors found, with the fields that ranking uses."""
-        scores = found.scores
-        rows = self._database.rows(
-            "SELECT p.id, p.row, p.start, p.line, p.code, substr(c.text, p.start + 1, p.end - p.start), c.kind,"
-            " c.title, coalesce(u.at, c.at), coalesce(t.session, d.path), coalesce(t.number, k.id, 0), c.evergreen,"
-            " c.kind <> 'turn' OR t.role = 'user', length(c.text)"
-            " FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value JOIN corpus c ON c.id = p.row"
-            " LEFT JOIN turns t ON c.kind = 'turn' AND t.id = c.record_id"
-            " LEFT JOIN chunks k ON c.kind = 'document' AND k.id = c.record_id"
-            " LEFT JOIN documents d ON d.id = k.document_id"
-            " LEFT JOIN summaries s ON c.kind = 'summary' AND s.id = c.record_id"  # as old as what it sums up
-            " LEFT JOIN turns u ON u.session = s.session AND u.number = s.last",
-            (json.dumps(list(dict.fromkeys((*scores, *cosines)))),),
-        )
-        records: dict[int, Candidate] = {}
-        for id, row, start, line, code, text, kind, title, at, session, place, evergreen, own, length in rows:
-            tier = (id in found.verbatim) + (id in found.whole)
-            one = Passage(id, text, scores.get(id, 0.0), cosines.get(id), start, line, bool(code), tier)
-            if row in records:
-                records[row].passages.append(one)
-            else:
-                records[row] = Candidate(row, kind, title, at, [one], session, place, evergreen, own, length)
-        return list(records.values())
 
     def _question(self, asked: Query, words: QueryTerms) -> Question:
         total = self._keywords.total()

@@ -2,6 +2,9 @@
 
 import re
 
+from store.text import vocabulary
+from store.text.folding import normalize
+
 _LENGTHS = "seconds|minutes|hours|days|weeks|months|years|segundos|minutos|horas|días|semanas|meses|años"
 _SEVERAL = re.compile(
     rf"\b(?:how many|cuánt[oa]s)\b(?! (?:{_LENGTHS})\b)"
@@ -21,6 +24,13 @@ _FIRST = re.compile(
     r"|originalmente|inicialmente|al principio|(?:la )?primera vez)\b",
     re.IGNORECASE,
 )
+# a question without a question mark, and the greeting that may stand before one that has it
+_UNMARKED = re.compile(
+    rf"(?:{'|'.join(sorted(vocabulary.words('questions', 'opens')))})\b(?:[^.!:;]|\.(?=\w))*", re.IGNORECASE
+)
+_GREETING = re.compile(r"(?:\w+ ?){1,2}, +")
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_BEGINS = vocabulary.words("questions", "begin")
 _MEASURE = re.compile(r"\b(?:how (?:many|much|long|often)|when|cuánt[oa]s?|cuándo)\b", re.IGNORECASE)
 
 
@@ -37,3 +47,22 @@ def asked_end(question: str) -> int:
 def asks_measure(question: str) -> bool:
     """Return whether a question asks for a number or a time, which no instruction answers."""
     return bool(_MEASURE.search(question))
+
+
+def only_asks(text: str) -> bool:
+    """Return whether a text is one question or several, and states nothing beside them."""
+    sentences = [one.strip() for one in _SENTENCE_END.split(text) if one.strip()]
+    return bool(sentences) and all(map(_asks, sentences))
+
+
+def about_asking(question: str) -> bool:
+    """Return whether a question is about what was asked."""
+    return not vocabulary.words("questions", "asked").isdisjoint(normalize(question).split())
+
+
+def _asks(sentence: str) -> bool:
+    if not sentence.endswith("?"):
+        return bool(_UNMARKED.fullmatch(sentence))
+    greeting = _GREETING.match(sentence)
+    rest = sentence[greeting.end() :] if greeting else sentence
+    return rest[0] == "¿" or ", " not in rest or rest.split()[0].lower() in _BEGINS

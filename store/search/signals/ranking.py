@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log
 
 from store.base.clock import DAY_MS, to_ms
-from store.search.query.question_kind import asked_end, asks_measure, asks_several
+from store.search.query.question_kind import asked_end, asks_measure, asks_several, only_asks
 from store.text.language import NamedDate, asks_when, first_person, foreign, language, standing, tells_time
 
 POOL = 200  # passages of each signal
@@ -26,7 +26,7 @@ WEIGHTS = {
     "date": 1.0,  # dated in the month or year that the question names
     "new": 0.05,  # halves with each HALF_LIFE: decides between equals only
     "order": 0.2,  # position in time among those on the same matter, where the latest or the first is asked for
-    "asks": -0.7,  # share of a short turn that is questions, where several things are asked for
+    "asks": -0.7,  # share of a short turn that is questions, where several things are asked for (but see `_once`)
     "spread": -0.1,  # for each record of its session ranked before it except FREE, where several things are asked for
 }
 ACROSS = 0.2  # factor of bm25 in another language than the question's
@@ -146,19 +146,28 @@ class Place:
         stated = (record.kind in STATED) - (record.kind == "summary") if verbatim else 0
         return verbatim, stated, -record.length if verbatim else 0, self.score, record.at, record.key
 
+    def raised(self, signal: str, value: float) -> None:
+        """Add the part of one more signal to the score."""
+        if value:
+            self.why[signal] = value
+            self.score += value
+
 
 class Question:
     """A question, analysed once: `idf` maps each stem searched for to its rarity; `prefix` is the last stem if
-    unfinished; `absent` is what counts for its words that no record has (see `verdict.missed`). `code` is whether code
-    is asked for, `several` whether several things are; `measure` whether a number or a time is; `end` is 1 where the
-    latest is asked for, -1 where the first is, else 0."""
+    unfinished; `absent` is what counts for its words that no record has (see `verdict.missed`). `asks` is whether it is
+    put as a question, and not words alone; `code` whether code is asked for, `several` whether several things are;
+    `measure` whether a number or a time is; `end` is 1 where the latest is asked for, -1 where the first is, else 0."""
 
-    __slots__ = ("absent", "code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when")
+    __slots__ = (
+        *("absent", "asks", "code", "dates", "end", "idf", "language", "measure", "own", "prefix", "several", "when"),
+    )
 
     def __init__(
         self, text: str, idf: Mapping[str, float], prefix: str | None = None, code: bool = False, absent: float = 0.0
     ) -> None:
         self.absent = absent
+        self.asks = only_asks(text)
         self.idf = idf
         self.prefix = prefix
         self.language = language(text)
@@ -205,7 +214,8 @@ def idf(total: int, count: int) -> float:
 
 
 def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], frozenset[str]]) -> list[Place]:
-    """Return the pool in order, best first. `stems` returns the stems of a text."""
+    """Return the pool in order, best first. `stems` returns the stems of a text. Of records that only ask the question
+    the first alone keeps its tier."""
     if not pool:
         return []
     every = [one for record in pool for one in record.passages]
@@ -279,7 +289,30 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
     if question.end:
         _by_time(order, question.end)
     order.sort(key=lambda place: place.order, reverse=True)
+    if question.asks:
+        _once(order)
     return _spread(order) if question.several else order
+
+
+def _once(order: list[Place]) -> None:
+    """Move down what only asks, where such a record has all words of the question: but the first of these, the others
+    lose their tier."""
+    asked = [place for place in order if asking(place.record, place.passage.text)]
+    first = next((place for place in asked if place.record.tier), None)
+    for place in asked if first else ():
+        if place is not first:
+            place.raised("asks", 0.0 if "asks" in place.why else WEIGHTS["asks"])
+            for one in place.record.passages:
+                one.tier = 0
+    order.sort(key=lambda place: place.order, reverse=True)
+
+
+def asking(record: Candidate, text: str) -> bool:
+    """Return whether a record found by this text only asks. In a summary what is no sentence are names."""
+    if record.length > SHORT or record.kind not in ("turn", "summary"):
+        return False
+    said = [line for line in text.splitlines() if line.endswith((".", "!", "?", "…"))]
+    return only_asks(text if record.kind == "turn" else "\n".join([record.title, *said]))
 
 
 def _usual_language(passages: Sequence[Passage]) -> str:
@@ -304,7 +337,7 @@ def _by_time(order: Sequence[Place], end: int) -> None:
     moments = sorted({place.record.at for place in alike})
     for place in alike if len(moments) > 1 else ():
         share = moments.index(place.record.at) / (len(moments) - 1)
-        _add(place, "order", WEIGHTS["order"] * (share if end > 0 else 1 - share))
+        place.raised("order", WEIGHTS["order"] * (share if end > 0 else 1 - share))
 
 
 def _spread(order: list[Place]) -> list[Place]:
@@ -320,17 +353,11 @@ def _spread(order: list[Place]) -> list[Place]:
     while left and len(first) < FIRST:
         best = max(left, key=lambda place: (place.record.tier > 1, place.score + penalty(place)))
         left.remove(best)
-        _add(best, "spread", penalty(best))
+        best.raised("spread", penalty(best))
         first.append(best)
         if best.record.session:
             taken[best.record.session] = taken.get(best.record.session, 0) + 1
     return first + left + order[SPREAD:]
-
-
-def _add(place: Place, signal: str, value: float) -> None:
-    if value:
-        place.why[signal] = value
-        place.score += value
 
 
 def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> list[Place]:

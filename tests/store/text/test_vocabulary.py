@@ -19,6 +19,7 @@ AS_TYPED = {
     ("stop", "search"),
     ("stop", "language"),
     ("dates", "moment"),
+    ("questions", "opens"),
     ("clauses", "hanging"),
     ("clauses", "continuing"),
 }
