@@ -11,6 +11,7 @@ from store.base.citations import cite
 from store.base.errors import NotFound
 from store.base.vocabulary import MODEL, PERSON, RULES
 from store.database.database import Database, Transaction
+from store.database.schema.tables import SUMMED_UP
 from store.database.values import Json, Verbatim, clean
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Summarise = Callable[[Sequence[Turn]], Summarised]
 
-COLUMNS = "id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, created_at, origin"
+COLUMNS = f"id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, {SUMMED_UP}, origin"
 LISTS = (5, 7, 8)  # columns that are lists
 ORIGIN = "agent"
 ACTIVE = 4  # summaries of a session in a prompt
@@ -154,12 +155,14 @@ def _read(place: int, value: "Any") -> "Any":
 
 
 def put(write: Transaction, session: str, first: int, last: int, one: "Summarised") -> int | None:
-    """Write the summary of the turns `first` to `last`, inside a transaction, unless they have one; return its id."""
+    """Write the summary of the turns `first` to `last`, inside a transaction, unless they have one; return its id.
+    It is as old as the last of them."""
     from store.base import token_count
     from store.base.models import line
 
     if write.execute("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)).get:
         return None
+    at = write.execute("SELECT at FROM turns WHERE session = ? AND number = ?", (session, last)).get or write.at
     return write.insert(
         "summaries",
         session=session,
@@ -171,6 +174,6 @@ def put(write: Transaction, session: str, first: int, last: int, one: "Summarise
         decisions=Json(list(one.decisions)),
         open_questions=Json(list(one.open_questions)),
         tokens=token_count.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)),
-        created_at=Verbatim(write.at),
+        created_at=Verbatim(min(at, write.at)),
         origin=write.actor if one.by == RULES else f"{MODEL}{one.by}",
     )

@@ -123,5 +123,6 @@ def oldest(database: Database, query: str) -> "list[Record]":
 
     filters = Filters(database, parsed(database, query))
     where = " AND ".join([filters.holding, *filters.clauses])
-    rows = database.rows(f"SELECT c.id FROM corpus c WHERE {where} ORDER BY c.at, c.id LIMIT 1", filters.parameters)
+    sql = f"SELECT c.id FROM corpus c WHERE {where} ORDER BY {filters.at}, c.id LIMIT 1"
+    rows = database.rows(sql, filters.parameters)
     return list(by_key(database, [key for (key,) in rows]).values())

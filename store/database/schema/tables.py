@@ -32,3 +32,10 @@ DERIVED = (
     "embedding_queue",
     "meaning_space",
 )
+
+# SQL for a row of `summaries`: the time of the last turn that it sums up. `created_at` is that time too, but in rows of
+# an older version it is when they were made; of turns that have expired the next one counts
+SUMMED_UP = (
+    "min(created_at, coalesce((SELECT t.at FROM turns t WHERE t.session = summaries.session AND t.number >= last"
+    " ORDER BY t.number LIMIT 1), created_at))"
+)

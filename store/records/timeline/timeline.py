@@ -6,15 +6,16 @@ from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS
 from store.base.vocabulary import BY_ITSELF
 from store.database.database import Database
+from store.database.schema.tables import SUMMED_UP
 
-# kind → (table, column of time, what is left out)
+# kind → (table, SQL of its time, what is left out)
 STREAM = {
     "decision": ("decisions", "decided_at", "status <> 'forgotten'"),
     "commit": ("commits", "committed_at", ""),
     "event": ("events", "created_at", ""),
     "iteration": ("iterations", "started_at", ""),
     "checkpoint": ("checkpoints", "created_at", f"trigger NOT IN {BY_ITSELF}"),  # as the checkpoints' own list
-    "summary": ("summaries", "created_at", ""),
+    "summary": ("summaries", SUMMED_UP, ""),
 }
 IN_ITERATIONS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}
 ASKED_FOR = ("summary",)  # shown only where it is named: a conversation makes many

@@ -8,6 +8,7 @@ from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import EVIDENCE_STATES, PERSON
 from store.database.database import Database
 from store.database.integer_list import integers
+from store.database.schema.tables import SUMMED_UP
 from store.database.sql_functions import text_of
 from store.records import tags
 from store.records.ageing import STATES, state_sql
@@ -52,6 +53,8 @@ _ENDED = {
     "decision": "SELECT max(m.committed_at) FROM commit_links l JOIN commits m ON m.id = l.commit_id"
     " WHERE l.decision_id = c.id / 16 AND l.link_type = 'reverts'",
 }
+# kind → its time where the corpus may have another, that of its making
+_BEGUN = {"summary": f"SELECT {SUMMED_UP} FROM summaries WHERE id = c.id / 16"}
 # kind of the cited record → kind of the linked records → SQL for their ids; `{1}` is the condition on a commit's link
 _LINKED = {
     "commit": {
@@ -86,10 +89,10 @@ def check(database: Database, text: str) -> None:
 
 class Filters:
     """The filters of a query as SQL: `clauses` on a corpus row `c`, all of which must hold, with their `parameters`.
-    Besides them: `status`, empty for records in force; `code`, whether only code is searched; `kinds`, the numbers of
-    the kinds that can pass, None for all."""
+    Besides them: `at`, the SQL of the row's time; `status`, empty for records in force; `code`, whether only code is
+    searched; `kinds`, the numbers of the kinds that can pass, None for all."""
 
-    __slots__ = ("any", "clauses", "code", "dated", "kinds", "parameters", "status")
+    __slots__ = ("any", "at", "clauses", "code", "dated", "kinds", "parameters", "status")
 
     def __init__(self, database: Database, asked: Query) -> None:
         self.status = asked.status
@@ -103,12 +106,16 @@ class Filters:
         for kinds in asked.kinds:
             self._only(NUMBERS[kind] for kind in kinds)
             self.clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in kinds)})")
-        ended = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _ENDED.items())
-        at = f"CASE c.id % 16 {ended} ELSE c.at END" if _ENDS.intersection(asked.work) else "c.at"
+        times = _ENDED | _BEGUN if _ENDS.intersection(asked.work) else _BEGUN
+        cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in times.items())
         for name, sign in (("since", ">="), ("before", "<")):
             if value := getattr(asked, name):
-                self._add(f"{at} {sign} :{name}", **{name: value})
+                self._add(f"CASE c.id % 16 {cases} ELSE c.at END {sign} :{name}", **{name: value})
+        if asked.since and times is _BEGUN:
+            self.clauses.append("c.at >= :since")  # its index is read: none has a later time than that in the corpus
         self._facts(database, asked)
+        # in order of that time the index of the corpus is read, but of summaries alone
+        self.at = f"({_BEGUN['summary']})" if self.kinds == {NUMBERS["summary"]} else "c.at"
         self.any = not {"any", "void"}.isdisjoint(asked.work)
         # then the link is of that type
         reverts = "reverted" in asked.work and any(cited.kind in _LINKED for cited in asked.linked)

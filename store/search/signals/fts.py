@@ -333,7 +333,7 @@ class FullTextIndex:
         parameters = {**filters.parameters, "limit": limit}
         counts = f"count(*) FILTER (WHERE {filters.holding}), count(*) FILTER (WHERE {gone})"
         total, left_out = self._database.row(f"SELECT {counts} FROM corpus c WHERE {where}", parameters) or (0, 0)
-        found = f"FROM corpus c WHERE {filters.holding} AND {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
+        found = f"FROM corpus c WHERE {filters.holding} AND {where} ORDER BY {filters.at} DESC, c.id DESC LIMIT :limit"
         return FullTextResult(dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out)
 
 

@@ -37,7 +37,7 @@ def summary_lines(memory: Memory, found: Summary, now: str) -> list[Line]:
         *(row("Decided", one) for one in found.decisions),
         *(row("Open", one) for one in found.open_questions),
         row("Session", f"{found.session}, turns {found.first} to {found.last}"),
-        row("Made", f"{when(found.created_at, now)}, {found.tokens} tokens"),
+        row("Said", f"{when(found.created_at, now)}, {found.tokens} tokens"),
         [],
         [("What was said", "heading")],
     ]
