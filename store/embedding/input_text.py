@@ -2,14 +2,18 @@
 
 from store.base.hashing import sha256
 from store.embedding.provider import LONGEST
+from store.text.content import says_something
 
 
 def form(kind: str, title: str, text: str) -> str:
-    """Return the text to embed for a passage; empty if there is none.
+    """Return the text to embed for a passage; empty if there is none, or it says nothing by itself: such a text is
+    similar to everything.
 
     A turn is prefixed with its speaker: "speaker: text" found twice as much as the text alone.
     """
     title, text = title.strip(), text.strip()
+    if not says_something(text if kind == "turn" else f"{title} {text}"):
+        return ""
     if kind == "turn" and title and text:
         return f"{title}: {text}"[:LONGEST]
     return "\n".join(part for part in (title, text) if part)[:LONGEST]

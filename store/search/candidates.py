@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from store.database.database import Database
 from store.search.signals.fts import FullTextResult
 from store.search.signals.ranking import Candidate, Passage
+from store.text.content import says_something
 
 
 def candidates(database: Database, found: FullTextResult, cosines: Mapping[int, float]) -> list[Candidate]:
@@ -25,8 +26,12 @@ def candidates(database: Database, found: FullTextResult, cosines: Mapping[int, 
     )
     records: dict[int, Candidate] = {}
     for id, row, start, line, code, text, kind, title, at, session, place, evergreen, own, length in rows:
+        says = says_something(text if kind == "turn" else f"{title} {text}")
+        if not says and id not in scores:
+            continue  # older versions gave it a vector
+        cosine = cosines.get(id) if says else None
         tier = (id in found.verbatim) + (id in found.whole)
-        one = Passage(id, text, scores.get(id, 0.0), cosines.get(id), start, line, bool(code), tier)
+        one = Passage(id, text, scores.get(id, 0.0), cosine, start, line, bool(code), tier, says)
         if row in records:
             records[row].passages.append(one)
         else:

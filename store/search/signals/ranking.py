@@ -48,9 +48,9 @@ class Passage:
     """One passage that matched. `bm25` is 0 where keywords did not find it, `cosine` None where it has no vector;
     `near` is the cosine in the memory's own space (see `PendingQueryVector.move`), else `cosine`. The passage begins at
     character `start` of its record's text, on `line` (from 1). `tier` is 2 with the question word for word, 1 with all
-    its words, else 0."""
+    its words, else 0; `says` is whether it says anything by itself (see `store.text.content`)."""
 
-    __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "start", "text", "tier")
+    __slots__ = ("_language", "bm25", "code", "cosine", "id", "line", "near", "says", "start", "text", "tier")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class Passage:
         line: int = 1,
         code: bool = False,
         tier: int = 0,
+        says: bool = True,
     ) -> None:
         self.id = id
         self.text = text
@@ -72,6 +73,7 @@ class Passage:
         self.line = line
         self.code = code
         self.tier = tier
+        self.says = says
 
         self._language: str | None = None
 
@@ -196,9 +198,10 @@ def held(question: Question, found: Sequence[tuple[Passage, str]], stems: Callab
 
 def indexed(passages: Sequence[Passage]) -> float:
     """Return the share (0 to 1) of the passages found by keywords that have a vector; 1 where there are none, or no
-    vectors at all. While a memory is being indexed, those that have none would be taken for the least similar. Code
-    gets no vector, and does not count."""
-    found = [one.near is not None for one in passages if one.bm25 > 0 and (one.near is not None or not one.code)]
+    vectors at all. While a memory is being indexed, those that have none would be taken for the least similar. What
+    gets no vector, as code and what says nothing, does not count."""
+    given = [one for one in passages if one.near is not None or (one.says and not one.code)]
+    found = [one.near is not None for one in given if one.bm25 > 0]
     return sum(found) / len(found) if found and any(one.near is not None for one in passages) else 1.0
 
 

@@ -489,7 +489,7 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypat
         with Memory.open(path) as memory, memory.database.write("agent", "test") as write:
             for number in (1, 2):
                 write.insert(
-                    "turns", session="s", number=number, role="user", speaker="", text="hello", at=write.at, origin="x"
+                    "turns", session="s", number=number, role="user", speaker="", text="build", at=write.at, origin="x"
                 )
             write.execute("DELETE FROM embedding_queue")
     with Memory.open(path) as memory:

@@ -112,6 +112,29 @@ def test_a_question_in_other_words_or_another_language_finds_it(meant: Memory, q
     assert any(wanted in text for text in texts(answer)[:3]), texts(answer)[:3]
 
 
+@pytest.mark.parametrize("older", [False, True])
+def test_what_says_nothing_by_itself_is_near_nothing(
+    meant: Memory, older: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A letter, a quotation mark, a word of assent are about as similar to any word as its synonyms are. Older versions
+    gave them vectors."""
+    empty = ["y", '"', "ok", "Anotado.", "🚀 →", "Apuntado."]
+    if older:
+        monkeypatch.setattr("store.embedding.input_text.says_something", bool)
+    made = [meant.turns.add(f"short{older}{number}", [NewTurn("user", text)]) for number, text in enumerate(empty)]
+    embed(meant)
+    assert not meant.database.value("SELECT 1 FROM embedding_queue")
+    keys = "SELECT id * 16 + 7 FROM turns WHERE session GLOB ?"
+    count = f"SELECT count(*) FROM vectors WHERE key >> 1 IN ({keys})"
+    assert meant.database.value(count, (f"short{older}*",)) == len(made) * older
+    for word in ("zebra", "Celery", "cacahuetes", "lentil soup", "peanuts", "and"):
+        found = meant.search(word)
+        texts = {hit.record.text for hit in (*found.hits, *found.nearest) if hit.kind == "turn"}
+        assert texts.isdisjoint(empty), word
+    exact = [hit.record.text for hit in meant.search("Anotado").hits if hit.level == "exact"]
+    assert exact and set(exact) == {"Anotado."}
+
+
 def test_keywords_alone_answer_at_once(meant: Memory) -> None:
     """Without meaning nothing but words is found, and no model is asked."""
     answer = meant.search("which food is dangerous", meaning=False)
