@@ -99,6 +99,7 @@ class Search:
         meaning: bool = True,
         far: bool = False,
         told: bool = False,
+        typing: bool = False,
     ) -> Answer:
         """Search all records; return the matches, best first. Filters given as arguments apply in addition to those in
         the query.
@@ -110,7 +111,8 @@ class Search:
         `scope` is one of SCOPES, for facts of it alone, or else the key of the session that asks (see `access_scope`):
         a session that may not search gets an empty answer with a note. With `meaning=False` vectors are not used.
         With `far` the hits are the first of the ranking, near or not. With `told` what only asks is no hit, unless the
-        query is about what was asked: what was replied to the same question stands for it.
+        query is about what was asked: what was replied to the same question stands for it. With `typing` the last
+        word may be the beginning of one.
 
         Raise InvalidInput for a filter argument only: no `query` is refused. `Database.interrupt`, called from another
         thread, stops a running search (apsw.InterruptError).
@@ -125,6 +127,7 @@ class Search:
             if set(value) - set(words):
                 raise InvalidInput(f"There is no such {name}.", f"Choose among: {', '.join(words)}.")
         status = STATUS_ALIASES.get(status, status)
+        asked.typing &= typing
         refused = "" if scope in SCOPES else self._settings.denied(scope)
         if refused:
             import logging
@@ -146,8 +149,8 @@ class Search:
         answer.refused = len(asked.refused)
         elsewhere = asked.iterations or asked.linked or asked.related or asked.rests or limit < 1
         if not elsewhere and set(asked.scopes) <= {GLOBAL} and (not kinds or "fact" in kinds):
-            given = {"domain": domain, "status": status, "author": author}
-            given |= {"tag": tag, "since": since, "before": before}
+            given: dict[str, Any] = {"domain": domain, "status": status, "author": author}
+            given |= {"tag": tag, "since": since, "before": before, "typing": typing}
             self._add_global(answer, query, limit, given, min_score, meaning)
             answer.milliseconds = _since(start)
         return answer

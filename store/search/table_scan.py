@@ -64,11 +64,14 @@ class TableScan(FullTextIndex):
         start = min(self.stems(word), default="")
         if len(start) < BEGINNING:
             return []
+        found = self._beginning(start, LONGER + 1)
+        return [] if start in found else found[:LONGER]
+
+    def _beginning(self, start: str, most: int) -> list[str]:
         rows = self._database.rows(
             "SELECT title || ' ' || text FROM corpus WHERE title LIKE ? OR text LIKE ?", (f"%{start}%",) * 2
         )
-        found = {stem for (text,) in rows for stem in self.stems(text) if stem.startswith(start)}
-        return [] if start in found else sorted(found)[:LONGER]
+        return sorted({stem for (text,) in rows for stem in self.stems(text) if stem.startswith(start)})[:most]
 
     def kinds(self, words: QueryTerms, filters: Filters) -> dict[str, int]:
         return {}

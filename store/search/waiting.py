@@ -29,12 +29,19 @@ PARTS = ("chosen", "context", "rationale")  # of a proposed decision, with its a
 
 
 def search(
-    memory_search: Search, database: Database, query: str, limit: int = 20, meaning: bool = True, iteration_id: int = 0
+    memory_search: Search,
+    database: Database,
+    query: str,
+    limit: int = 20,
+    meaning: bool = True,
+    iteration_id: int = 0,
+    typing: bool = False,
 ) -> Answer:
     """Search for a person: as `memory_search` does, with what waits in the inbox in `Answer.waiting` and its number in
     `waits`. Where the query says `in:inbox` that is searched alone, and is the answer's hits."""
-    answer = memory_search(query, limit, meaning=meaning, iteration_id=iteration_id)
+    answer = memory_search(query, limit, meaning=meaning, iteration_id=iteration_id, typing=typing)
     asked = parsed(database, query)
+    asked.typing &= typing
     if not iteration_id:
         answer.waiting, answer.waits = _found(database, asked, limit)
     if asked.inbox:

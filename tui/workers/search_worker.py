@@ -92,7 +92,7 @@ class SearchWorker(Worker):
                 return None
             try:
                 memory = self._open(connection)
-                return search_for_person(memory.search, memory.database, query, limit, meaning)
+                return search_for_person(memory.search, memory.database, query, limit, meaning, typing=True)
             except apsw.InterruptError:
                 return None
 

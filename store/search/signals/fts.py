@@ -15,6 +15,7 @@ from store.database.database import Database
 from store.search.query.filters import GONE, Filters
 from store.search.query.query_parser import PHRASE, Query, implied
 from store.text import identifiers
+from store.text.folding import normalize
 from store.text.vocabulary import stop_words
 
 TYPE_CHECKING = False
@@ -32,6 +33,7 @@ MAX_TEXT = 8_000  # characters of a text that are read for stems
 POOL = 64  # passages read beyond `limit`, so that the newest of equal score come first
 BEGINNING = 5  # least letters of an unknown word for which longer words with that beginning are searched too
 LONGER = 4  # at most so many of them
+BEGUN = 16  # at most so many longer words for one that is being typed, where its stem is shorter
 DECISION = NUMBERS["decision"]
 EXACT = 200  # passages with the question word for word, or with all its words
 READ = 2_048  # such passages that are read before they are counted by the index
@@ -133,12 +135,16 @@ class FullTextIndex:
         last = words[-1] if words and asked.typing and (words[-1] in telling or not telling) else None
         kept = telling or words
         counts: dict[str, int] = {}
+        begun = last
+        if last and self.stems(last) != {normalize(last)}:
+            last = None  # a prefix of its stem would be another: cat* of cats
         own = kept
         if len(kept) > 1:
             kept = self._uncommon(kept, counts)
         inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]
         inside += [word[1:] if word[0] in "vV" else f"v{word}" for word in kept if "." in word]  # 1.2 and v1.2
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
+        longer += map(self._word, self._beginning(normalize(begun), BEGUN)) if begun and not last else []
         joined = [
             name for name in identifiers.compounds(asked.text) if not asked.typing or not asked.text.endswith(name)
         ]
@@ -150,8 +156,16 @@ class FullTextIndex:
         start = min(self.stems(word), default="")
         if len(start) < BEGINNING or self._count(word, counts):
             return []
+        return self._beginning(start, LONGER)
+
+    def _beginning(self, start: str, most: int) -> list[str]:
+        """Return the first `most` stems of the index that begin with these letters and are longer."""
         sql = "SELECT term FROM corpus_words WHERE term > ? AND term < ? LIMIT ?"
-        return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", LONGER))]
+        return [term for (term,) in self._database.rows(sql, (start, f"{start}\U0010ffff", most))]
+
+    def _word(self, stem: str) -> str:
+        """Return a word with this stem: what is searched for is stemmed, and `warehous` would become `warehou`."""
+        return next((word for word in (stem, f"{stem}e", f"{stem}s") if self.stems(word) == {stem}), stem)
 
     def counts(self, words: QueryTerms) -> dict[str, int]:
         """Return the number of passages that contain each of these words."""

@@ -31,7 +31,7 @@ def filled(memory: Memory) -> Memory:
 )
 def test_each_kind_is_counted_as_the_search_counts(filled: Memory, query: str, expected: dict[str, int]) -> None:
     assert filled.search.kinds(query) == expected
-    answer = filled.search(query, limit=3, meaning=False)
+    answer = filled.search(query, limit=3, meaning=False, typing=True)
     assert answer.total == sum(expected.values()) and len(answer.hits) == min(3, answer.total)
 
 

@@ -292,7 +292,7 @@ def test_words_that_no_record_has_are_counted(
         return 0.0
 
     monkeypatch.setattr(pipeline, "missed", missed)
-    meant.search(query)
+    meant.search(query, typing=True)
     assert counted == [absent]
 
 

@@ -159,11 +159,35 @@ def test_the_last_word_may_be_half_typed(memory: Memory) -> None:
     """While it is being typed it stands for all it can become; a space, or a word after it, finishes it."""
     memory.facts.remember("La memoria guarda memorias")
     memory.facts.remember("El gato duerme")
-    answer = memory.search("mem")
+    answer = memory.search("mem", typing=True)
     assert cited(answer) == ["F#1"]
     assert marked(answer) == ["memoria", "memorias"]
-    assert cited(memory.search("mem ")) == []
-    assert cited(memory.search("mem gat")) == ["F#2"]
+    assert cited(memory.search("mem ", typing=True)) == []
+    assert cited(memory.search("mem gat", typing=True)) == ["F#2"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "typed"),
+    [
+        ("cats", [], ["F#4"]),
+        ("wars", [], []),
+        ("my cats", [], ["F#4"]),
+        ("mem", [], ["F#3"]),
+        ("memorias", ["F#3"], ["F#3"]),
+        ("catálogos", ["F#1"], ["F#1"]),
+        ("warehouses", ["F#2"], ["F#2"]),
+        ("warehou", [], ["F#2"]),
+        ("la memori", ["F#3"], ["F#3"]),  # a word that no record has finds the longer ones
+    ],
+)
+def test_a_whole_word_is_no_beginning_and_what_is_typed_none_of_its_stem(
+    memory: Memory, query: str, found: list[str], typed: list[str]
+) -> None:
+    """`cats` has the stem of `cat`, with which *catálogo* begins."""
+    for text in ("El catálogo está en línea", "The warehouse is full", "La memoria es larga", "The catsup is cold"):
+        memory.facts.remember(text)
+    assert cited(memory.search(query)) == found
+    assert cited(memory.search(query, typing=True)) == typed
 
 
 def test_very_common_words_do_not_drown_the_rare_one(memory: Memory) -> None:
@@ -344,7 +368,7 @@ def test_a_filter_looks_at_the_records_themselves(
     for answer in (
         memory.search(f"{typed} tea"),
         memory.search(f"tea {typed} since:1y"),
-        memory.search(f"{typed} t"),
+        memory.search(f"{typed} t", typing=True),
         memory.search("tea", **given_),  # type: ignore[arg-type]
         memory.search(typed),
         memory.search("", **given_),  # type: ignore[arg-type]
