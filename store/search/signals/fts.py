@@ -67,9 +67,10 @@ class FullTextResult:
 
 class QueryTerms:
     """The words of a query that are searched for: `kept`, and the `prefix` among them that is still being typed;
-    `counts`, the number of passages with each word that was counted. `own` are the typed words (`kept` also has parts
-    of identifiers and implied words), `sequence` all that was typed, in order, `phrases` the quoted phrases, `literal`
-    what is searched for as it stands (see `literal`)."""
+    `counts`, the number of passages with each word that was counted. `own` are the typed words, with those that say
+    little only where they are inside of a name (`kept` also has parts of identifiers and implied words), `sequence` all
+    that was typed, in order, `phrases` the quoted phrases, `literal` what is searched for as it stands (see
+    `literal`)."""
 
     __slots__ = ("counts", "kept", "literal", "own", "phrases", "prefix", "sequence")
 
@@ -138,16 +139,16 @@ class FullTextIndex:
         begun = last
         if last and self.stems(last) != {normalize(last)}:
             last = None  # a prefix of its stem would be another: cat* of cats
-        own = kept
+        names = identifiers.compounds(asked.text)
+        inner = {word for name in names for word in name.split()}  # words that say little tell one address from another
+        own = [word for word in words if word in telling or word in inner] or words
         if len(kept) > 1:
             kept = self._uncommon(kept, counts)
         inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]
         inside += [word[1:] if word[0] in "vV" else f"v{word}" for word in kept if "." in word]  # 1.2 and v1.2
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
         longer += map(self._word, self._beginning(normalize(begun), BEGUN)) if begun and not last else []
-        joined = [
-            name for name in identifiers.compounds(asked.text) if not asked.typing or not asked.text.endswith(name)
-        ]
+        joined = [name for name in names if not asked.typing or not asked.text.endswith(name)]
         kept = list(dict.fromkeys([*kept, *inside, *joined, *longer, *implied(asked.text)]))
         return QueryTerms(kept, last, counts, own, asked.words[:PHRASE], asked.phrases)
 

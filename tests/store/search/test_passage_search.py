@@ -138,6 +138,33 @@ def test_some_of_the_words_are_near_and_all_are_exact(memory: Memory) -> None:
     assert (answer.exact, answer.total, answer.verdict) == (1, 2, "exact")
 
 
+@pytest.mark.parametrize(
+    ("query", "level"),
+    [
+        ("marta.quiroga@tienda.example", "exact"),
+        ("who is marta.quiroga@tienda.example?", "exact"),
+        ("marta.quiroga@otra.example", "near"),
+        ("https://tienda.example/api/all", "exact"),
+        ("tienda.example/que/donde", "near"),
+        ("config/on/start", "near"),
+        ("the config of the start", "exact"),
+    ],
+)
+def test_words_that_say_little_tell_one_name_from_another(memory: Memory, query: str, level: str) -> None:
+    """Elsewhere they are left out."""
+    memory.facts.remember("Write to marta.quiroga@tienda.example for the invoices")
+    memory.facts.remember("Orders are at https://tienda.example/api/all for partners")
+    memory.facts.remember("The config/start file is read first")
+    assert memory.search(query, meaning=False).hits[0].level == level
+
+
+def test_what_a_long_text_holds_in_several_passages_is_near(memory: Memory) -> None:
+    filler = "A feature flag hides the button until the warehouse confirms stock. " * 12
+    memory.turns.add("s", [NewTurn("user", f"Stripe closes idle connections. {filler} Adyen keeps them open.")])
+    assert memory.search("Stripe connections idle").hits[0].level == "exact"
+    assert memory.search("Stripe Adyen connections").hits[0].level == "near"
+
+
 def test_words_that_symbols_join_are_searched_for_together(memory: Memory) -> None:
     """Though each of them occurs more often in another record."""
     memory.facts.remember(
