@@ -24,6 +24,7 @@ from store.search.signals.fts import (
     FullTextIndex,
     FullTextResult,
     QueryTerms,
+    forms,
 )
 from store.search.signals.ranking import idf
 
@@ -82,7 +83,7 @@ class TableScan(FullTextIndex):
         phrases = {word: tuple(self._tokens(word)) for word in words.kept}
         begun = words.prefix or ""
         hints = {stem[:-1] if len(stem) > _LETTERS else stem for phrase in phrases.values() for stem in phrase}
-        own = [(tuple(self._tokens(word)), word == begun) for word in words.own]
+        own = [[(tuple(self._tokens(form)), form == begun) for form in forms(word)] for word in words.own]
         sequence = tuple(self._tokens(" ".join(words.sequence)))
         forced = [tuple(self._tokens(phrase)) for phrase in words.phrases]
         where = " AND ".join([f"c.status IN ('{filters.status or 'active'}', {_listed(filters)})", *filters.clauses])
@@ -104,7 +105,7 @@ class TableScan(FullTextIndex):
                 found = [_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
                 if any(found):
                     said = columns if key & 15 == DECISION else columns[:2]  # a decision's context is its options
-                    tier = int(all(_frequency(phrase, last, said) for phrase, last in own))
+                    tier = int(all(any(_frequency(*form, said) for form in each) for each in own))
                     whole = words.ordered and _frequency(sequence, bool(begun), columns[:2])
                     tier += bool(tier and (whole or forced))
                     held.append(_Row(key, at, status, found, 1 + sum(map(len, columns)), tier))

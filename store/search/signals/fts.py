@@ -145,7 +145,7 @@ class FullTextIndex:
         if len(kept) > 1:
             kept = self._uncommon(kept, counts)
         inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]
-        inside += [word[1:] if word[0] in "vV" else f"v{word}" for word in kept if "." in word]  # 1.2 and v1.2
+        inside += [form for word in kept for form in forms(word)[1:]]
         longer = [term for word in kept if word != last for term in self._longer(word, counts)]
         longer += map(self._word, self._beginning(normalize(begun), BEGUN)) if begun and not last else []
         joined = [name for name in names if not asked.typing or not asked.text.endswith(name)]
@@ -253,7 +253,7 @@ class FullTextIndex:
         )
         scores = {key: score for key, score, _ in rows}
         total = rows[0][2] if rows else 0
-        all_of = f"{{title text}} : ({' AND '.join(_terms(words.own, words.prefix))})"
+        all_of = f"{{title text}} : ({_all(words)})"
         whole, exact = self._exactly(all_of, forced, filters, scores)
         chosen = self._with_options(words, forced, filters, scores) - whole
         whole, exact = whole | chosen, exact + len(chosen)
@@ -312,7 +312,7 @@ class FullTextIndex:
         options that were not taken, which are a decision's context."""
         if not any(key & 15 == DECISION for key in scores):
             return frozenset()
-        every = f"{{title text context}} : ({' AND '.join(_terms(words.own, words.prefix))})"
+        every = f"{{title text context}} : ({_all(words)})"
         sql, parameters = self._select("corpus_fts.rowid", every, forced, filters, filters.status)
         rows = self._database.rows(f"{sql} AND corpus_fts.rowid & 15 = {DECISION} LIMIT {EXACT}", parameters)
         return frozenset(key for (key,) in rows if key in scores)
@@ -352,6 +352,11 @@ class FullTextIndex:
         return FullTextResult(dict(self._database.rows(f"SELECT {first}, 0.0 {found}", parameters)), total, left_out)
 
 
+def forms(word: str) -> list[str]:
+    """Return a word as it is typed, and a version also with or without its `v`: 1.2 and v1.2."""
+    return [word, word[1:] if word[0] in "vV" else f"v{word}"] if "." in word else [word]
+
+
 def _list(keys: Iterable[int]) -> str:
     return ", ".join(map(str, keys))
 
@@ -359,6 +364,12 @@ def _list(keys: Iterable[int]) -> str:
 def _terms(words: list[str], prefix: str | None) -> list[str]:
     """Return the words in FTS5's syntax: quoted, which is enough as no word contains a quotation mark."""
     return [f'"{word}"*' if word == prefix else f'"{word}"' for word in words]
+
+
+def _all(words: QueryTerms) -> str:
+    """Return the expression for all typed words, each in any of its forms."""
+    every = [_terms([word, *forms(word)[1:]], words.prefix) for word in words.own]
+    return " AND ".join(f"({' OR '.join(terms)})" if len(terms) > 1 else terms[0] for terms in every)
 
 
 def _phrase(words: QueryTerms) -> str:

@@ -166,6 +166,15 @@ def test_the_last_word_may_be_half_typed(memory: Memory) -> None:
     assert cited(memory.search("mem gat", typing=True)) == ["F#2"]
 
 
+@pytest.mark.parametrize("query", ["0.31", "v0.31", "release 0.31", "0.31 release", "what is in v0.31?"])
+@pytest.mark.parametrize("written", ["0.31", "v0.31"])
+def test_a_version_is_exact_with_and_without_its_letter(memory: Memory, query: str, written: str) -> None:
+    memory.facts.remember(f"The release {written} is out")
+    memory.facts.remember("The release 0.3.1 is old, and 31 others too")
+    levels = {hit.citation: hit.level for hit in memory.search(query).hits}
+    assert levels["F#1"] == "exact" and levels.get("F#2") != "exact"
+
+
 @pytest.mark.parametrize(
     ("query", "found", "typed"),
     [
