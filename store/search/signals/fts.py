@@ -14,7 +14,7 @@ from store.base.record_keys import NUMBERS, ROW, kind_of
 from store.database.database import Database
 from store.search.query.filters import GONE, Filters
 from store.search.query.query_parser import PHRASE, Query, implied
-from store.text import identifiers
+from store.text import identifiers, vocabulary
 from store.text.folding import normalize
 from store.text.vocabulary import stop_words
 
@@ -142,6 +142,8 @@ class FullTextIndex:
         names = identifiers.compounds(asked.text)
         inner = {word for name in names for word in name.split()}  # words that say little tell one address from another
         own = [word for word in words if word in telling or word in inner] or words
+        present = vocabulary.words("questions", "present")
+        kept = [word for word in kept if word.lower() not in present] or kept
         if len(kept) > 1:
             kept = self._uncommon(kept, counts)
         inside = [part for word in kept if "." not in word for part in identifiers.parts(word) if len(part) > 1]

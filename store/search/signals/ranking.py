@@ -38,6 +38,7 @@ CODE = 0.5  # factor of bm25 and of meaning in code, unless code is asked for
 HALF_LIFE = 30  # days
 SHORT = 400  # characters up to which a turn can have the signals `standing`, `time` and `asks`
 ABOUT = 0.6  # share of the best text + meaning from which records count as on the same matter
+AS_NEAR = 0.85  # share from which they are as near: of these the latest, or the first, is first
 FREE = 1  # records of one session that are not moved down
 SPREAD = 60  # records that are spread over sessions; the first FIRST places are filled so
 FIRST = 20
@@ -151,7 +152,7 @@ class Place:
     def raised(self, signal: str, value: float) -> None:
         """Add the part of one more signal to the score."""
         if value:
-            self.why[signal] = value
+            self.why[signal] = self.why.get(signal, 0.0) + value
             self.score += value
 
 
@@ -334,13 +335,19 @@ def _asking(text: str) -> float:
 
 def _by_time(order: Sequence[Place], end: int) -> None:
     """Add to the score of records on the same matter, from 0 to the whole weight in the order of time, reversed if
-    `end` is below 0. Contradicting statements then come together, the newest first."""
+    `end` is below 0. Contradicting statements then come together. Those that are as near exchange their scores,
+    so that the newest is first."""
     close = [place.why.get("text", 0.0) + place.why.get("meaning", 0.0) for place in order]
     alike = [place for place, value in zip(order, close, strict=True) if value >= ABOUT * max(close)]
     moments = sorted({place.record.at for place in alike})
     for place in alike if len(moments) > 1 else ():
         share = moments.index(place.record.at) / (len(moments) - 1)
         place.raised("order", WEIGHTS["order"] * (share if end > 0 else 1 - share))
+    same = [place for place, value in zip(order, close, strict=True) if value >= AS_NEAR * max(close)]
+    scores = sorted((place.score for place in same), reverse=True)
+    same.sort(key=lambda place: (place.record.at, place.score * end), reverse=end > 0)
+    for place, score in zip(same, scores, strict=True):
+        place.raised("order", score - place.score)
 
 
 def _spread(order: list[Place]) -> list[Place]:

@@ -57,6 +57,29 @@ def test_of_statements_that_contradict_each_other_the_asked_one_is_first_and_all
     assert ports("what was the staging port originally") == ["8080", "8443", "9090"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which hosting provider do we use now?",
+        "what is our current hosting provider",
+        "the last thing said about hosting",
+        "¿qué proveedor de hosting usamos ahora?",
+        "¿cuál es nuestro actual proveedor de hosting?",
+    ],
+)
+def test_the_newest_comes_first_of_those_that_are_as_near(memory: Memory, question: str) -> None:
+    """Though an older one is shorter, and so a little nearer, or another says *now* of something else."""
+    for at, text in (
+        ("2026-01-10", "Our hosting provider is Hetzner."),
+        ("2026-03-10", "We moved the hosting to OVH, who is our provider for all of it."),
+        ("2026-08-15", "Since this week our hosting provider for the shop and all the rest is Scaleway."),
+        ("2026-10-01", "Ahora la jefa de almacén es Paloma, who is on leave now."),
+    ):
+        memory.turns.add(at, [NewTurn("user", text, at=at)])
+        memory.summaries.write(at, all_of_it=True)
+    assert "Scaleway" in memory.search(question, meaning=False).hits[0].snippet
+
+
 def _order(question: str, turns: list[Candidate]) -> list[int]:
     words = {word.strip("?").lower(): 1.0 for word in question.split()}
     return [place.record.key for place in rank(Question(question, words), turns, lambda text: frozenset(text.split()))]
