@@ -97,6 +97,7 @@ class Memory:
         self, location: Location, door: str, clock: Clock = utc_now, create: bool = True, passing: bool = False
     ) -> None:
         self.location = location
+        self.passing = passing
         self.created = not os.path.lexists(location.path)
         if location.look:
             self.database = Database(location.path, door, clock, create=False, look=True)

@@ -200,7 +200,7 @@ def measure(memory: Memory) -> Measures:
         conversations=len(conversations),
         covered=sum(can for _, _, can in conversations),
         records=records,
-        sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
+        sizes={"memory": memory_bytes(memory), "backups": size},
         backups=backups,
     )
 
@@ -264,6 +264,11 @@ def _searches(last: list[tuple[float, bool, int]]) -> Searches:
 def _median(values: list[float]) -> float | None:
     """Return the upper one of two in the middle; importing `statistics` takes longer than all this measuring."""
     return sorted(values)[len(values) // 2] if values else None
+
+
+def memory_bytes(memory: Memory) -> int:
+    """Return the bytes of a memory on the disk, its log included; 0 for one that is gone afterwards."""
+    return 0 if memory.passing else sum(_size(memory.location.path + end) for end in FILES)
 
 
 def _size(path: str) -> int:

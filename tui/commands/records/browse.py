@@ -201,7 +201,7 @@ def figures(session: Session) -> dict[str, object]:
         "schema": database.connection.pragma("user_version"),
         "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
         **_vectors(memory),
-        "bytes": os.path.getsize(memory.location.path),
+        "bytes": 0 if memory.passing else os.path.getsize(memory.location.path),
         "path": session.location.path,
     }
 

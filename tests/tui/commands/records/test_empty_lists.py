@@ -1,6 +1,7 @@
 """An empty list: whether there is nothing, or nothing that passes what was asked for."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,16 @@ def test_an_empty_memory_is_read_where_no_state_can_be_kept(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     assert cli.run(["facts"]) == 0
+
+
+def test_a_memory_that_there_is_not_takes_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.run(["stats", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["bytes"] == told["health"]["sizes"]["memory"] == 0
+    assert cli.run(["remember", "the team is five"]) == cli.run(["stats", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["bytes"] > 0 and told["health"]["sizes"]["memory"] > 0
