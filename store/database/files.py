@@ -11,6 +11,7 @@ from store.base.errors import StorageError, UnsafeFile
 from store.base.location import FOLDER
 from store.database.writing import disk_reserve
 
+SQLITE = b"SQLite format 3\0"  # the first bytes of a database
 NETWORK = (
     "nfs",
     "nfs4",
@@ -191,3 +192,12 @@ def file_system(folder: str) -> str:
         if real.startswith(point.rstrip("/") + "/") and len(point) >= longest:
             longest, kind = len(point), name
     return kind
+
+
+def is_database(path: str) -> bool:
+    """Return whether a file begins like a database of SQLite; not to be called for one that is open here."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False

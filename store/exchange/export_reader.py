@@ -14,6 +14,7 @@ import apsw
 
 from store.base.errors import BrokenDocument, NewerFile, NotFound, StorageError, UnsafeFile
 from store.database.connection import guard
+from store.database.files import SQLITE
 from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
 from store.exchange.export_schema import FORMAT, TABLES, VERSION, columns_of
 from store.exchange.exporter import moment
@@ -43,7 +44,7 @@ def open_source(path: str) -> "Document | MemoryFile":
             start = file.read(16)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}.", "Look at its permissions.") from None
-    if start == b"SQLite format 3\0":
+    if start == SQLITE:
         return MemoryFile(path, name)
     return Document(path, name, compressed=start[:2] == GZIP)
 

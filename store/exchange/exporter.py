@@ -20,6 +20,7 @@ from store.database.database import Database
 from store.database.files import sync_folder
 from store.database.schema.tables import PACKED
 from store.database.schema.version import SCHEMA_VERSION
+from store.exchange import noted_exports
 from store.exchange.export_schema import FORMAT, TABLES, VERSION, columns_of
 from store.history import compression
 
@@ -168,8 +169,8 @@ def save(
     compressed: bool = False,
     text: "Callable[[], Generator[str, None, None]] | None" = None,
 ) -> int:
-    """Write the document (or another `text`) to `path`, whole or not at all; return its size in bytes. Raise Conflict
-    or StorageError.
+    """Write the document (or another `text`) to `path`, whole or not at all, and note the path; return its size in
+    bytes. Raise Conflict or StorageError.
 
     Compressed, the same memory gives the same bytes too: the gzip header has no name and no time.
     """
@@ -183,7 +184,9 @@ def save(
             with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
                 _fill(packed, parts)
 
-    return save_file(path, write, replace)
+    size = save_file(path, write, replace)
+    noted_exports.note(database, path)
+    return size
 
 
 def _fill(file: "BinaryIO | gzip.GzipFile", parts: Iterable[str] | Iterable[bytes]) -> None:

@@ -15,6 +15,7 @@ from store.base.errors import Conflict, StorageError
 from store.base.vocabulary import EXPORT_FORMS, PERSON
 from store.database.connection import explain
 from store.database.database import Database
+from store.exchange import noted_exports
 from store.exchange.exporter import moment
 from store.text.folding import normalize
 
@@ -48,8 +49,8 @@ class ExportedRecord:
 
 
 def write(database: Database, folder: str, form: str) -> int:
-    """Write a new folder; return how many records it holds. Facts of a session and `self_correction` stay here. Raise
-    Conflict if the folder holds something already, StorageError."""
+    """Write a new folder and note its path; return how many records it holds. Facts of a session and `self_correction`
+    stay here. Raise Conflict if the folder holds something already, StorageError."""
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise Conflict(f"{folder} is there already.", "Name a new folder, or an empty one.")
     try:
@@ -74,6 +75,7 @@ def write(database: Database, folder: str, form: str) -> int:
             raise
     except OSError as error:
         raise StorageError(f"{folder} cannot be written: {error.strerror}.", "Look at its permissions.") from None
+    noted_exports.note(database, folder)
     return len(records)
 
 

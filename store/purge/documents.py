@@ -9,6 +9,7 @@ import gzip
 import os
 import re
 import stat
+import zlib
 from collections.abc import Collection, Iterable, Iterator
 
 from store.base.citations import Citation
@@ -17,12 +18,14 @@ from store.base.hashing import sha256
 from store.base.location import checkout_root
 from store.conversations import session_snapshot
 from store.database.database import Database, Transaction
+from store.database.files import is_database
 from store.database.values import Verbatim, clean
 from store.documents.atomic_write import owned, replace
 from store.documents.paths import DocumentRoots, Root, Unreadable, decoded, read_bytes
 from store.exchange.export_schema import FORMAT
 from store.purge import registry
 from store.purge.row_eraser import embeddings
+from store.purge.scan.byte_scanner import GZIP, ByteSearch, look, pieces
 from store.purge.scan.column_scan import RemainingMatch, likely
 from store.purge.scan.pattern import Words
 
@@ -31,6 +34,7 @@ HEAD = 200  # bytes within which an export of ours identifies itself
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
 _WHOLE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9\s])")
 _END = re.compile(
     r"""[.!?\u2026]+["'\u00bb\u201d\u2019)\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]"""
 )  # no space follows in CJK
@@ -39,7 +43,7 @@ _END = re.compile(
 def places(database: Database, lie: DocumentRoots, words: Words) -> list[RemainingMatch]:
     """List every match in files: those that can be cut out of documents, and those that are only named."""
     found = list(documents(database, lie, words))
-    return [*found, *named(database.path, lie.base, words)] if words else found
+    return [*found, *_named(database, lie, words)] if words else found
 
 
 def documents(database: Database, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
@@ -174,24 +178,37 @@ def drop(write: Transaction, paths: Collection[str]) -> set[int]:
 # files that are only named
 
 
-def named(path: str, base: str | None, words: Words) -> Iterator[RemainingMatch]:
-    """Yield the files of the registry that a purge cannot change, if they contain the words."""
-    for file, files in registry.of_person(path, base):
+def _named(database: Database, lie: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
+    """Yield the files of the registry that a purge cannot change, if they contain the words; no document, of which the
+    words are cut out."""
+    cut = {os.path.realpath(found.place.path) for found in lie.walk(lambda name, why: None)}
+    for file, files in registry.of_person(database, lie.base):
+        if os.path.realpath(file) in cut:
+            continue
         try:
-            text = next((line for line in _lines(file) if words.inside(line)), None)
-        except (OSError, EOFError, UnicodeDecodeError):
+            text = next((text for text in _texts(file, words) if words.inside(text)), None)
+        except (OSError, EOFError, UnicodeDecodeError, zlib.error):
             continue  # damaged, or not text: the proof reads every byte of it
         if text is not None:
-            yield RemainingMatch(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
+            name = os.path.relpath(file, lie.base) if lie.base and file.startswith(os.path.join(lie.base, "")) else file
+            yield RemainingMatch(name, "export", file, files.what, words.around(text), can=False)
 
 
-def _lines(path: str) -> Iterator[str]:
-    """Yield the lines of a file; of an export of ours each is one row, without the comma at its end. Yield none of a
-    JSON document that is no export of ours."""
+def _texts(path: str, words: Words) -> Iterator[str]:
+    """Yield the texts of a file: of a JSON document the lines, if it is an export of ours, each one row without the
+    comma at its end; of a backup the words that it contains; of others all, without the escapes of Markdown."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
-    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
-        if path.endswith(registry.EXPORTS) and FORMAT.encode() not in file.readline(HEAD):
+    if is_database(path):
+        yield from (text for text in words.texts if look(path, ByteSearch(pieces([text]), []))["found"])
+        return
+    with open(path, "rb") as file:
+        packed = file.read(len(GZIP)) == GZIP
+    with gzip.open(path) if packed else open(path, "rb") as file:
+        head = file.readline(HEAD)
+        if FORMAT.encode() not in head:
+            if not (path.endswith(registry.EXPORTS) and head.startswith((b"{", b"["))):
+                yield _ESCAPED.sub(r"\1", (head + file.read()).decode())
             return
         for line in file:
             yield line.decode().rstrip().rstrip(",")

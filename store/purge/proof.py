@@ -101,7 +101,7 @@ def _prove_all(texts: Sequence[str], names: Sequence[str], database: Database, d
     StorageError."""
     verdicts: dict[str, Verdict] = {}
     base = documents.places.base
-    others = {file for file, files in of_person(database.path, base) if not files.derived} if names else set()
+    others = {file for file, files in of_person(database, base) if not files.derived} if names else set()
     for _ in range(LOOKS):
         if not (new := [file for file in files_of(database, documents) if file not in verdicts]):
             break
@@ -124,7 +124,7 @@ def _of_guard(texts: Sequence[str]) -> list[Verdict]:
 def files_of(database: Database, documents: Documents) -> list[str]:
     """List every file in which Memoranda keeps or reads text, each once."""
     base = documents.places.base
-    paths = [*of_store(database.path), *(file for file, _ in of_person(database.path, base))]
+    paths = [*of_store(database.path), *(file for file, _ in of_person(database, base))]
     paths += [found.place.path for found in documents.places.walk(lambda name, why: None)]
     seen: dict[str, str] = {}
     for path in paths:

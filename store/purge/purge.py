@@ -16,6 +16,7 @@ from store.database.erasure.purge_state import pending
 from store.database.writing import disk_reserve
 from store.database.writing.change_capture import TEXTS, columns
 from store.documents.documents import Documents
+from store.exchange import noted_exports
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
 from store.purge import finalize, guarded, proposals, row_eraser
@@ -312,6 +313,7 @@ class Purge:
             tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
             purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
+            noted_exports.drop_deleted(write)
             write.execute("DELETE FROM answers_cache")  # an answer may contain it in other words
             write.execute("DELETE FROM model_calls")
             made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from store.base.location import FOLDER, saved_transcripts
 from store.database.database import Database
+from store.database.files import is_database
+from store.exchange import noted_exports
 
 # what a purge does to a table's words
 RECORD = "record"  # cut out of a row, in a record and in its history
@@ -155,13 +157,13 @@ def tables(database: Database) -> Iterator[tuple[str, Table]]:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that may keep text: `find` returns their paths for the memory at a path, of a project's folder or of none.
+    """Files that may keep text: `find` returns their paths for a memory, of a project's folder or of none.
     `reach` describes how a purge changes them, empty where it cannot: then they are only named. `derived` is whether
     they are written from records: a single word in any other file is not taken from a record."""
 
     what: str
     reach: str
-    find: Callable[[str, str | None], Iterator[str]]
+    find: Callable[[Database, str | None], Iterator[str]]
     derived: bool = False
 
 
@@ -187,31 +189,44 @@ BESIDE = ("backups", "spool", "logs")  # folders beside a memory that has no fol
 PARTS = (
     ".snapshot-",
 )  # what is being written beside a memory under another name (store/conversations/session_snapshot.py)
-EXPORTS = (".json", ".json.gz")
+EXPORTS = (".json", ".json.gz")  # beside a memory also those that it did not note, as of another copy of it
 
 
-def _store(path: str, base: str | None) -> Iterator[str]:
-    yield from of_store(path)
+def _store(database: Database, base: str | None) -> Iterator[str]:
+    yield from of_store(database.path)
 
 
-def _exports(path: str, base: str | None) -> Iterator[str]:
-    for folder in dict.fromkeys(filter(None, (os.path.dirname(path), base))):
+def _exports(database: Database, base: str | None) -> Iterator[str]:
+    for folder in dict.fromkeys(filter(None, (os.path.dirname(database.path), base))):
         yield from (os.path.join(folder, name) for name in _names(folder) if name.endswith(EXPORTS))
+    yield from (file for file in _noted(database) if not is_database(file))
 
 
-def _settings(path: str, base: str | None) -> Iterator[str]:
+def _copies(database: Database, base: str | None) -> Iterator[str]:
+    yield from filter(is_database, _noted(database))
+
+
+def _noted(database: Database) -> Iterator[str]:
+    """Yield the files that the memory was exported to, wherever they are; of a folder the Markdown in it. Not the
+    memory itself, which is a backup that was noted where one was opened."""
+    for path in noted_exports.noted(database):
+        if os.path.realpath(path) != os.path.realpath(database.path):
+            yield from (file for file in _all_in(path) if file.endswith(".md")) if os.path.isdir(path) else (path,)
+
+
+def _settings(database: Database, base: str | None) -> Iterator[str]:
     from store.config.files import user_path
 
     yield user_path()
 
 
-def _connections(path: str, base: str | None) -> Iterator[str]:
+def _connections(database: Database, base: str | None) -> Iterator[str]:
     from store.base.installation import folder
 
     yield from _all_in(os.path.join(folder(), "connections"))
 
 
-def _recent(path: str, base: str | None) -> Iterator[str]:
+def _recent(database: Database, base: str | None) -> Iterator[str]:
     from platformdirs import user_state_path
 
     from store.base.installation import TEAMS
@@ -220,13 +235,14 @@ def _recent(path: str, base: str | None) -> Iterator[str]:
     yield from (file for file in _all_in(state) if not file.startswith(os.path.join(state, TEAMS, "")))
 
 
-def _saved(path: str, base: str | None) -> Iterator[str]:
+def _saved(database: Database, base: str | None) -> Iterator[str]:
     yield from _all_in(saved_transcripts())
 
 
 FILES = (
     Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store, True),
-    Files("an export: export again, and delete it", "", _exports, True),
+    Files("an export: export again, and delete it", "", _exports, derived=True),
+    Files("a backup elsewhere: make a new one, and delete it", "", _copies, derived=True),
     Files("your settings: edit them", "", _settings),
     Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
     Files("a conversation that you saved from a scan: delete it", "", _saved),
@@ -234,14 +250,15 @@ FILES = (
 )
 
 
-def of_person(path: str, base: str | None) -> Iterator[tuple[str, Files]]:
-    """Yield (path, what it is) of the existing files that a purge cannot change and that do not belong to the store,
-    each once."""
-    seen = set(of_store(path))
+def of_person(database: Database, base: str | None) -> Iterator[tuple[str, Files]]:
+    """Yield (path, what it is) of the existing files that a purge cannot change, each once: those that do not belong to
+    the store, and exports."""
+    seen = set[str]()
+    store = set(of_store(database.path))
     for files in FILES:
         if not files.reach:
-            for file in files.find(path, base):
-                if file not in seen and os.path.isfile(file):
+            for file in files.find(database, base):
+                if file not in seen and (files.derived or file not in store) and os.path.isfile(file):
                     seen.add(file)
                     yield file, files
 

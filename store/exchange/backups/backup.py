@@ -19,6 +19,7 @@ from store.database.database import Database
 from store.database.files import plain_name
 from store.database.schema.version import APPLICATION_ID
 from store.database.values import Verbatim
+from store.exchange import noted_exports
 from store.exchange.backups import export_check
 from store.exchange.backups.due import folder_of, tidy
 from store.exchange.backups.manifest import contents
@@ -97,14 +98,15 @@ def make(database: Database, scheduled: bool = False, cancelled: Cancelled = nev
 
 
 def save(database: Database, path: str, replace: bool = False) -> int:
-    """Make a backup elsewhere, verified like the others and not listed with them; return its size in bytes. Raise
-    Conflict or StorageError."""
+    """Make a backup elsewhere, verified like the others and not listed with them, and note its path; return its size
+    in bytes. Raise Conflict or StorageError."""
     utf8(path)
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "Name another file.")
     _copy(database, os.path.abspath(path), replace, never)
+    noted_exports.note(database, path)
     return _size(path) or 0
 
 

@@ -1,15 +1,17 @@
 """Every place that keeps text is registered: the schema says which columns there are, and a canary which files."""
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from store.base import installation
 from store.conversations.turns import NewTurn
-from store.exchange import exporter
+from store.exchange import exporter, folder_export, markdown_export
 from store.exchange.backups import backup
 from store.memory import Memory
 from store.purge import registry
@@ -163,3 +165,71 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     traces = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
     assert done.left == (place,) and [one.file for one in traces.found] == [place.key]
     assert Words(plan.texts).inside(f"the {CANARY} is blue")
+
+
+def markdown(memory: Memory, path: Path, packed: bool = False) -> Path:
+    def text():
+        return markdown_export.document(memory.database, "x", memory.now)
+
+    exporter.save(memory.database, str(path), compressed=packed, text=text)
+    return path
+
+
+EXPORTED: dict[str, Callable[[Memory, Path], Path]] = {
+    "Markdown": lambda memory, folder: markdown(memory, folder / "out.md"),
+    "packed Markdown": lambda memory, folder: markdown(memory, folder / "out", packed=True),
+    "Markdown under another name": lambda memory, folder: markdown(memory, folder / "out.json"),
+    "a document under another name": lambda memory, folder: saved(memory, folder / "out.txt"),
+    "a packed document": lambda memory, folder: saved(memory, folder / "out", packed=True),
+    "a document in the folder of the memory": lambda memory, folder: saved(
+        memory, Path(memory.database.path).parent / "out.json.gz", packed=True
+    ),
+    "a bundle": lambda memory, folder: in_folder(memory, folder / "okf", "okf"),
+    "a folder as Claude Code's": lambda memory, folder: in_folder(memory, folder / "notes", "claude-code"),
+    "a backup elsewhere": lambda memory, folder: backed_up(memory, folder / "kept.db"),
+}
+
+
+def saved(memory: Memory, path: Path, packed: bool = False) -> Path:
+    exporter.save(memory.database, str(path), compressed=packed)
+    return path
+
+
+def in_folder(memory: Memory, path: Path, form: str) -> Path:
+    folder_export.write(memory.database, str(path), form)
+    return path
+
+
+def backed_up(memory: Memory, path: Path) -> Path:
+    backup.save(memory.database, str(path))
+    return path
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_every_export_is_named_wherever_it_was_written(tmp_path: Path, name: str):
+    """Whatever its form and its name, also among signs that Markdown escapes and beside the memory itself: in the plan,
+    and by the proof, until it is deleted."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    text = f"the *{CANARY}* is [blue] and_small"
+    with Memory.open(str(tmp_path / "p" / ".memoranda" / "memory.db")) as memory:
+        memory.facts.remember(text)
+        path = EXPORTED[name](memory, elsewhere)
+        plan = memory.purge.plan([("fact", 1)])
+        assert plan.places and all(not place.can and place.table == "export" for place in plan.places)
+        keys = {place.key for place in plan.places}
+        memory.purge.run(plan)
+        left = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+        found = {one.file for one in left.found} | keys
+        assert {place.key for place in left.places} == keys
+        assert all(file == str(path) or file.startswith(f"{path}/") for file in found), found
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+
+
+def test_the_name_of_an_export_that_was_deleted_is_no_trace(memory: Memory, tmp_path: Path):
+    memory.facts.remember(f"the {CANARY} is blue")
+    saved(memory, tmp_path / f"the {CANARY} is blue.txt").unlink()
+    plan = memory.purge.plan([("fact", 1)])
+    memory.purge.run(plan)
+    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none

@@ -63,6 +63,9 @@ def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
 def finished(done: "Done", traces: "Traces") -> bool:
     """Return whether everything was erased: nothing is pending, and each remaining place was left on purpose, or is not
     Memoranda's to change and was listed."""
+    named = {place.key for place in done.left}
+    if all(place.table == "export" for place in done.left) and any(one.file not in named for one in traces.found):
+        return False
     return not done.finished.pending and (traces.none or bool(done.left))
 
 
@@ -316,9 +319,12 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
     elif traces.none:
         size = sum(one.size for one in traces.verdicts)
         lines.append(f"Checked {count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
+    named = {place.key for place in done.left}
     for one in traces.found:
-        why = ", where what still holds the words is" if done.left else ""
-        lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")
+        if one.file not in named:
+            lines.append(f"Found in {visible(one.file)}: {', '.join(one.found)}.")
+    if done.left and traces.found:
+        lines.append("What still holds the words is named above.")
     return lines
 
 
