@@ -15,6 +15,7 @@ from store.conversations import hook_spool
 from store.database.database import Database
 from store.database.values import storable
 from store.documents.documents import Documents
+from store.exchange.backups.due import FOLDER as BACKUPS
 from store.guard.database import place as guard_place
 from store.purge import documents as files
 from store.purge import guarded
@@ -95,21 +96,23 @@ def trace(
 
 
 def _prove_all(texts: Sequence[str], names: Sequence[str], database: Database, documents: Documents) -> list[Verdict]:
-    """Return a verdict on every file. Names are not looked for where no record is copied to, as in the list of
-    memories, which contains the names of folders: one of those is not taken from a record. Other programs write beside
-    the memory meanwhile: a file that was deleted holds nothing, and one that it was renamed to is read too. Raise
-    StorageError."""
+    """Return a verdict on every file. Names are looked for only where records are copied to, in the memory, its backups
+    and its exports: a single word in any other file, as in the list of memories with the names of folders, in settings
+    or in what guard keeps, is not taken from a record. Other programs write beside the memory meanwhile: a file that
+    was deleted holds nothing, and one that it was renamed to is read too. Raise StorageError."""
     verdicts: dict[str, Verdict] = {}
     base = documents.places.base
-    others = {file for file, files in of_person(database, base) if not files.derived} if names else set()
+    exports = {file for file, files in of_person(database, base) if files.derived}
+    ours = (database.path, os.path.join(os.path.dirname(database.path), BACKUPS, ""))
     for _ in range(LOOKS):
         if not (new := [file for file in files_of(database, documents) if file not in verdicts]):
             break
-        verdicts |= {one.file: one for one in prove([*texts, *names], [file for file in new if file not in others])}
-        if not others.isdisjoint(new):
-            verdicts |= {one.file: one for one in prove(texts, [file for file in new if file in others])}
+        copied = [file for file in new if names and (file in exports or file.startswith(ours))]
+        verdicts |= {one.file: one for one in prove([*texts, *names], copied)} if copied else {}
+        if others := [file for file in new if file not in copied]:
+            verdicts |= {one.file: one for one in prove(texts, others)}
     read = [one for one in verdicts.values() if one.size >= 0 or os.path.lexists(one.file)]
-    return [*read, *_of_guard([*texts, *names])]
+    return [*read, *_of_guard(texts)]
 
 
 def _of_guard(texts: Sequence[str]) -> list[Verdict]:

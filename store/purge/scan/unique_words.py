@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
 from store.database.database import Database
+from store.database.erasure.purge_state import KEY, NOTE
 from store.database.erasure.purged_words import fold, spans_of, tokens_of
+from store.database.erasure.tombstones import TIMES as DONE
 from store.history.compression import every_row
 from store.history.row_edits import primary_key
 from store.purge.registry import COPY, DROPPED, HISTORY, INPUT, REBUILT, RECORD, tables
@@ -95,20 +97,26 @@ def _tokens(text: str) -> list[str]:
 
 
 def _staying(database: Database, going: Collection[Ref], cut: Collection[Ref], words: Words) -> Iterator[str]:
-    """Yield all texts of records, documents and the memory's own structure that remain once these are deleted."""
+    """Yield all texts of records, documents and the memory's own structure that remain once these are deleted: of
+    history and of copies the names and other values, which are never cut."""
     # as the file holds it, without separators: a word may begin in one name and end in the next
     yield from (
         text for (text,) in database.rows("SELECT type || name || tbl_name || ifnull(sql, '') FROM sqlite_schema")
     )
+    yield from OURS
     left_out = {(table, key) for table, key in going} | _summaries(database, going)
     for table, kept in tables(database):
-        if kept.becomes in (COPY, INPUT, DROPPED, HISTORY) or (kept.becomes == REBUILT and table not in SOURCES):
+        if kept.becomes == REBUILT and table not in SOURCES:
             continue
         columns = [
             name
             for name, kind in database.rows("SELECT name, type FROM pragma_table_info(?, 'main')", (table,))
             if kind == "TEXT"
         ]
+        if kept.becomes in (COPY, INPUT, DROPPED, HISTORY):
+            for name in (name for name in columns if name not in (*kept.words, *TIMES)):
+                yield from (text for (text,) in database.rows(f"SELECT DISTINCT {name} FROM {table}") if text)
+            continue
         if not columns:
             continue
         keys = ", ".join(primary_key(database.connection, table)) if kept.becomes == RECORD else ""
@@ -120,6 +128,8 @@ def _staying(database: Database, going: Collection[Ref], cut: Collection[Ref], w
                 yield words.cut(text) if table in SOURCES or (table, key) in cut else text
 
 
+OURS = ("purge", NOTE, DONE, KEY)  # what a purge itself writes
+TIMES = ("at", "created_at", "recovered_at")  # without words, and another in each row
 SOURCES = ("chunks", "documents")  # made again from files, and so kept
 
 

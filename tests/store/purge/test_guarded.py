@@ -99,6 +99,17 @@ def test_a_version_of_a_database_is_erased_whole(memory: Memory, home: GuardedHo
     assert any("was erased with what was purged" in line for line in home.shown(number))
 
 
+def test_a_single_word_that_guard_keeps_is_no_trace(memory: Memory, home: GuardedHome) -> None:
+    """It stands in another note, and was taken from no record."""
+    home.write("hint.md", "A zebrafish is a fish.\n")
+    home.look(30)
+    memory.facts.remember("My zebrafish is called Ada")
+    plan = memory.purge.plan([("fact", 1)])
+    assert "zebrafish" in plan.names
+    memory.purge.run(plan)
+    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+
+
 def test_without_the_key_a_proof_says_that_it_cannot_tell(memory: Memory, home: GuardedHome) -> None:
     Path(installation.folder(), installation.name_of(sealing.NAME, database.place())).unlink()
     traces = trace(memory.database, memory.documents, [TEXT])

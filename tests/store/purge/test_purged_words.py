@@ -15,9 +15,11 @@ from store.database.database import Database
 from store.database.erasure import purged_words
 from store.database.erasure.purge_state import pending
 from store.memory import Memory
+from store.purge import registry
 from store.purge.proof import trace
 from store.purge.purge import finish
 from store.purge.scan.pattern import Copies
+from store.purge.scan.unique_words import distinct
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 
@@ -276,3 +278,53 @@ def test_what_is_older_than_a_moment_goes_and_nothing_else(memory: Memory, clock
     assert memory.facts.get(newer).supersedes is None and memory.turns.get(3).text == "yes, do it"
     assert memory.database.rows("PRAGMA foreign_key_check") == []
     assert memory.facts.remember("yes, do it")[1], "no tombstone was left of what others say"
+
+
+# what the memory says itself -----------------------------------------------------------------------------------------
+
+
+def test_a_word_of_the_memory_s_own_is_no_name(memory: Memory):
+    """`remember` is what a step of history is called, and `purge` the one that follows: nothing cuts them, and nothing
+    could prove that they are gone."""
+    memory.facts.remember("the build is on Debian")
+    memory.facts.remember("Remember that a correction of Zarahemla confirms the decide, pending a purge")
+    memory.checkpoints.take("before")
+    memory.facts.confirm([1])
+    memory.decisions.decide("Ship it", chosen="now")
+    plan = memory.purge.plan([("fact", 2)])
+    assert "Zarahemla" in plan.names and not {"Remember", "decide", "purge", "pending"} & set(plan.names)
+    memory.purge.run(plan)
+    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
+
+
+def test_no_word_that_a_purge_never_cuts_is_a_name(memory: Memory):
+    """Of every table: each word in a column that is neither a record's nor a copy of one stands, whatever wrote it."""
+    for step in range(3):
+        memory.facts.remember(f"fact {step}")
+    memory.facts.correct(1, "fact nine")
+    memory.inbox.join(2, [3])
+    memory.history.undo()
+    memory.history.redo()
+    memory.tasks.add("a task")
+    memory.checkpoints.take("a checkpoint")
+    memory.search.query_history.add("fact")
+    memory.turns.add("s", [NewTurn("user", "fact")])
+    said = set[str]()
+    for table, kept in registry.tables(memory.database):
+        for column in kept.names if kept.becomes != registry.REBUILT else ():
+            for (text,) in memory.database.rows(f"SELECT DISTINCT {column} FROM {table}"):
+                said |= {word for word, _, _ in purged_words.spans_of(text or "")}
+    assert {"remember", "correct", "redo"} <= said
+    assert distinct(memory.database, said, set(), []) == []
+
+
+def test_a_word_in_a_file_that_no_record_is_copied_to_is_no_trace(memory: Memory, folder: Path):
+    """Settings beside the memory, and what waits in the spool."""
+    memory.facts.remember("Zarahemla owes us a horse")
+    (folder / "config.toml").write_text('[agent]\nmodel = "zarahemla"\n')
+    (folder / "spool").mkdir(exist_ok=True)
+    (folder / "spool" / "x").write_text("{}\nZarahemla\n")
+    plan = memory.purge.plan([("fact", 1)])
+    assert "Zarahemla" in plan.names
+    memory.purge.run(plan)
+    assert not trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).found
