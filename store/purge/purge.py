@@ -45,6 +45,14 @@ CAME = {  # when a record was created
     "summaries": "created_at",
 }
 CHAINED = ("facts", "decisions")  # one record supersedes another
+# a fact, another that was merged into it and is among its evidence since, and the step that changed both
+MERGED = """
+SELECT {0} FROM facts AS stays, json_each(stays.evidence) AS cited
+JOIN facts AS gone ON gone.id = CAST(substr(cited.value, 3) AS INTEGER)
+WHERE {2} AND stays.evidence LIKE '%F#%' AND cited.value LIKE 'F#%' AND gone.status = 'superseded' AND EXISTS (
+  SELECT 1 FROM {1} AS one JOIN {1} AS other USING(seq)
+  WHERE one.tbl = 'facts' AND one.pk = json_array(gone.id) AND other.tbl = 'facts' AND other.pk = json_array(stays.id))
+"""
 OF_PERSON = ("export", guarded.TABLE)  # places outside of the memory, of which its backups know nothing
 ELSEWHERE = ("spool", "file", guarded.TABLE)  # places that are no row of the memory
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
@@ -260,6 +268,9 @@ class Purge:
         if table == "facts":
             hashes = "SELECT text_hash FROM facts WHERE id IN ids"
             ways.append((f"SELECT id FROM facts WHERE text_hash IN ({hashes})", "says the same"))
+            source = every_row(self._database)
+            ways.append((MERGED.format("gone.id", source, "stays.id IN ids"), "replaced by one of them"))
+            ways.append((MERGED.format("stays.id", source, "gone.id IN ids"), "replaces one of them"))
         new = list(wanted)
         while new:
             ids = json.dumps(new)

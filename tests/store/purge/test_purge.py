@@ -139,6 +139,38 @@ def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, fold
     sound(memory)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("named", [1, 2, 3])
+def test_facts_that_were_merged_go_together(memory: Memory, folder: Path, named: int, packed: bool):
+    """Whichever is named: no column links the older one, which stays, to those merged into it. What only cites one of
+    them as its evidence stays."""
+    for text in (TEXT, "the hint is a zebrafish that is blue", "blue zebrafish: the hint"):
+        memory.facts.remember(text)
+    citing, _ = memory.facts.remember("Ana asks about hints", evidence=["F#1", "F#2"])
+    memory.inbox.join(1, [2, 3])
+    if packed:
+        compression.pack(memory.database, 0, 0, least=1)
+    plan = memory.purge.plan([("fact", named)])
+    assert [one.citation for one in plan.going] == ["F#1", "F#2", "F#3"]
+    assert {one.why for one in plan.going if one.citation != f"F#{named}"} <= {
+        "replaced by one of them",
+        "replaces one of them",
+    }
+    memory.purge.run(plan)
+    assert traces(folder, TEXT, "zebrafish") == []
+    assert memory.database.rows("SELECT id FROM facts") == [(citing,)]
+    if not packed:  # it reads the rows as they are
+        sound(memory)
+
+
+def test_a_merge_that_was_undone_links_nothing(memory: Memory):
+    for text in (TEXT, "the hint is a zebrafish that is blue"):
+        memory.facts.remember(text)
+    memory.inbox.join(1, [2])
+    memory.history.undo()
+    assert [one.citation for one in memory.purge.plan([("fact", 1)]).going] == ["F#1"]
+
+
 def embed(memory: Memory, *facts: int) -> None:
     """A vector for each of these facts, as indexing stores them, and one in the cache that nobody has any more."""
     with memory.database.write("agent", "embedding") as write:
