@@ -9,6 +9,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
+from shlex import quote
 
 import apsw
 
@@ -18,6 +19,7 @@ from store.database.files import SQLITE
 from store.database.schema.version import APPLICATION_ID, SCHEMA_VERSION
 from store.exchange.export_schema import FORMAT, TABLES, VERSION, columns_of
 from store.exchange.exporter import moment
+from store.exchange.markdown_export import TITLE as MARKDOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ MAX_LINE = 64 << 20  # bytes of one row
 _OPENS = re.compile(r'"([a-z_]{1,64})":\s*\[')
 _OTHERS = "What another tool keeps: memoranda import SOURCE PATH; a conversation: memoranda ingest FILE."
 _NOTHING = "Nothing was changed."
+DAMAGE = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 
 
 def open_source(path: str) -> "Document | MemoryFile":
@@ -149,6 +152,11 @@ class Document:
             head = self._json(first.rstrip(",") + "}")
         except BrokenDocument:
             head = None
+        if first.startswith(MARKDOWN):
+            raise BrokenDocument(
+                f"{self.name} is an export as Markdown, for people, which cannot be imported.",
+                "Export the other memory as JSON: memoranda export FILE.json.gz",
+            )
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             broken = self.broken("it is not an export of Memoranda, or was rewritten by another program")
             raise BrokenDocument(broken.message, f"{_NOTHING} {_OTHERS}")
@@ -300,23 +308,32 @@ class MemoryFile:
                     yield table, self._rows(still, table)
                 counters = still.execute("SELECT name, seq FROM sqlite_sequence")
                 self.sequence = {name: last for name, last in counters if name in TABLES}
-        except (apsw.CorruptError, apsw.NotADBError):
-            raise self.broken("it is damaged") from None
+        except DAMAGE:
+            raise self._damaged() from None
         except apsw.BusyError:
             raise self.broken("another program keeps it busy") from None
         finally:
             connection.close()
 
     def _rows(self, connection: apsw.Connection, table: str) -> "Iterator[tuple[int, Pairs]]":
-        columns = columns_of(connection, table)
-        if not columns:
-            return  # an older schema had no such table
-        names = [column.name for column in columns]
-        keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
-        rows = connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {keys}")
-        for number, row in enumerate(rows, start=1):
-            plain = (value.hex() if isinstance(value, bytes) else value for value in row)
-            yield number, list(zip(names, plain, strict=True))
+        try:  # the caller reads these rows, and would take an error for one of its own file
+            columns = columns_of(connection, table)
+            if not columns:
+                return  # an older schema had no such table
+            names = [column.name for column in columns]
+            keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
+            rows = connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {keys}")
+            for number, row in enumerate(rows, start=1):
+                plain = (value.hex() if isinstance(value, bytes) else value for value in row)
+                yield number, list(zip(names, plain, strict=True))
+        except DAMAGE:
+            raise self._damaged() from None
+
+    def _damaged(self) -> BrokenDocument:
+        return BrokenDocument(
+            f"{self.name} cannot be imported: it is damaged.",
+            f"{_NOTHING} `memoranda salvage {quote(self.path)}` writes what can be read of it to a new file.",
+        )
 
 
 def newer(name: str) -> NewerFile:

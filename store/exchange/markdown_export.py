@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+TITLE = "# What is remembered of "
 _MARKS = re.compile(r"([\\`*_\[\]<>|~])")
 _LEADS = re.compile(r"^(\s*)([#+-]|\d+[.)])", re.MULTILINE)
 # control and format characters except line breaks: they could hide text, or reverse it
@@ -47,7 +48,7 @@ def document(database: Database, name: str, now: str) -> "Generator[str, None, N
     """Yield the text, in pieces, from one moment of the memory named `name`; without forgotten records."""
     try:
         with moment(database.connection) as connection:
-            yield f"# What is remembered of {shown(name)}\n\nAs of {local_time(now)}.\n"
+            yield f"{TITLE}{shown(name)}\n\nAs of {local_time(now)}.\n"
             yield from _facts(connection, now)
             yield from _decisions(connection)
             yield from _tasks(connection)

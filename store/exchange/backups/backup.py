@@ -16,7 +16,7 @@ from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, Stor
 from store.base.installation import unknow
 from store.database.connection import connect, explain, utf8
 from store.database.database import Database
-from store.database.files import plain_name
+from store.database.files import is_database, plain_name
 from store.database.schema.version import APPLICATION_ID
 from store.database.values import Verbatim
 from store.exchange import noted_exports
@@ -238,7 +238,8 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
 
 def step_of(database: Database, path: str) -> int:
     """Return the step of this memory's history at which a backup was made: restoring it means going back to that step.
-    Raise Conflict for a file whose history is not the beginning of this memory's."""
+    Raise Conflict for a file whose history is not the beginning of this memory's, DamagedFile for one that cannot be
+    read."""
     foreign = Conflict(f"{os.path.basename(path)} is not a backup of this memory.", "memoranda import brings it in.")
     if not os.path.isfile(path) or os.path.samefile(path, database.path):
         raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
@@ -249,6 +250,10 @@ def step_of(database: Database, path: str) -> int:
             known = connection.pragma("application_id") == APPLICATION_ID
         finally:
             connection.close()
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        if is_database(path):
+            raise explain(error, path) from None
+        raise foreign from None
     except apsw.Error:
         raise foreign from None
     here = database.value("SELECT digest FROM history WHERE seq = ?", (last[0],))
@@ -281,9 +286,9 @@ def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
         with Scratch(place) as folder, _Restored(path, folder) as restored:
             return _examined(restored)
     except (Conflict, DamagedFile, ForeignFile) as error:
-        return error.message.rstrip(".")
+        return error.message.rpartition("is damaged: ")[2].rstrip(".")
     except (apsw.CorruptError, apsw.NotADBError):
-        return "it is damaged: SQLite cannot read it"
+        return "SQLite cannot read it"
     except (apsw.IOError, apsw.CantOpenError, apsw.FullError) as error:  # which says nothing about the backup
         raise explain(error, path) from None
     except apsw.Error as error:

@@ -9,6 +9,7 @@ import random
 import re
 import stat
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from store.database.erasure.tombstones import add_tombstones, decision_text
 from store.database.schema.tables import JOURNAL, RECORDED
 from store.database.schema.version import SCHEMA_VERSION
 from store.database.writing.change_capture import framed
-from store.exchange import exporter
+from store.exchange import exporter, markdown_export
+from store.exchange.backups import backup
 from store.exchange.export_schema import TABLES, columns_of, json_schema
 from store.exchange.importer import Import
 from store.exchange.merge import ENDS, IDENTITY, STAY
@@ -659,6 +661,32 @@ def test_what_is_no_document_is_said_so(other, tmp_path, content, says):
     (tmp_path / "thing").write_bytes(content)
     with pytest.raises(BrokenDocument, match=says):
         Import(other.database, str(tmp_path / "thing"))
+
+
+def test_an_export_as_markdown_is_called_so(memory, other, tmp_path):
+    path = str(tmp_path / "thing.md.gz")
+    text = partial(markdown_export.document, memory.database, "x", memory.now)
+    exporter.save(memory.database, path, compressed=True, text=text)
+    with pytest.raises(BrokenDocument, match=r"thing\.md\.gz is an export as Markdown, for people") as caught:
+        Import(other.database, path)
+    assert "JSON" in caught.value.next
+
+
+def test_the_memory_file_that_is_damaged_is_named(memory, other, live, tmp_path):
+    """Whichever page is, also within a table whose beginning can be read: never the memory that it is brought into."""
+    live(memory, range(60))
+    path = tmp_path / "copy.db"
+    backup.save(memory.database, str(path))
+    whole, said = path.read_bytes(), list[MemorandaError]()
+    for page in range(1, len(whole) // 4096, 2):
+        path.write_bytes(whole[: page * 4096] + b"Z" * 4096 + whole[page * 4096 + 4096 :])
+        try:
+            Import(other.database, str(path)).close()
+        except MemorandaError as error:
+            said.append(error)
+    assert [one.message for one in said if not one.message.startswith("copy.db cannot be imported: ")] == []
+    assert len(said) > 10
+    assert f"memoranda salvage {path}" in said[-1].next
 
 
 def test_what_is_no_file_is_said_so(other, tmp_path):

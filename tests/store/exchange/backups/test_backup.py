@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.writing import writing
 
-from store.base.errors import Conflict, NotFound, StorageError
+from store.base.errors import Conflict, DamagedFile, NotFound, StorageError
 from store.conversations.turns import NewTurn
 from store.database import sql_functions
 from store.database.lease import Lease
@@ -158,6 +158,19 @@ def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
     connection.close()
     assert backup.verify(full.database) == (found.path, "turns differs from what it was made of")
     assert backup.backup_status(full.database, full.now)[0] == "wrong"
+
+
+def test_a_file_that_sqlite_cannot_read_is_called_damaged_once(full, tmp_path):
+    path = tmp_path / "cut.db"
+    backup.save(full.database, str(path))
+    path.write_bytes(path.read_bytes()[:20000])
+    assert backup.verify(full.database, str(path))[1] == "SQLite cannot read it"
+    with pytest.raises(DamagedFile, match=r"cut\.db is damaged: SQLite cannot read it") as caught:
+        backup.step_of(full.database, str(path))
+    assert f"memoranda salvage {path}" in caught.value.next
+    path.write_text("# notes\n")
+    with pytest.raises(Conflict, match="is not a backup of this memory"):
+        backup.step_of(full.database, str(path))
 
 
 def test_a_backup_that_is_gone_is_told(full):
