@@ -205,6 +205,7 @@ FOR_THE_APPLICATION = {
     "secrets and purge": {
         "store.database.database": "Database",
         "store.database.writing.disk_reserve": "disk_reserve=",
+        "store.database.files": "refuse_lost",
         "store.database.packed_ids": "ID_CHUNK=CHUNK packed_ids=packed",
         "store.database.erasure.purge_state": "pending_purge=pending",
         "store.database.erasure.tombstones": "purged_times=times",

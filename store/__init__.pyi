@@ -157,6 +157,9 @@ from store.database.erasure.purge_state import (
 from store.database.erasure.tombstones import (
     times as purged_times,
 )
+from store.database.files import (
+    refuse_lost,
+)
 from store.database.packed_ids import (
     CHUNK as ID_CHUNK,
     packed as packed_ids,
@@ -1017,6 +1020,7 @@ __all__ = [
     "recent_guard_moments",
     "record_body",
     "record_key",
+    "refuse_lost",
     "related_records",
     "removal",
     "remove_setting",

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location
+from store import DiskFull, InvalidInput, MemorandaError, Memory, NotFound, NotOurs, StorageError, location, refuse_lost
 from tui.cli_output import (
     Waiting,
     complain,
@@ -279,10 +279,11 @@ def _announce(memory: Memory) -> None:
 
 
 def _absent(path: str) -> bool:
-    """Return whether there is no file at a path; False where that cannot be seen: opening it says why."""
+    """Return whether there is no file at a path; False where opening it says why. Raise where its backups are left."""
     try:
         os.lstat(path)
     except FileNotFoundError:
+        refuse_lost(path)
         return True
     except OSError:
         pass

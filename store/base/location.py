@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 FOLDER = ".memoranda"
 FILE = "memory.db"
+BACKUPS = "backups"  # the folder of a memory's backups, beside it
 
 
 class Location:
@@ -42,7 +43,7 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
     root = checkout_root(cwd)
     for folder in _upwards(cwd, root):
         path = os.path.join(folder, FOLDER, FILE)
-        if _there(path):
+        if _there(path) or _lost(path):
             return Location(path, "project", f"the nearest {FOLDER}/{FILE}, upwards from here", folder)
     if root:
         path = os.path.join(root, FOLDER, FILE)
@@ -124,6 +125,14 @@ def _there(path: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _lost(path: str) -> bool:
+    """Return whether a memory was there, of which the backups are left: opening it says so."""
+    try:
+        return any(name.endswith(".db") for name in os.listdir(os.path.join(os.path.dirname(path), BACKUPS)))
+    except OSError:
+        return False
 
 
 def _own(folder: str) -> bool:

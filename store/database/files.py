@@ -7,8 +7,8 @@ in this process.
 import os
 import stat
 
-from store.base.errors import StorageError, UnsafeFile
-from store.base.location import FOLDER
+from store.base.errors import DamagedFile, StorageError, UnsafeFile
+from store.base.location import BACKUPS, FOLDER
 from store.database.writing import disk_reserve
 
 SQLITE = b"SQLite format 3\0"  # the first bytes of a database
@@ -29,12 +29,13 @@ NETWORK = (
 
 
 def prepare(path: str, create: bool, look: bool = False) -> list[str]:
-    """Create or check the file at `path`; return warnings to show. Raise UnsafeFile or StorageError.
+    """Create or check the file at `path`; return warnings to show. Raise UnsafeFile, DamagedFile or StorageError.
 
     With `create` a missing file is created, empty and 0600, in a folder that is 0700. With `look` nothing is changed.
     """
     folder = os.path.dirname(path)
     warnings: list[str] = []
+    refuse_lost(path)
     if create:
         _make_folder(folder)
     try:
@@ -62,6 +63,38 @@ def prepare(path: str, create: bool, look: bool = False) -> list[str]:
         _tighten(path, 0o600, warnings)
         _unlock(path)
     return warnings
+
+
+def refuse_lost(path: str) -> None:
+    """Raise DamagedFile where a file is gone or empty while its backups are there: a new one in its place would
+    hide that. A log that is left must be moved away first, as SQLite would apply it to the backup."""
+    try:
+        if os.stat(path).st_size:
+            return
+        how = "is empty"
+    except FileNotFoundError:
+        how = "is gone"
+    except OSError:
+        return  # whoever opens it says why
+    folder, name = os.path.join(os.path.dirname(path), BACKUPS), os.path.basename(path)
+    kept = [os.path.join(folder, one) for one in _names(folder, f"{name.removesuffix('.db')}-", ".db")]
+    if kept:
+        from shlex import quote  # not at the top: it imports `re`
+
+        log = f"{path}-wal"
+        aside = f"mv {quote(log)} {quote(f'{log}.old')}; " if os.path.exists(log) and os.path.getsize(log) else ""
+        raise DamagedFile(
+            f"{path} {how}, and {len(kept):,} of its backups are in {folder}; no new memory was started.",
+            f"Go back to the newest: `{aside}cp {quote(max(kept, key=os.path.getmtime))} {quote(path)}`."
+            " To start anew, move that folder away.",
+        )
+
+
+def _names(folder: str, start: str, end: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.startswith(start) and name.endswith(end)]
+    except OSError:
+        return []
 
 
 def plain_name(name: object) -> bool:

@@ -9,6 +9,7 @@ import apsw
 from store.base.clock import Clock, utc_now
 from store.base.errors import DamagedFile, Defect, MemorandaError, NotOurs
 from store.base.location import Location
+from store.database.files import refuse_lost
 from store.health import components, filesystem, hash_chain, integrity, record_history, timestamps, wal
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, Progress, quiet, salvage
 from store.memory import Memory
@@ -52,6 +53,11 @@ def examine(
     End early once it is `cancelled`.
     """
     path = location.path
+    try:
+        refuse_lost(path)
+    except DamagedFile as error:
+        yield Finding("file", WRONG, error.message, error.next)
+        return
     if not os.path.lexists(path):
         yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
         return

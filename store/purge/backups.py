@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.errors import DiskFull, MemorandaError, StorageError
+from store.base.location import BACKUPS
 from store.database.database import Database
 from store.database.values import Verbatim
 from store.exchange.backups.backup import PAGES
-from store.exchange.backups.due import FOLDER, tidy
+from store.exchange.backups.due import tidy
 from store.exchange.backups.manifest import seal
 from store.exchange.exporter import put
 from store.exchange.scratch_dir import Scratch
@@ -43,7 +44,7 @@ def backups_of(database: Database) -> list[str]:
 
 def _beside(database: Database) -> list[tuple[str, bool | None]]:
     """List (path, whether it is of this memory, None if unknown) for each file in the folder of backups."""
-    folder = os.path.join(os.path.dirname(database.path), FOLDER)
+    folder = os.path.join(os.path.dirname(database.path), BACKUPS)
     birth = database.value("SELECT value FROM meta WHERE key = 'created_at'")
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".db"))

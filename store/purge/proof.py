@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store.base.errors import MemorandaError, StorageError
+from store.base.location import BACKUPS
 from store.conversations import hook_spool
 from store.database.database import Database
 from store.database.values import storable
 from store.documents.documents import Documents
-from store.exchange.backups.due import FOLDER as BACKUPS
 from store.guard.database import place as guard_place
 from store.purge import documents as files
 from store.purge import guarded

@@ -6,13 +6,13 @@ from itertools import zip_longest
 import apsw
 
 from store.base.errors import StorageError
+from store.base.location import BACKUPS
 from store.database.connection import explain, guard, reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOLDER = "backups"
 _UNFINISHED = ".part"  # of a killed process; whoever makes one holds the write lock, so nobody else is at it
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %' ORDER BY name"
 
@@ -21,7 +21,7 @@ def keep(path: str, version: int, made_at: str, made: "Callable[[str], None]") -
     """Copy the memory at `path`, of schema `version`, into the folder of its backups; return the copy's name. The
     caller holds the write lock, and the copy is what was committed before. `made` is called with its path. Raise
     StorageError; then nothing is left of it."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(path)), FOLDER)
+    folder = os.path.join(os.path.dirname(os.path.abspath(path)), BACKUPS)
     stem = os.path.basename(path).removesuffix(".db")
     name = f"{stem}-schema{version}-{made_at.replace(':', '')}.db"
     unfinished = os.path.join(folder, f"{stem}{_UNFINISHED}")

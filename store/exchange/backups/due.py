@@ -3,15 +3,14 @@
 import os
 
 from store.base.clock import DAY_MS, to_ms
+from store.base.location import BACKUPS
 from store.database.database import Database
 from store.exchange import scratch_dir
-
-FOLDER = "backups"
 
 
 def folder_of(database: Database) -> str:
     """Return the folder of a memory's backups, beside its file; it may not exist."""
-    return os.path.join(os.path.dirname(os.path.abspath(database.path)), FOLDER)
+    return os.path.join(os.path.dirname(os.path.abspath(database.path)), BACKUPS)
 
 
 def due(database: Database) -> bool:

@@ -1,0 +1,76 @@
+"""A memory whose file is gone or empty while its backups are there: it is said, and no new one hides it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.base.errors import DamagedFile
+from store.exchange.backups import backup
+from store.memory import Memory
+
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where a memory with a fact and a backup of it was."""
+    path = tmp_path / "the project" / ".memoranda" / "memory.db"
+    with Memory.open(str(path)) as memory:
+        memory.facts.remember("the team is five")
+        backup.make(memory.database)
+    return path
+
+
+def lose(path: Path, how: str) -> None:
+    path.unlink()
+    if how == "is empty":
+        path.touch(0o600)
+
+
+@pytest.mark.parametrize("how", ["is gone", "is empty"])
+@pytest.mark.parametrize("log", [False, True])
+def test_it_is_refused_and_the_command_that_is_named_goes_back(path: Path, how: str, log: bool):
+    """Also where a log is left, which SQLite would apply to the backup, or delete."""
+    beside = Path(f"{path}-wal")
+    if log:
+        beside.write_bytes(b"frames of another file")
+    lose(path, how)
+    before = sorted(os.listdir(path.parent))
+    with pytest.raises(DamagedFile, match=f"{how}, and 1 of its backups are in") as caught:
+        Memory.open(str(path))
+    assert sorted(os.listdir(path.parent)) == before and not (beside.exists() and not beside.stat().st_size)
+    subprocess.run(caught.value.next.split("`")[1], shell=True, check=True)
+    with Memory.open(str(path)) as memory:
+        assert memory.database.rows("SELECT fact FROM facts") == [("the team is five",)]
+    if log:
+        assert Path(f"{beside}.old").read_bytes() == b"frames of another file"
+
+
+@pytest.mark.parametrize("how", ["is gone", "is empty"])
+@pytest.mark.parametrize("words", [["facts"], ["backups"], ["doctor"], ["remember", "x"], ["init"], []])
+def test_every_command_says_it(path: Path, how: str, words: list[str]):
+    lose(path, how)
+    done = subprocess.run(
+        [COMMAND, *words],
+        cwd=path.parent.parent,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and how in said and "Go back to the newest: `cp " in said
+    assert not path.exists() or not path.stat().st_size
+
+
+def test_without_a_backup_of_it_a_new_one_begins(path: Path):
+    """Also beside backups of a memory with another name, and once their folder was moved away."""
+    lose(path, "is gone")
+    with Memory.open(str(path.with_name("other.db"))) as other:
+        assert other.database.value("SELECT count(*) FROM facts") == 0
+    path.with_name("backups").rename(path.with_name("kept"))
+    with Memory.open(str(path)) as memory:
+        assert memory.database.value("SELECT count(*) FROM facts") == 0
