@@ -187,8 +187,9 @@ def _files(report: ScanReport, memories: Sequence[FoundMemory]) -> set[str]:
 
 def _loaded(report: ScanReport) -> Iterator[FoundMemory]:
     """Yield the bullets of the instruction files of the projects: what they name is looked for like what a memory
-    names."""
-    known = {one.path for several in report.kept.values() for one in several if one.kind in (MEMORY, DOCUMENT)}
+    names. Also of those in a named folder, as notes are of no project."""
+    tools = (kept for name, kept in report.kept.items() if name not in NOTES)
+    known = {one.path for kept in tools for one in kept if one.kind in (MEMORY, DOCUMENT)}
     for start in report.starts:
         for path in dict.fromkeys(layer.path for layer in start.layers):
             if path not in known and _within(path, os.path.realpath(start.folder)):

@@ -156,6 +156,18 @@ def test_a_function_is_gone_though_texts_name_it_and_with_what_it_takes(home: Ho
     assert home.found("missing-symbol") == [("gone.md", says)]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_named_folder_adds_and_takes_nothing_away(home: Home, again: bool) -> None:
+    """Also the folder itself, whose instruction files are looked at anyway, and where a tool's memory is in it."""
+    home.put("CLAUDE.md", "- Read app/gone.py and call `lost_function()` first\n")
+    home.remember("gone", "Call `lost_function()` before the tests.")
+    before = [one for one in home.scan().findings if one.kind.startswith("missing-")]
+    assert {Path(one.path).name for one in before} == {"CLAUDE.md", "gone.md"} and len(before) == 3
+    folders = [str(home.project), *([str(home.slug(home.project) / "memory")] * again)]
+    found = scan(Machine(str(home.folder)), utc_now(), str(home.project), folders).findings
+    assert [one for one in found if one.kind.startswith("missing-")] == before
+
+
 def test_what_the_instructions_of_a_project_name(home: Home) -> None:
     home.put("CLAUDE.md", f"- Read app/gone.py and app/kept.py first\n\nThe key is {KEY}.\n")
     home.put("notes.md", "- Read app/gone.py first\n")
