@@ -7,6 +7,8 @@ changed is never overwritten: such an undo is refused, and the error lists the l
 import json
 from bisect import bisect_left
 from collections.abc import Sequence
+from heapq import merge
+from operator import itemgetter
 
 from store.base.citations import cite
 from store.base.errors import Conflict, NotFound
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number considers
+# and an import, which a person asked for; it is written by what was brought in
+IMPORTED = "actor >= 'import:' AND actor < 'import;' AND reason GLOB 'import*' AND door IN ('app', 'cli')"
 # the steps in force that linked a commit to a decision made by step ?, and that decision
 REFERRING = """
 SELECT link.seq, json_extract(made.pk, '$[0]') FROM {every_row} AS made
@@ -38,14 +42,23 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
+
+def _of(table: str, condition: str) -> str:
+    for name in ("actor", "door", "reason"):
+        condition = condition.replace(name, f"{table}.{name}")
+    return condition
+
+
 # a person's manual steps before a step, newest first; and of an undo, what it undid
 PLAIN, OTHERS, AN_UNDO = range(3)
 MADE = f"""
 SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {AN_UNDO}
-    WHEN {BY_HAND.replace("actor", "target.actor").replace("door", "target.door")} THEN {PLAIN} ELSE {OTHERS} END
+    WHEN {_of("target", BY_HAND)} OR {_of("target", IMPORTED)} THEN {PLAIN} ELSE {OTHERS} END
   FROM history AS target WHERE target.seq = done.undoes)
 FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
 """
+# the imports, of which there are few, as MADE lists steps
+BROUGHT = f"SELECT seq, undoes, undone_by, NULL FROM history WHERE {IMPORTED}"
 # the newest manual undo in force that was in force ever since: one that was undone itself and is in force again was
 # restored by a redo, which continues from there. None if a manual change was made since.
 NEXT_REDO = f"""
@@ -53,7 +66,8 @@ SELECT seq, undoes FROM history
 WHERE {BY_HAND} AND undone_by IS NULL AND undoes IS NOT NULL AND reason LIKE 'undo %'
   AND NOT EXISTS (SELECT 1 FROM history AS back WHERE back.undoes = history.seq)
   AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later
-    WHERE {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")} AND later.undoes IS NULL)
+    WHERE {_of("later", BY_HAND)} AND later.undoes IS NULL)
+  AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later WHERE {_of("later", IMPORTED)})
 ORDER BY seq DESC LIMIT 1
 """
 TEXTS = ("$.fact", "$.title", "$.text")
@@ -211,7 +225,8 @@ class History:
         return step
 
     def next_undo(self) -> int:
-        """Return the step that `undo` without a number undoes: the newest manual one in force. Raise NotFound.
+        """Return the step that `undo` without a number undoes: the newest manual one in force, or import. Raise
+        NotFound.
 
         An undo counts as such a step if it was of a step from the middle, or of somebody else's; the repeated undo of
         one's own newest step does not. Steps are read from the newest on; an undo waits until its own step is reached,
@@ -244,7 +259,12 @@ class History:
         raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
 
     def _by_hand(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
-        """Yield a person's manual steps, newest first, as MADE, reading some at a time: the first is mostly enough."""
+        """Yield a person's manual steps and imports, newest first, as MADE."""
+        brought = sorted(self._database.rows(BROUGHT), reverse=True)
+        yield from merge(self._made(), brought, key=itemgetter(0), reverse=True)
+
+    def _made(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
+        """Yield the manual steps, reading some at a time: the first is mostly enough."""
         before, count = 1 << 62, 8
         while rows := self._database.rows(MADE, (before, count)):
             yield from rows

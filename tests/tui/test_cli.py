@@ -758,6 +758,24 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
     assert do("facts").out.startswith("No facts here.")
 
 
+def test_undo_says_what_is_newer_and_stays(do: Do, checkout: Path):
+    """An import is the person's own change, and goes first. What a file brought, and the journal, are named."""
+    do("remember", "One is here")
+    notes = checkout / "notes.md"
+    notes.write_text("# Notes\n\n- Two came along\n")
+    do("import", "markdown", str(notes), "--trust", "--yes")
+    assert do("undo").out.startswith("Undid step 2: import 1 of markdown.")
+    do("import", "markdown", str(notes), "--trust", "--yes")
+    do("iteration", "start", "spike", "x")
+    with memory_of(checkout) as memory, memory.database.write("file", "sync") as write:
+        write.execute("UPDATE facts SET pinned = 1 WHERE id = 1")
+    said = do("undo").out
+    assert said.startswith("Undid step 4: import 1 of markdown.")
+    assert "Newer, and not yours by hand, so left as it is: step 5, sync by file. undo 5 undoes it." in said
+    assert "I#1 is newer too; what is in the journal is never undone." in said
+    assert "Newer" not in do("undo", "5").out
+
+
 def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
     """Tasks move, the iteration counts what belongs to it, and every move of a task can be undone."""
     story = (

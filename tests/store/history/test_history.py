@@ -21,10 +21,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from store.base.errors import Conflict, NotFound
 from store.base.models import Step
 from store.base.record_keys import NUMBERS
+from store.database.database import Transaction
 from store.database.schema.tables import JOURNAL, RECORDED
+from store.database.values import Json
 from store.history.compression import every_row
 from store.history.history import MADE, NEXT_REDO
 from store.memory import Memory
+from store.records.fact_rows import insert
 from store.search import corpus
 
 KEYS = {**dict.fromkeys(RECORDED, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
@@ -410,6 +413,40 @@ def test_undo_takes_back_what_a_person_did_by_hand(memory):
     with pytest.raises(NotFound, match="nothing to undo"):
         memory.history.undo()
     assert [fact.id for fact in memory.facts.many(range(1, 8))] == [2, 3, 4, 5, 6]
+
+
+def bring(write: Transaction, text: str) -> None:
+    insert(
+        write, text, origin="import:notes", domain="general", confidence="high", source="explicit", evidence=Json([])
+    )
+
+
+@pytest.mark.parametrize("door, imported", [("cli", True), ("app", True), ("mcp", False)])
+def test_an_import_that_a_person_asked_for_is_undone_as_theirs(memory, door, imported):
+    """It is written by what was brought in. Undone and redone like any step, between their own ones; not an agent's."""
+    memory.database.door = "cli"
+    memory.facts.remember("mine")
+    memory.database.door = door
+    with memory.database.write("import:notes", "import 1 of notes") as write:
+        bring(write, "brought in")
+    memory.database.door = "cli"
+    assert memory.history.next_undo() == (2 if imported else 1)
+    memory.facts.remember("mine later")
+    undone = [memory.history.undo().seq for _ in range(3 if imported else 2)]
+    assert undone == [3, 2, 1] if imported else undone == [3, 1]
+    with pytest.raises(NotFound, match="nothing to undo"):
+        memory.history.undo()
+    assert [memory.history.redo().seq for _ in undone] == undone[::-1]
+    memory.history.undo(3)
+    memory.database.door = door
+    with memory.database.write("import:notes", "import") as write:
+        bring(write, "more")
+    memory.database.door = "cli"
+    if imported:
+        with pytest.raises(NotFound, match="Redo works until the next change"):
+            memory.history.redo()
+    else:
+        assert memory.history.redo().seq == 3
 
 
 def test_another_actors_step_is_undone_by_its_number(memory):

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store import PlannedChange
+    from store import PlannedChange, Step
     from store import RestorePlan as Plan
     from tui.input.argument_parser import ParsedArguments
 
@@ -81,6 +81,13 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") 
 
 # undo
 
+NEWER = 100  # steps that are looked at for those that stay
+JOURNAL = {  # the newest that a person began, finished or logged after a moment
+    "iteration": "SELECT max(id) FROM iterations WHERE origin = 'user'"
+    " AND max(started_at, coalesce(completed_at, '')) > ?",
+    "event": "SELECT max(id) FROM events WHERE origin = 'user' AND created_at > ?",
+}
+
 
 def undo(session: Session, given: "ParsedArguments") -> Outcome:
     meant = whose(session, given)
@@ -96,7 +103,27 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
 
     step = meant.memory.history.undo(given.seq)
     said = f"Undid step {step.seq}: {reason(session, meant, step)}."
-    return Outcome(said, lambda: as_json(meant.memory.history.step(step.seq)))
+    lines = _newer(session, meant, step) if given.seq is None else []
+    return Outcome(said, lambda: as_json(meant.memory.history.step(step.seq)), lines)
+
+
+def _newer(session: Session, meant: Session, step: "Step") -> list[str]:
+    """Name what is newer than a step that was undone as the newest by hand: steps of files and agents, and the
+    journal."""
+    from tui.theme.escape import visible
+
+    lines = []
+    after = meant.memory.history.steps(after_seq=step.seq, limit=NEWER)
+    if left := [one for one in after if one.undoes is None and one.undone_by is None]:
+        first, more = left[0], f" and {len(left) - 1} more" if len(left) > 1 else ""
+        what = f"step {first.seq}, {reason(session, meant, first)} by {visible(first.actor)}{more}"
+        lines.append(f"Newer, and not yours by hand, so left as it is: {what}. undo {first.seq} undoes it.")
+    rows = meant.memory.database.rows
+    journal = [cite(kind, number) for kind, sql in JOURNAL.items() for (number,) in rows(sql, (step.at,)) if number]
+    if journal:
+        are = "is" if len(journal) == 1 else "are"
+        lines.append(f"{', '.join(journal)} {are} newer too; what is in the journal is never undone.")
+    return lines
 
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
