@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.clock import Clock, utc_now
-from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.base.errors import Conflict, DiskFull, ForeignFile, NotFound, StorageError
 from store.base.installation import known
 from store.database.connection import explain as explained
 from store.database.database import Database
@@ -76,6 +76,10 @@ def salvage(
         raise Conflict(f"{into} is there already.", "Name another file with --into.") from None
     except OSError as error:
         raise StorageError(f"{into} cannot be written: {error.strerror}.", "Name another file with --into.") from None
+    except DiskFull:
+        raise
+    except StorageError as error:  # of a file that is opened like a memory, which --db would name
+        raise StorageError(error.message.replace(part, into), "Name another file with --into.") from None
     except apsw.Error as error:
         raise explained(error, into) from None
     finally:

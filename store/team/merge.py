@@ -164,7 +164,7 @@ class StreamMerge:
             else:
                 self._replace(state, head)
         except Refused as error:
-            state.said = f"refused after number {state.seq}: {error.message}"
+            state.said = f"refused after number {state.seq}: {error.message.rstrip('.')}"
 
     def _verified(self, writer: str, head: str, since: StreamState | None = None) -> Iterator[tuple[Segment, str]]:
         """Yield the segments of a stream since a state, each checked against the one before, with its digest."""

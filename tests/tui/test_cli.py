@@ -2098,6 +2098,7 @@ def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
     assert [one["text"] for one in found["purge"]] == ["tea for the team"]
     none = do("purge", "--query", "nothing of the kind", "--yes")
     assert none.status == 1 and "finds nothing that can be purged" in none.err
+    assert "verify-forgotten TEXT names the records" in none.err, "what was forgotten or rejected is not searched"
     both = do("purge", "3", "--query", "tea", "--yes")
     assert both.status == 2 and "one of them" in both.err
     wrong = do("purge", "3", "--scrub", "T#9", "--yes")

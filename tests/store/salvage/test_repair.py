@@ -309,3 +309,11 @@ def test_the_doctor_names_salvage(path: str):
     header(path, random.Random(1))
     found = next(one for one in examine(locate(path, {}, "/")) if one.subject == "file")
     assert found.command == f"salvage {path}"
+
+
+def test_where_the_new_file_cannot_be_written_another_name_is_advised(path: str, tmp_path: Path):
+    """The advice is the option of this command, not that of one that opens a memory."""
+    (tmp_path / "plain").write_text("")
+    with pytest.raises(StorageError, match="cannot be") as caught:
+        salvage(path, str(tmp_path / "plain" / "new.db"))
+    assert caught.value.next == "Name another file with --into." and ".part" not in caught.value.message

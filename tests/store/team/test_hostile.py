@@ -64,6 +64,13 @@ def test_a_compression_bomb_is_not_unpacked(bob: Person, remote: Path, name: str
     assert sorted(text for _, text in bob.waiting()) == ["Deploys need two reviews", "Releases are cut on Tuesdays"]
 
 
+def test_a_refused_line_is_told_in_one_sentence(bob: Person, remote: Path) -> None:
+    strange = Operation(MALLORY, 1, MOMENT, "add", f"F1@{MALLORY}", {"fact": "x", "colour": "red"})
+    commit(remote, {FILE: split(MALLORY, [strange], "")[0]})
+    (said,) = [one for one in bob.sync().warnings if MALLORY in one]
+    assert said.endswith("has a field that a fact does not have.")
+
+
 def test_a_newcomer_does_not_unpack_it_either(bob: Person, remote: Path) -> None:
     commit(remote, {FILE: b"0" * (LARGEST + 1)})
     assert [one for one in bob.sync().warnings if MALLORY in one and "larger than" in one]

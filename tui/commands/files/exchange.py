@@ -23,6 +23,8 @@ MERGE_WORDS = {
 
 
 def _path(session: Session, text: str) -> str:
+    if text == "-":
+        raise InvalidInput("- is the name of no file here.", "Name a file; export without one prints.")
     return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
@@ -42,6 +44,8 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
     from store import exporter as export
 
     database = session.memory.database
+    if given.file == "-" and not given.form:
+        given.set("file", None)
     if given.form:
         return _folder(session, given)
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))

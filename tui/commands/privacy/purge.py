@@ -195,7 +195,11 @@ def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[st
         if kind in PURGEABLE and words <= words_of("\n".join(said)):
             found.append((kind, number))
     if not found:
-        raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
+        raise NotFound(
+            "That search finds nothing that can be purged.",
+            "It leaves out what was forgotten or rejected, and earlier versions:"
+            " memoranda verify-forgotten TEXT names the records that hold it, to be purged by their numbers.",
+        )
     return found, [parse(query, memory.now).text]
 
 

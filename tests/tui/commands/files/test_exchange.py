@@ -41,6 +41,15 @@ def test_a_project_moves_to_another_machine(do: Do, story: Story, tmp_path: Path
     assert (again.status, again.out) == (0, "All of memory is here already; nothing was changed.\n")
 
 
+def test_a_dash_is_standard_output_and_no_name(do: Do, story: Story, tmp_path: Path):
+    printed = do("--db", story.path, "export", "-")
+    assert printed.status == 0 and printed.out == do("--db", story.path, "export").out
+    for words in (["export", "-", "--form", "okf"], ["backup", "-"], ["import", "-"]):
+        said = do("--db", story.path, *words)
+        assert said.status == 2 and "- is the name of no file here." in said.err
+    assert not (tmp_path / "-").exists()
+
+
 def test_it_is_seen_before_it_is_done(do: Do, story: Story):
     """Counts, records and what stays behind; with --json for scripts; and nothing is changed. What is done is one step,
     which undo takes back."""
