@@ -20,8 +20,8 @@ from store.guard.database import place as guard_place
 from store.purge import documents as files
 from store.purge import guarded
 from store.purge.registry import of_person, of_store
-from store.purge.scan.column_scan import RemainingMatch, elsewhere
-from store.purge.scan.pattern import Copies, Words
+from store.purge.scan.column_scan import RemainingMatch, elsewhere, short
+from store.purge.scan.pattern import Copies, Words, long
 from store.records.fact_rows import text_hash
 
 LOOKS = 3  # readings of the list of files, which other processes change
@@ -82,7 +82,9 @@ def trace(
     """
     texts = list(map(storable, texts))
     words, copies = Words(texts), Copies(texts, names)
-    places = elsewhere(database, words, copies, ())
+    places = elsewhere(database, words, copies, ()) + short(
+        database, [text.strip() for text in texts if not long(text)]
+    )
     stored = bool(places)
     if words and hook_spool.holding(database.path, words):
         places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", ""))

@@ -2,6 +2,7 @@
 lists as holding them, and history. `store/purge/documents.py` searches files."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ WHAT = {
     "meta": "a setting of this file",
     "leases": "a process at work",
 }
+SHORT = "too short to be cut out of it: purge it, or change it"
 NAMED = "a name, which is not changed"
 
 
@@ -121,6 +123,25 @@ def elsewhere(
         return []
     search = Elsewhere(database, words, going)
     return search.rest(search.records(), copies, dropped)
+
+
+def short(database: Database, texts: Collection[str]) -> list[RemainingMatch]:
+    """List the records that contain one of these texts as a word, which are too short to be cut out of others: to be
+    decided on by a person."""
+    found: dict[Ref, RemainingMatch] = {}
+    for text in texts:
+        alone = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+        for table, kept in tables(database):
+            keys = primary_key(database.connection, table)
+            if kept.becomes != RECORD or not keys or not kept.words:
+                continue
+            columns = ", ".join(kept.words)
+            for key, *values in database.rows(f"SELECT json_array({', '.join(keys)}), {columns} FROM {table}"):
+                said = next((value for value in values if value and alone.search(value)), None)
+                if said is not None and (table, key) not in found:
+                    cited = _cited(database, table, key)
+                    found[table, key] = RemainingMatch(cited, table, key, SHORT, said[:120], can=False)
+    return list(found.values())
 
 
 def words_of(database: Database, table: str) -> tuple[str, ...]:

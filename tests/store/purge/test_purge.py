@@ -310,6 +310,20 @@ def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memo
     assert [place.citation for place in memory.purge.plan([("fact", 8)]).places] == ["F#9"]
 
 
+@pytest.mark.parametrize("text", ["été", "ab", "🦄", "5 %"])
+def test_a_text_that_is_too_short_to_be_cut_is_named_where_it_is_left(memory: Memory, text: str):
+    """By the proof, as a word of a record; a file with its bytes does not say which."""
+    memory.facts.remember(text)
+    task = memory.tasks.add(f"buy {text} soon")
+    memory.facts.remember("something else")
+    plan = memory.purge.plan([("fact", 1)])
+    memory.purge.run(plan)
+    left = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+    assert [(place.citation, place.can) for place in left.places] == [(f"A#{task}", False)]
+    memory.purge.run(memory.purge.plan([("task", task)]))
+    assert trace(memory.database, memory.documents, plan.texts, plan.names).places == ()
+
+
 def test_many_texts_are_found_as_one_is():
     """Looked for by their rarest words when there are many: the same is found, in the same texts."""
     texts = [f"José's old office number {number}" for number in range(40)] + ["日本語の秘密", "a b cd"]

@@ -313,6 +313,10 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
         lines.append(f"The backup {visible(name)} cannot be read: look at it yourself.")
     for place in done.left[:50]:
         lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
+    listed = {place.citation for place in done.left}
+    for place in traces.places[:50] if not done.finished.pending else ():
+        if place.citation not in listed:
+            lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
     if len(done.left) > 50:
         lines.append(f"… and {len(done.left) - 50:,} more places.")
     lines.append(OUT_OF_REACH)
