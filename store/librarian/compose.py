@@ -223,7 +223,8 @@ def _decision(writer: _Writer, record: Decision, brief: bool) -> Iterator[CitedS
     if brief:
         return
     if aspect == WHO:
-        yield writer.end(writer.say("recorded", writer.name("origin", record.origin)))
+        own = record.origin == PERSON
+        yield writer.end(writer.say("own") if own else writer.say("recorded", writer.name("origin", record.origin)))
     if record.rationale and aspect != WHEN:
         yield writer.end(writer.say("reason", writer.quote("rationale", record.rationale)))
     if record.context and aspect == WHY:

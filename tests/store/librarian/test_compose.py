@@ -248,6 +248,12 @@ def test_who_recorded_it_is_told_unless_it_was_the_person(zoo: Memory) -> None:
     assert "recorded by" not in ask(zoo, "when do zebra keepers come?").text
 
 
+def test_who_decided_is_told_as_you_where_the_person_recorded_it(zoo: Memory) -> None:
+    number = zoo.decisions.decide("Dig an otter pond", "by hand", actor="user")
+    assert f"You recorded it [D#{number}]." in ask(zoo, "who decided on the otter pond?").text
+    assert f"Lo anotaste tú [D#{number}]." in ask(zoo, "¿quién decidió lo de otter pond?").text
+
+
 def test_a_global_fact_is_quoted_and_named_among_the_nearest(zoo: Memory) -> None:
     """It is a fact of another memory."""
     zoo.globals.remember("never feed the okapi on a Friday")
