@@ -132,9 +132,8 @@ def _empty(place: location.Location) -> "AbstractContextManager[Memory]":
         say("There is no memory here yet, and none was started: memoranda init does.")
         with TemporaryDirectory(prefix="memoranda-") as folder:
             path = os.path.join(folder, os.path.basename(place.path))
-            there = location.Location(path, place.kind, place.reason, place.project)
-            with Memory(there, "cli", passing=True) as memory:
-                yield memory
+            with Memory(location.Location(path, place.kind, place.reason, place.project), "cli", passing=True) as new:
+                yield new
 
     return empty()
 

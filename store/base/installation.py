@@ -115,8 +115,11 @@ def folder() -> str:
 
 def trouble() -> str:
     """Return why something could not be stored, or could not be now, in a sentence; empty if all can."""
-    if _trouble:
-        return _trouble[-1]
+    return _trouble[-1] if _trouble else closed()
+
+
+def closed() -> str:
+    """Return why nothing can be stored now, in a sentence; empty if it can."""
     there = folder()
     while not os.path.lexists(there) and os.path.dirname(there) != there:
         there = os.path.dirname(there)

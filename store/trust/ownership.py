@@ -131,7 +131,7 @@ def require(path: str) -> Known | None:
 def require_room(path: str) -> None:
     """Raise StorageError where a memory made at `path` could not be told from somebody else's later: before anything of
     it is made."""
-    if trouble := installation.trouble():
+    if trouble := installation.closed():
         raise StorageError(
             f"{path} is not made: {trouble} No later command could tell that it is yours.",
             "Name a folder that can be written in $XDG_STATE_HOME.",

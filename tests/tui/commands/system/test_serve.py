@@ -59,7 +59,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
 def test_without_its_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
     monkeypatch.delitem(sys.modules, "tui.browser.server", raising=False)
-    with pytest.raises(InvalidInput, match=r"memoranda\[serve\]"):
+    with pytest.raises(InvalidInput, match=r"\.\[serve\].*WHEEL\[serve\]"):
         serve(session(tmp_path)[0], given())
 
 
