@@ -15,10 +15,11 @@ def scan(session: Session) -> Outcome:
     problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
     said = summary(result)
     unread = bool(problems) and not (said or result.unchanged or result.remaining)
-    nothing = "No document could be read" if unread else f"Nothing changed: {count(result.unchanged, 'document')}"
+    nothing = f"Nothing changed: {count(result.unchanged, 'document')}"
     return Outcome(
-        message=f"{said or nothing}.",
+        message="" if unread else f"{said or nothing}.",
         status=int(unread),
+        error="No document could be read; mend what is named and try again." if unread else "",
         lines=problems,
         data=lambda: {
             "new": result.new,

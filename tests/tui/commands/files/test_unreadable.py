@@ -146,7 +146,8 @@ def test_an_unreadable_document_is_no_new_one(place: Place) -> None:
     place.shut(path)
     for _ in range(2):
         done = place.do("index", "documents")
-        assert (done.status, done.out) == (1, "No document could be read.\nmemory/a.md: permission denied\n")
+        assert (done.status, done.out) == (1, "memory/a.md: permission denied\n")
+        assert "No document could be read; mend what is named and try again.\n" in done.err
     place.open()
     assert place.do("index", "documents").out == "Read the documents: 1 new document.\n"
 
