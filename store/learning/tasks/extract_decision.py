@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from store.learning.grammar import form
 from store.learning.rules.clauses import TRIM
-from store.learning.rules.sentences import Sentence, fold
+from store.learning.rules.sentences import LONG, Sentence, fold
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession
 from store.text.fence import harmless
@@ -40,8 +40,8 @@ def ask(model: ModelSession, sentence: Sentence) -> DecisionDraft | None:
 
 def by_rule(text: str) -> DecisionDraft | None:
     """Return the decision in a sentence, each part as it stands there; None where its words do not tell what was
-    chosen."""
-    if (found := form("decision").search(fold(text))) is None:
+    chosen, and of a text that nobody types as one sentence."""
+    if len(text) > LONG or (found := form("decision").search(fold(text))) is None:
         return None
     chosen, others, why = (text[slice(*found.span(part))].strip(TRIM) for part in ("chosen", "others", "why"))
     return DecisionDraft(chosen, tuple(filter(None, form("or").split(others))), why) if chosen else None
