@@ -89,10 +89,11 @@ def take_up(memory: Memory, team: TeamFile, writer: str, sent: str) -> None:
     for record in team.view():
         if record.author == writer and record.status in ("active", "forgotten"):
             found = local(memory, record.kind, _number(record))
-            if found is not None and found.status == "active" and _same(record, found):
+            if found is not None and found.status == "active" and _same(memory, record, found):
                 known = [name for name in record.values if record.writer(name) == writer or name not in found.fields]
                 base = {name: record.heads(name) for name in known}
-                team.put_held(Held(record.id, found.number, found.fields, base, found.confirmed))
+                said = {name: record.value(name) for name in known if name in found.fields}
+                team.put_held(Held(record.id, found.number, found.fields | said, base, found.confirmed))
 
 
 def recognise(memory: Memory, team: TeamFile) -> None:
@@ -154,11 +155,12 @@ def _says(memory: Memory, kind: str, number: int, words: dict[str, Any]) -> bool
     return any(all(getattr(one, name) == value for name, value in words.items()) for one in kept.many([number]))
 
 
-def _same(record: SharedRecord, found: Local) -> bool:
-    """Return whether a record of the memory is the one that was shared: in the same words, or of the same moment where
-    another has changed the words since."""
+def _same(memory: Memory, record: SharedRecord, found: Local) -> bool:
+    """Return whether a record of the memory is the one that was shared: in the same words, now or before a correction
+    that was not sent, or of the same moment where another has changed the words since."""
     words = [name for name in WORDS if name in found.fields]
-    if all(record.value(name) == found.fields[name] for name in words):
+    shared = {name: record.value(name) for name in words}
+    if shared == {name: found.fields[name] for name in words} or _says(memory, record.kind, _number(record), shared):
         return True
     changed = any(record.writer(name) != record.author for name in words)
     return changed and record.value("created") == found.fields["created"]

@@ -83,6 +83,24 @@ def test_a_purge_reaches_what_was_shared_as_who_one_was(join: Join, monkeypatch:
     assert not ana.sync().sent and not with_shared(ana.memory, ana.memory.purge.plan([("fact", 3)])).places[0].can
 
 
+def test_a_correction_before_one_left_changes_the_record_that_was_shared(
+    join: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana, bob = join("Ana"), join("Bob")
+    number = ana.remember(SECRET)
+    ana.sync(), bob.sync()
+    bob.decide("accept")
+    number = ana.memory.facts.correct(number, KNOWN)
+    leave(ana, monkeypatch, "new")
+    ana.sync(), bob.sync()
+    assert bob.waiting() == [("correct", KNOWN)]
+    purge(ana, number)
+    for person in (ana, bob, ana, bob):
+        assert person.sync().warnings == []
+    assert holding(ana, "swordfish") == [] and "swordfish" not in everything(ana.remote)
+    assert bob.facts() == [] and bob.waiting() == []
+
+
 def test_what_another_changed_meanwhile_stays_the_same_record(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
     ana, bob, cleo = join("Ana"), join("Bob"), join("Cleo")
     ana.remember("The host is A-1")

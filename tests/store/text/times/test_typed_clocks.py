@@ -1,8 +1,5 @@
 """Clocks, parts of a day, dates in figures and short lengths, as people type them in either language."""
 
-import time
-from collections.abc import Iterator
-
 import pytest
 
 from store.base.errors import InvalidInput
@@ -139,15 +136,6 @@ REFUSED = [
     *("12 de la noche", "12 de la mañana", "ayer a las 2 de la noche", "15 in the morning", "5 m ago", "1h30m"),
     *("in 3 days", "dentro de 3 días", "en dos semanas", "morning", "noche"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def at_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 @pytest.mark.parametrize(("text", "moment"), [pair for table in READ.values() for pair in table.items()])

@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -15,15 +13,6 @@ from store.text.times.typed_times import typed_moment
 from store.text.times.versions import release_of
 
 NOW = "2026-11-21T12:00:00.000Z"
-
-
-@pytest.fixture(autouse=True)
-def at_greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 @pytest.mark.parametrize(
