@@ -8,7 +8,6 @@ import json
 import os
 import resource
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -19,6 +18,7 @@ from live.scripted import PIECES, Scripted
 from live.shelf import Shelf
 from live.wire import PULLED, Wire
 from pydantic import ValidationError
+from support.waiting import until
 
 NAME = SMALL.name
 ASKED = [{"role": "user", "content": "three colours"}]
@@ -74,13 +74,6 @@ def loaded(wire: Wire) -> Scripted:
     engine = wire.shelf._loaded[1]
     assert isinstance(engine, Scripted)
     return engine
-
-
-def until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.005)
 
 
 def test_a_client_finds_the_server_its_version_and_its_models(wire: Wire, client: ollama.Client) -> None:

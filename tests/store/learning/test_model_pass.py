@@ -383,6 +383,7 @@ def test_after_three_failures_the_model_gives_up_and_all_else_stays(
     assert "panadería" in memory.turns.get(1).text
     assert all(error in ("broken", "cut", "slow") for *_, error in entries(memory)), "its kind, and none of its words"
     server.fault = ""
+    memory.config.find("agent.patience").value = 30  # type: ignore[union-attr]
     extraction_queue.again(memory.database)
     assert model_pass.run(memory).read, "somebody mended it and asks for another try"
 

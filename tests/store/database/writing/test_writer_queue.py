@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from unittest.mock import Mock
 
 import pytest
 from support import embedding_models
+from support.waiting import until
 
 from store.base.errors import Busy, StorageError
 from store.database.connection import HOOK_MS
@@ -71,13 +71,6 @@ def tell(child: "subprocess.Popen[str]") -> None:
     assert child.stdin is not None
     child.stdin.write("go\n")
     child.stdin.flush()
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def lined_up(path: str) -> int:
