@@ -627,7 +627,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
     watch = Watch(memory.documents.places, changed.set, said.append)
     watch.start()
     try:
-        assert changed.wait(10)  # once after the start, for what changed before it
+        assert changed.wait(30)  # once after the start, for what changed before it
         for act in (
             lambda: put(root, "MEMORY.md", "one"),
             lambda: put(root, "memory/a/b/c.md", "two"),
@@ -638,7 +638,7 @@ def test_a_change_is_noticed_and_our_own_writing_is_not(memory: Memory, root: Pa
         ):
             quiet(changed)
             act()
-            assert changed.wait(5)
+            assert changed.wait(30)
         quiet(changed)
         memory.facts.remember("x")
         put(root, "memory/state.json", "{}")
@@ -673,7 +673,7 @@ def test_at_rest_it_looks_less_often_and_a_change_is_noticed_all_the_same(
         for act in (lambda: None, rest.set, rest.clear, rest.set, lambda: put(root, "MEMORY.md", "one")):
             changed.clear()
             act()
-            assert changed.wait(5)
+            assert changed.wait(30)
     finally:
         one.stop()
     assert steps == [50, 100, 50, 100]

@@ -283,7 +283,7 @@ def test_rules_read_on_while_a_model_thinks(
     assert model_due.due(memory) and not server.asked, "the model is not the rules' to ask"
     server.fault = "hangs"
     thread, _ = beside(learner)
-    assert server.begun.wait(10)
+    assert server.begun.wait(30)
     memory.turns.add("now", [NewTurn("user", "Recordá que el build es lento.")])
     assert learner.due(memory)
     assert learner.run()[0].learned.facts and thread.is_alive(), "the model still thinks"
@@ -301,7 +301,7 @@ def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
     learner._broken_off = often
     server.fault = "hangs"
     thread, done = beside(learner)
-    assert server.begun.wait(10)
+    assert server.begun.wait(30)
     with learner.set_aside():
         thread.join(10)
         assert not thread.is_alive() and not done[0].read
@@ -325,7 +325,7 @@ def test_keys_break_a_model_off_but_not_for_ever(
         server.begun.clear()
         pressed.clear()
         thread, done = beside(learner)
-        assert server.begun.wait(10)
+        assert server.begun.wait(30)
         pressed.set()
         thread.join(10)
         assert done[0].broken_off and not done[0].read

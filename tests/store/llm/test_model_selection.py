@@ -240,17 +240,17 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
         with pytest.raises(ModelFailed) as raised, closing(ModelPuller(server.address, stop.is_set)) as fetcher:
             for far in fetcher.pull(USUAL):
                 told.append(far)
-                if far.done == 0 and server.held.wait(10):
+                if far.done == 0 and server.held.wait(30):
                     server.pulled[LAYERS[0][0]] = server.step
                     begun.set()
         assert raised.value.kind == "stopped"
 
     puller = threading.Thread(target=pull)
     puller.start()
-    assert server.held.wait(10) and begun.wait(10)
+    assert server.held.wait(30) and begun.wait(30)
     stop.set()
     puller.join(10)
-    assert not puller.is_alive() and server.left.wait(10)
+    assert not puller.is_alive() and server.left.wait(30)
     assert look(server.address).model(USUAL) is None
     server.hold.set()
     with closing(ModelPuller(server.address, lambda: False)) as fetcher:
@@ -345,10 +345,10 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
     assert raised.value.kind == "missing" and "mistral" in raised.value.message
     server.installed, stop = {USUAL: 1}, threading.Event()
     server.hold.clear()
-    threading.Thread(target=lambda: (server.held.wait(10), stop.set())).start()
+    threading.Thread(target=lambda: (server.held.wait(30), stop.set())).start()
     with pytest.raises(ModelFailed) as raised:
         probe(config, model_status(config), USUAL, stop.is_set)
-    assert raised.value.kind == "stopped" and server.left.wait(10)
+    assert raised.value.kind == "stopped" and server.left.wait(30)
 
 
 def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, configured: Callable[..., Config]) -> None:

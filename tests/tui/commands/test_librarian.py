@@ -143,10 +143,10 @@ def test_the_first_records_stand_there_while_the_model_reads_and_ctrl_c_stops_it
         terminal.wait_for(f"By rule, while {MODEL} reads:")
         terminal.wait_for(re.escape(REASON))
         terminal.wait_for(r"the model is being loaded …  \^C" if loads else r"reads 1 of 1 record …  \^C")
-        assert server.begun.wait(10)
+        assert server.begun.wait(30)
         terminal.write(b"\x03")
         terminal.wait_for("stopped before the model had answered; this is the order of the search")
-        assert terminal.process.wait(10) == 0
+        assert terminal.process.wait(30) == 0
         shown = "\n".join(terminal.screen)
     assert "The order stays as it is." in shown and "· stopped" in shown and shown.count("The reason:") == 1
 

@@ -283,5 +283,5 @@ def test_ended_from_outside_nothing_stays_behind(script: Script, room: Path, num
         sees(terminal, "editing José")
         assert len(list(room.iterdir())) == 1
         terminal.process.send_signal(number)
-        assert terminal.process.wait(10) == -number
+        assert terminal.process.wait(30) == -number
         assert list(room.iterdir()) == []

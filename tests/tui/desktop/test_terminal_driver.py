@@ -71,7 +71,7 @@ async def test_it_passes_keys_on(reading: Reading) -> None:
         assert reading.key() == "a"
         for byte in "ñ".encode():
             reading.type(bytes([byte]))
-        assert getattr(reading.messages.get(timeout=5), "character", "") == "ñ"
+        assert getattr(reading.messages.get(timeout=30), "character", "") == "ñ"
         reading.type(b"\x1b[A")
         assert reading.key() == "up"
         reading.type(b"\x1b")
@@ -91,11 +91,11 @@ async def test_it_sleeps_while_nothing_comes(reading: Reading, monkeypatch: pyte
 
     monkeypatch.setattr(selectors.SelectSelector, "select", counted)
     with reading.running():
-        assert waits.get(timeout=5) is None
+        assert waits.get(timeout=30) is None
         reading.type(b"a")
         assert reading.key() == "a"
         looks = 0
-        while waits.get(timeout=5) is not None:
+        while waits.get(timeout=30) is not None:
             looks += 1
         assert 0 < looks < 4
         with pytest.raises(Empty):
@@ -118,7 +118,7 @@ async def test_it_sleeps_where_the_terminal_is_gone(
     monkeypatch.setattr("tui.desktop.terminal_driver.os.read", read)
     with reading.running():
         reading.type(b"a")
-        reads.get(timeout=5)
+        reads.get(timeout=30)
         with pytest.raises(Empty):
             reads.get(timeout=3 * ESCAPE_DELAY)
         monkeypatch.undo()

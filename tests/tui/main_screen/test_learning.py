@@ -234,4 +234,4 @@ async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) ->
     async with opened(story.folder, WIDE) as person:
         mention(story)
         await person.until(server.begun.is_set)
-    assert server.left.wait(5)
+    assert server.left.wait(30)

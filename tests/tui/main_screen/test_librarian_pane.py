@@ -495,7 +495,7 @@ async def test_leaving_waits_for_no_answer(
             other.mkdir()
             await person.app.open(locate(None, {}, str(other)), str(other))
             await person.until(server.left.is_set)
-    assert server.left.wait(5)
+    assert server.left.wait(30)
 
 
 async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ async def test_the_keys_stay_alive_while_it_looks(story: Story, monkeypatch: pyt
 
     def slow(*about: object, **how: object):
         yield from (health.Finding(f"one {number}", health.OK, "fine") for number in range(5))
-        held.wait(10)
+        held.wait(30)
         cancelled = about[4] if len(about) > 4 else how.get("cancelled")
         yield health.Finding("last", health.WRONG, "not fine", "Mend it.")
         if callable(cancelled) and cancelled():

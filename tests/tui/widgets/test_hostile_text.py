@@ -281,7 +281,7 @@ def _session(folder: Path) -> str:
         for keys in ("/kind:fact\r", "jjj", "\x1b", ":timeline\r", "\x1b[6~", "\x1b", "?", " ", "\x1b", "q"):
             it.write(keys)
             it.quiet(0.15)
-        it.process.wait(10)
+        it.process.wait(30)
         it.quiet()  # what it said last
         return it.output.decode("utf-8")
 

@@ -231,7 +231,7 @@ def test_a_list_that_nobody_waits_for_any_more_ends_at_once(server: OllamaServer
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
     assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 10
-    assert server.left.wait(5), "and the server hears it"
+    assert server.left.wait(30), "and the server hears it"
 
 
 def test_what_is_done_beside_a_call_ends_with_it() -> None:

@@ -137,7 +137,7 @@ def test_a_pull_is_stopped_by_the_keys_for_it_and_goes_on(server: ModelServer, t
         out, err = child.communicate(timeout=60)
     assert child.returncode == 1 and out == b""
     assert err.decode().splitlines()[-1] == f"{USUAL} is not there yet. Run again, it continues where it stopped."
-    assert server.left.wait(10) and not server.installed
+    assert server.left.wait(30) and not server.installed
 
 
 def test_a_model_is_tried(do: Do, server: ModelServer) -> None:
@@ -183,10 +183,10 @@ def test_a_trial_shows_how_far_it_is_and_ctrl_c_keeps_what_is_known(
         with Terminal(argv, {"OLLAMA_HOST": server.address}, (100, 24)) as terminal:
             terminal.wait_for(r"answers 1 of 10 …  \^C stops it")
             terminal.wait_for(r"answers 3 of 10 …")
-            assert going.wait(10)
+            assert going.wait(30)
             terminal.write(b"\x03")
             terminal.wait_for(r"of 2 right, .* each; stopped before the other 8\.")
-            assert terminal.process.wait(10) == 0
+            assert terminal.process.wait(30) == 0
             shown = terminal.screen
         assert sum(line.startswith(("right", "wrong")) for line in shown) == 2
         assert not any("answers" in line for line in shown)

@@ -127,7 +127,7 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
         await person.until(lambda: setting_up(person) and person.sees("x stops"))
         await person.pilot.press("x")
         await person.until(lambda: person.sees("Stopped llama3.2:1b at 0 %; pulled again, it continues from there."))
-        assert server.left.wait(10) and "llama3.2:1b" not in server.installed
+        assert server.left.wait(30) and "llama3.2:1b" not in server.installed
         await person.pilot.press("p")
         await person.paste_now("llama3.2:1b")
         await person.pilot.press("enter")
