@@ -22,7 +22,7 @@ API = {
         """,
     },
     "records, and how they are cited": {
-        "store.base.citations": "Citation cite parse_citation=parse",
+        "store.base.citations": "Citation cite named_citation=named parse_citation=parse",
         "store.base.models": """
             Change Checkpoint Chunk Commit Decision Event Fact GlobalFact Iteration Link Proposal Record Step Summary
             Task Turn as_json

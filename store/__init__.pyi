@@ -7,6 +7,7 @@ from store.base.citations import (
     Citation,
     cite,
     find as find_citations,
+    named as named_citation,
     parse as parse_citation,
     without as without_citations,
 )
@@ -987,6 +988,7 @@ __all__ = [
     "model_status",
     "movable_parts",
     "named_chat",
+    "named_citation",
     "named_guard_files",
     "nearest_setting",
     "new_fact_check",

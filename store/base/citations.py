@@ -91,12 +91,17 @@ def parse(text: str, default: str | None = None) -> Citation:
     return found
 
 
-def bare_sha(text: str) -> Citation | None:
-    """Return the citation of a commit whose hash alone the text is, of at least SHORT_SHA digits; None for another."""
+def named(text: str, default: str | None = None) -> Citation:
+    """Parse a citation as `parse` does, or a commit's hash alone, of at least SHORT_SHA digits: what somebody typed,
+    not a word of a text, which may look like one. Raise InvalidInput."""
     sha = text.strip().lower()
-    if SHORT_SHA <= len(sha) <= LONGEST_SHA and not set(sha) - set("0123456789abcdef"):
+    if (
+        SHORT_SHA <= len(sha) <= LONGEST_SHA
+        and not set(sha) - set("0123456789abcdef")
+        and not (default and sha.isdigit())
+    ):
         return Citation("commit", sha)
-    return None
+    return parse(text, default)
 
 
 def find(text: str) -> Iterator[tuple[int, int, Citation]]:

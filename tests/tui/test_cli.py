@@ -298,6 +298,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("show", "I#1"), {"decisions", "commits", "events", "tasks"} | FIELDS[models.Iteration]),
     (("show", "C#HEAD"), {"decisions"} | FIELDS[models.Commit]),
     (("show", "C#HEAD", "--diff"), {"decisions", "diff"} | FIELDS[models.Commit]),
+    (("show", "HEAD"), {"decisions"} | FIELDS[models.Commit]),
     (("show", "K#1"), models.Checkpoint),
     (("ask", "why", "do", "we", "use", "SQLite?"), ANSWER),
     (("ask", "¿cuántas decisiones hay?", "--no-model"), ANSWER),

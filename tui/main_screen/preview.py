@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import Fact, GlobalFact, MemorandaError, Task, parse_citation, unpack_key
+from store import Fact, GlobalFact, MemorandaError, Task, named_citation, unpack_key
 from tui.input.key_table import CONTEXT, FACTS, HITS, INBOX, TASKS, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.context_rows import ContextRows
@@ -116,7 +116,7 @@ class PreviewController:
     def open_citation(self, text: str) -> None:
         """Show the record of a citation in the preview."""
         try:
-            self.host.pane.open(parse_citation(text, "fact"))
+            self.host.pane.open(named_citation(text, "fact"))
         except MemorandaError as error:
             self.host.say(str(error), "warning")
 

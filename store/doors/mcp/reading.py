@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from store.base.citations import Citation, parse
+from store.base.citations import Citation, named, parse
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.base.models import Chunk, Decision, Fact, GlobalFact, Record
 from store.base.vocabulary import DOMAINS, FILE, SCOPES
@@ -117,7 +117,7 @@ def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> ToolAnswer:
     first, count = given.get("from", 1), given.get("lines")
     if path:
         return _document(memory, path, first, count)
-    citation = parse(cited)
+    citation = named(cited)
     if citation.kind == "document":
         last = max(citation.last, citation.first)
         wanted = count if count is not None else last - citation.first + 1

@@ -2,7 +2,7 @@
 
 import re
 
-from store.base.citations import Citation, bare_sha
+from store.base.citations import Citation, named
 from store.base.citations import parse as parse_citation
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, EVIDENCE_STATES, FACT_STATUSES, SEARCHABLE
@@ -110,9 +110,9 @@ def parse(text: str, now: str, released: Released = no_release) -> Query:
         text = normalize("NFC", text)  # a combining accent would split its word
     rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now, released), text)
     try:
-        query.citation = parse_citation(rest)
+        query.citation = named(rest)
     except InvalidInput:
-        query.citation = bare_sha(rest)
+        pass
     query.text = " ".join(rest.split())
     query.phrases = [" ".join(LETTERS.findall(phrase)[:PHRASE]) for phrase in _QUOTED.findall(rest)]
     query.words = WORDS.findall(rest)
@@ -177,7 +177,7 @@ def _filter(query: Query, name: str, value: str, now: str, released: Released) -
             query.misread(name, value, "a number, as in iteration:5 or iteration:I#5")
     elif name in ("related", "linked"):
         try:
-            cited = parse_citation(value)
+            cited = named(value)
         except InvalidInput:
             query.misread(name, value, "a citation like F#12, D#3 or notes.md#L10")
         else:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import store
-from store.base.citations import MAX_ID, Citation, cite, find, parse, without
+from store.base.citations import MAX_ID, Citation, cite, find, named, parse, without
 from store.base.errors import InvalidInput
 
 NUMBERED = {
@@ -66,6 +66,24 @@ def test_a_commit_is_cited_by_seven_digits_and_found_by_four_or_more() -> None:
     assert cite("commit", sha[:12]) == "C#a1b2c3d4e5f6"
     assert parse("C#a1b2") == Citation("commit", "a1b2")
     assert parse(f"c#{sha.upper()}") == Citation("commit", sha)
+
+
+@pytest.mark.parametrize("text", ["a1b2c3d", " A1B2C3D4E5 ", "a1b2c3d4e5f6071829304150617283940a1b2c3d"])
+def test_a_hash_alone_names_a_commit_where_somebody_types_it(text: str) -> None:
+    assert named(text) == named(text, "fact") == Citation("commit", text.strip().lower())
+    with pytest.raises(InvalidInput, match="is not a citation"):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["a1b2c3", "a1b2c3g", "[a1b2c3d]", "a" * 65])
+def test_what_is_no_hash_names_no_commit(text: str) -> None:
+    with pytest.raises(InvalidInput, match="is not a citation"):
+        named(text)
+
+
+def test_digits_alone_are_of_the_kind_asked_for_or_a_hash() -> None:
+    assert named("12345678", "fact") == Citation("fact", 12_345_678)
+    assert named("12345678") == Citation("commit", "12345678")
 
 
 def test_a_document_is_cited_by_its_lines() -> None:

@@ -14,6 +14,7 @@ from conftest import Clock, examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.base.citations import Citation
 from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.base.vocabulary import DOMAINS, SEARCHABLE
 from store.conversations import summaries
@@ -23,7 +24,7 @@ from store.database.values import Verbatim
 from store.memory import Memory
 from store.search import corpus, snippets
 from store.search.query.filters import check
-from store.search.query.query_parser import STATUSES, hints
+from store.search.query.query_parser import STATUSES, hints, parse
 from store.search.results import Answer
 from store.search.signals import fts
 from store.search.signals.fts import COMMON_FLOOR
@@ -493,6 +494,16 @@ def test_the_hash_of_a_commit_is_its_citation(memory: Memory, typed: str) -> Non
     memory.commits.log("5" * 40, message="Paint the gate")
     found = memory.search(typed.format(sha, sha.upper()))
     assert (found.verdict, found.hits[0].citation, found.hits[0].level) == ("exact", "C#393048b", "exact")
+
+
+def test_a_filter_takes_the_hash_of_a_commit(memory: Memory) -> None:
+    sha = "39304" + "8bc0ffee9" * 3 + "1a2b3c4d"
+    number = memory.decisions.decide("Widen the gate", chosen="Steel")
+    memory.commits.log(sha, message="Widen it")
+    memory.commits.link(sha, number)
+    for typed in (sha[:7], sha[:9].upper()):
+        assert cited(memory.search(f"linked:{typed}")) == [f"D#{number}"]
+        assert parse(f"related:{typed}", memory.now).related == Citation("commit", typed.lower())
 
 
 @pytest.mark.parametrize("typed", ["393048", "1234567", "{0:.7}zz", "9393048b"])

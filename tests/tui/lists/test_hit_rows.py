@@ -96,6 +96,23 @@ def test_a_row_begins_where_most_of_the_words_are() -> None:
     assert densest("a b a", [(0, 1), (2, 3), (4, 5)], 9) == 0
 
 
+@pytest.mark.parametrize("offset", range(12))
+def test_a_line_of_the_command_line_begins_and_ends_with_whole_words(offset: int) -> None:
+    text = (
+        "x" * offset
+        + " The size of the ledger is in the guide." * 6
+        + " Numbered by quarter."
+        + " Kept in Lisbon." * 20
+    )
+    at = text.index("Numbered")
+    shown = _around(text, [(at, at + 8)])
+    first, *_, last = (
+        word.replace("«", "").replace("»", "") for word in shown.removeprefix("… ").removesuffix(" …").split()
+    )
+    assert shown.startswith("… ") and shown.endswith(" …") and {first, last} <= set(text.split())
+    assert "«Numbered»" in shown and len(shown) <= 160 + 6
+
+
 @pytest.mark.parametrize("reachable", [True, False])
 def test_a_commit_that_history_lost_is_marked(reachable: bool) -> None:
     commit = Commit(1, "e724abd" * 5, "Paint the gate", "Ana", 1, 2, 3, NOW, None, reachable, "e724abd")

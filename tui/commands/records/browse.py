@@ -96,28 +96,36 @@ def _hit_json(hit: "Hit") -> dict[str, object]:
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
-    """Return one line of text around the most matches, with the matched words in «»."""
+    """Return one line of whole words around the most matches, with the matched words in «»."""
     from tui.render.highlight import densest
 
     text = text.replace("\n", " ")
-    start = max(0, marks[densest(text, marks, width - 40)][0] - 40) if marks and len(text) > width else 0
+    start, end = 0, len(text)
+    if end > width:
+        first = marks[densest(text, marks, width - 40)][0] if marks else 0
+        if first > 40:
+            start = text.find(" ", first - 41, first) + 1 or first - 40
+        if end > start + width:
+            last = start + width
+            end = text.rfind(" ", last - 40, last + 1)
+            end = max([last if end < 0 else end, *(right for _, right in marks if right <= last)])
     pieces, at = [], start
     for left, right in marks:
-        if left >= at and right <= start + width:
+        if left >= at and right <= end:
             pieces += [text[at:left], "«", text[left:right], "»"]
             at = right
-    pieces.append(text[at : start + width])
-    return ("… " if start else "") + "".join(pieces) + ("…" if len(text) > start + width else "")
+    pieces.append(text[at:end])
+    return ("… " if start else "") + "".join(pieces) + (" …" if len(text) > end else "")
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
     from store import Decision, Fact, linked_records, lookup, shared_identity
-    from store import parse_citation as parse
+    from store import named_citation as named
     from tui.render.details.record_detail import as_text, describe
     from tui.theme.escape import visible
 
     memory = session.memory
-    record = lookup.lookup(memory.database, parse(given.citation, "fact"))
+    record = lookup.lookup(memory.database, named(given.citation, "fact"))
     lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
     data = linked_records.as_json(memory.database, record)
     if isinstance(record, Decision | Fact) and (shared := shared_identity(memory, record)):
