@@ -59,12 +59,20 @@ class InboxChoice:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Result of choices: the fact of each accepted proposal (None where one was forgotten), the ids that were
-    `rejected`, and those `left` waiting, each with the reason."""
+    """Result of choices: the fact of each accepted proposal (None where one was forgotten, or a decision recorded), the
+    ids that were `rejected`, those `left` waiting, each with the reason, and the `decisions` recorded, by proposal."""
 
     made: dict[int, int | None]
     rejected: tuple[int, ...]
     left: dict[int, MemorandaError]
+    decisions: dict[int, int]
+
+    def came(self, number: int) -> str:
+        """Return the citation of the record that an accepted proposal made or confirmed; empty if there is none."""
+        if number in self.decisions:
+            return cite("decision", self.decisions[number])
+        fact = self.made.get(number)
+        return "" if fact is None else cite("fact", fact)
 
 
 class Inbox:
@@ -357,6 +365,7 @@ class Inbox:
         made: dict[int, int | None] = {}
         rejected: list[int] = []
         left: dict[int, MemorandaError] = {}
+        decisions: dict[int, int] = {}
         with self._database.write(actor, "decide") as write:
             for choice in choices:
                 proposal = asked.get(choice.number)
@@ -371,7 +380,7 @@ class Inbox:
                         continue
                     if not anyway and (wrong := [*found[proposal.id], *self._moved(proposal)]):
                         raise Doubtful(proposal, wrong)
-                    fact = _carried_out(write, proposal, choice, anyway)
+                    fact, decision = _carried_out(write, proposal, choice, anyway)
                 except MemorandaError as error:
                     if whole:
                         raise
@@ -379,17 +388,23 @@ class Inbox:
                     continue
                 _settle(write, proposal.id, "accepted", fact)
                 made[proposal.id] = fact
-            write.reason = _summary(choices, made, rejected)
-        return Decided(made, tuple(rejected), left)
+                if decision is not None:
+                    decisions[proposal.id] = decision
+            done = Decided(made, tuple(rejected), left, decisions)
+            write.reason = _summary(choices, done)
+        return done
 
 
-def _carried_out(write: Transaction, proposal: Proposal, choice: InboxChoice, anyway: bool) -> int | None:
+def _carried_out(
+    write: Transaction, proposal: Proposal, choice: InboxChoice, anyway: bool
+) -> tuple[int | None, int | None]:
+    """Return the resulting fact, and the decision that was recorded."""
     accepting = Accepting(write, proposal, choice.edited, anyway)
     if choice.verb == "accept":
-        return accepting.accept()
+        return accepting.accept(), accepting.decision
     if choice.fact is None or choice.verb not in VERBS:
         raise InvalidInput(f"To {choice.verb} takes a fact.", "Name it: merge P#8 12.")
-    return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact)
+    return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact), None
 
 
 def _settle(write: Transaction, number: int, state: str, fact: int | None) -> None:
@@ -413,22 +428,20 @@ def _reason(verb: str, numbers: Sequence[int]) -> str:
     return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
 
 
-def _summary(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
-    """Return the reason of the step of history that decided proposals, by verb, with the resulting facts."""
+def _summary(choices: Sequence[InboxChoice], done: Decided) -> str:
+    """Return the reason of the step of history that decided proposals, by verb, with the resulting records."""
     words: dict[str, list[str]] = {}
     for choice in choices:
-        if choice.number in made:
-            fact = made[choice.number]
-            words.setdefault(choice.verb, []).append(
-                " ".join([cite("proposal", choice.number), *([cite("fact", fact)] if fact else [])])
-            )
-    numbers = [cite("proposal", number) for number in rejected]
+        if choice.number in done.made:
+            cited = f"{cite('proposal', choice.number)} {done.came(choice.number)}".rstrip()
+            words.setdefault(choice.verb, []).append(cited)
+    numbers = [cite("proposal", number) for number in done.rejected]
     if numbers:
         words["reject"] = numbers
     parts = []
-    for verb, cited in words.items():
-        more = f" +{len(cited) - 10}" if len(cited) > 10 else ""
-        parts.append(f"{verb} {' '.join(cited[:10])}{more}")
+    for verb, listed in words.items():
+        more = f" +{len(listed) - 10}" if len(listed) > 10 else ""
+        parts.append(f"{verb} {' '.join(listed[:10])}{more}")
     return ", ".join(parts) or "decide"
 
 

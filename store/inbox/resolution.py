@@ -35,6 +35,7 @@ class Accepting:
         self._own = edited is not None and edited.strip() != proposal.text
         self._text = checked(edited if edited is not None else proposal.text)
         self._again = again
+        self.decision: int | None = None  # the decision that was recorded
 
     def accept(self) -> int | None:
         """Apply the proposal; return the resulting fact, None where one was forgotten, or a decision was made."""
@@ -96,7 +97,7 @@ class Accepting:
                 "UPDATE decisions SET status = 'superseded' WHERE id = ? AND status = 'active'", (int(old.target),)
             )
             old = old if write.database.connection.changes() else None
-        write.insert(
+        self.decision = write.insert(
             "decisions",
             iteration_id=None,
             title=self._text,

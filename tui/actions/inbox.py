@@ -247,7 +247,7 @@ def summary(done: Decided, accepted: Sequence[Proposal]) -> str:
     parts = []
     if len(done.made) == 1:
         ((number, fact),) = done.made.items()
-        came = receipt(accepted[0], fact) if accepted else ""
+        came = receipt(accepted[0], fact) or done.came(number) if accepted else ""
         looks = f", which looks {ORDER}" if accepted and flagged(accepted[0]) else ""
         parts.append(f"Accepted {cite('proposal', number)}{f': {came}' if came else ''}{looks}")
     elif done.made:

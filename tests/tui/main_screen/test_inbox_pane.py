@@ -190,6 +190,19 @@ async def test_a_contradiction_is_told_beside_it(story: Story) -> None:
 # deciding
 
 
+async def test_accepting_a_decision_names_it(asked: Story) -> None:
+    with asked.open() as memory:
+        chosen = {"chosen": "CSV", "alternatives": ["Excel"], "rationale": "", "impact": "high"}
+        number = memory.inbox.propose("add", {"fact": "Exports are CSV", "decision": chosen}, origin=AGENT)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.put_cursor(pack("proposal", number), "inbox")
+        await person.press("y")
+        with asked.open() as memory:
+            (made,) = (one for one in memory.decisions.many(range(1, 99)) if one.title == "Exports are CSV")
+        assert person.toasts[-1] == f"Accepted P#{number}: D#{made.id}, u to undo"
+
+
 async def test_one_key_accepts_and_one_takes_it_back(asked: Story) -> None:
     async with opened(asked.folder) as person:
         await at_inbox(person)

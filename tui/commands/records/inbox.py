@@ -151,8 +151,8 @@ def _first(session: Session, act: str, proposals: int) -> str:
 
 
 def _said(done: Decided) -> str:
-    facts = [cite("fact", fact) for fact in done.made.values() if fact is not None]
-    came = f": {' '.join(facts[:10])}{' …' if len(facts) > 10 else ''}" if facts else ""
+    made = [came for number in done.made if (came := done.came(number))]
+    came = f": {' '.join(made[:10])}{' …' if len(made) > 10 else ''}" if made else ""
     left = f"; {len(done.left)} left waiting" if done.left else ""
     return f"Accepted {_counted(list(done.made))}{came}{left}."
 

@@ -7,7 +7,7 @@ from store.learning import rule_pass
 from store.memory import Memory
 from tui.commands import Outcome, Session
 from tui.commands.records.browse import search
-from tui.commands.records.inbox import list_proposals
+from tui.commands.records.inbox import accept, list_proposals
 
 
 def test_the_inbox_says_how_many_turns_wait_unread(memory: Memory) -> None:
@@ -46,3 +46,15 @@ def test_a_search_says_how_much_waits_and_shows_it_where_asked(memory: Memory) -
     waiting = searched("in:inbox", "ledger")
     assert "◇ P#1        Ana: «Ledger» of Ana" in waiting.lines
     assert waiting.data is not None and [one["kind"] for one in waiting.data()["hits"]] == ["proposal"]  # type: ignore[index]
+
+
+def test_accepting_names_the_decision_that_it_recorded(memory: Memory) -> None:
+    """As it names facts, in the answer and in the history."""
+    chosen = {"chosen": "CSV", "alternatives": ["Excel"], "rationale": "", "impact": "high"}
+    memory.inbox.propose("add", {"fact": "Exports are CSV", "decision": chosen}, origin="model:qwen2.5")
+    memory.inbox.propose("add", {"fact": "Lunch is at one"}, origin="model:qwen2.5")
+    session = Session(memory.location, memory, "", lambda question: False)
+    given = SimpleNamespace(ids=["1", "2"], origin=None, anyway=False, supersedes="")
+    said = accept(session, given)  # type: ignore[arg-type]
+    assert said.message == "Accepted 2 proposals: D#1 F#1."
+    assert memory.history.steps(limit=1)[0].reason == "accept P#1 D#1 P#2 F#1"
