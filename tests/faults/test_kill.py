@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 COMMANDS_KILLED = 60
 LOOPS_KILLED = 40
+ACKNOWLEDGED = 100  # writes, at least: kills that came earlier would say little
 LANES = 3  # writers at the same time, one more than the machines of our CI have cores
 LOOP_SECONDS = 0.4  # the longest that a loop writes before it is killed
 
@@ -146,9 +147,10 @@ def kill_commands(project: Path, said: Acknowledged, dice: random.Random, lifeti
 
 
 def kill_loops(project: Path, said: Acknowledged, dice: random.Random) -> None:
-    """Start writers that never end, one after the other, and kill each in the middle of its work."""
+    """Start writers that never end, one after the other, and kill each in the middle of its work; on a busy machine, as
+    many as it takes for enough to be acknowledged."""
     path = str(project / ".memoranda" / "memory.db")
-    while said.kills["loop"] < LOOPS_KILLED:
+    while said.kills["loop"] < (LOOPS_KILLED if len(said.lines) >= ACKNOWLEDGED else 10 * LOOPS_KILLED):
         name = f"{dice.getrandbits(40):x}"
         writer = subprocess.Popen(
             [sys.executable, "-c", LOOP, path, name, name],
@@ -305,5 +307,5 @@ def test_a_hundred_kills(tmp_path: Path, seed: int):
         acknowledged_is_there(memory, said.lines)
         steps = memory.database.value("SELECT count(*) FROM history")
     assert too_wide(project / ".memoranda") == []
-    assert len(said.lines) >= 100, "hardly anything was acknowledged: the kills came too early to say anything"
+    assert len(said.lines) >= ACKNOWLEDGED
     print(f"{len(said.lines)} acknowledged, {steps} steps, {dict(said.kills)}")
