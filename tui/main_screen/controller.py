@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
+    from textual.app import App
     from textual.message_pump import MessagePump
 
+    from tui.screens.application import Application
     from tui.theme.pieces import Piece
 
 
@@ -33,6 +35,12 @@ POLL = 0.5  # seconds between two polls
 # between two looks, meanwhile, whether others wrote. What is done at every so many polls is done at a multiple of
 # AT_REST, or at a divisor
 REST, AT_REST, GLANCE = 30.0, 20, 2.0
+SELDOM = 10  # factor of the polls between two of what nobody misses at rest
+
+
+def pace(polls: int, app: App[Any]) -> int:
+    """Return the polls between two of what is done every so many, and SELDOM times less often at rest."""
+    return polls * SELDOM if cast("Application", app).resting else polls
 
 
 class Polling:

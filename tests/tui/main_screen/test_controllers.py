@@ -267,6 +267,30 @@ def test_what_is_due_at_rest_is_not_late() -> None:
     assert not [name for name, polls in periods.items() if polls % AT_REST and AT_REST % polls]
 
 
+async def test_what_nobody_misses_is_done_less_often_at_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ages by the minute, looks at evidence, backups and the model; not what others may have written."""
+    async with opened(story.folder, WIDE) as person:
+        main = person.main
+        assert main.engine is not None
+        done: list[str] = []
+        monkeypatch.setattr(main.lists, "reload", lambda: done.append("ages"))
+        monkeypatch.setattr(main.lists, "written", lambda: False)
+        monkeypatch.setattr(main.upkeep, "_look_after_backups", lambda make: done.append("backups"))
+        monkeypatch.setattr(person.app.modeller, "look", lambda config: done.append("model"))
+        monkeypatch.setattr(main, "in_background", lambda work, group, *names, **more: done.append(group))
+        counts = {}
+        for rested in (0.0, REST + 1):
+            done.clear()
+            person.app._touched = monotonic() - rested
+            for count in range(1_200, 2_400):
+                main.lists._aged, main.lists.rested = False, 0.0  # a load was quick, and showed every age
+                for step in main.polling._steps:
+                    step(count)
+            counts[rested] = {name: done.count(name) for name in ("ages", "backups", "evidence", "model")}
+        assert counts[0.0] == {"ages": 10, "backups": 10, "evidence": 20, "model": 20}
+        assert counts[REST + 1] == {"ages": 1, "backups": 1, "evidence": 2, "model": 2}
+
+
 async def test_a_key_ends_the_rest(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(story.folder, WIDE) as person:
         used: list[bool] = []

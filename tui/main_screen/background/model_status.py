@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from store import ModelStats, model_calls, model_stats
+from tui.main_screen.controller import pace
 from tui.panes.host import Host
 from tui.screens.model.status_text import forms
 
@@ -51,7 +52,7 @@ class ModelStatusController:
     def poll(self, count: int) -> None:
         if count % FIGURES == 0:
             self._read_stats()
-        if count % OFTEN == 0 and not self.worker.pulling:
+        if count % pace(OFTEN, self.host.app) == 0 and not self.worker.pulling:
             self.worker.look(self._app.config)
 
     def pieces(self) -> Sequence[Piece]:

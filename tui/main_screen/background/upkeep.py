@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from store import MemorandaError
 from tui.input.key_table import named
+from tui.main_screen.controller import pace
 from tui.panes.host import Host
 from tui.render.plurals import count as counted
 
@@ -57,15 +58,16 @@ class UpkeepController:
         if engine is None:
             return
         engine.documents.resting = self.host.app.resting  # type: ignore[attr-defined]
-        if count % BACKUPS == 0:
+        app = self.host.app
+        if count % pace(BACKUPS, app) == 0:
             self._look_after_backups(make=True)
-        if count % EVIDENCE == 0:
+        if count % pace(EVIDENCE, app) == 0:
             self.host.in_background(
                 lambda: self._idle(engine), "evidence", "look at the evidence, and write the daily log"
             )
         if count % GIT == 0 and not self._git_is_read:
             self._git_is_read = True
-            if count % SETTINGS:
+            if count % pace(SETTINGS, app):
                 # not a worker of Textual's, which costs ten times what it looks at
                 looked = asyncio.get_running_loop().run_in_executor(None, engine.upkeep.git_moved)
                 looked.add_done_callback(partial(self._git_looked_at, engine))

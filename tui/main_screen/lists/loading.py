@@ -12,6 +12,7 @@ from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS
 from tui.input.pane_table import BY_NAME
 from tui.lists.fact_groups import list_key
 from tui.lists.view_state import View, empty_list, narrows
+from tui.main_screen.controller import pace
 from tui.panes.facts.facets import states
 from tui.panes.host import Host
 from tui.panes.timeline.facets import kinds
@@ -82,7 +83,7 @@ class ListsController:
 
     def look(self, count: int) -> None:
         """Check for writes of this process or others; not while the lists are loading, nor right after a slow load."""
-        self._aged = self._aged or count % AGES == 0
+        self._aged = self._aged or count % pace(AGES, self.host.app) == 0
         engine = self.engine
         if engine is None:
             return
