@@ -380,7 +380,8 @@ class Inbox:
                         continue
                     if not anyway and (wrong := [*found[proposal.id], *self._moved(proposal)]):
                         raise Doubtful(proposal, wrong)
-                    fact, decision = _carried_out(write, proposal, choice, anyway)
+                    accepting = Accepting(write, proposal, choice.edited, anyway)
+                    fact = _carried_out(accepting, choice)
                 except MemorandaError as error:
                     if whole:
                         raise
@@ -388,23 +389,19 @@ class Inbox:
                     continue
                 _settle(write, proposal.id, "accepted", fact)
                 made[proposal.id] = fact
-                if decision is not None:
-                    decisions[proposal.id] = decision
+                if accepting.decision is not None:
+                    decisions[proposal.id] = accepting.decision
             done = Decided(made, tuple(rejected), left, decisions)
             write.reason = _summary(choices, done)
         return done
 
 
-def _carried_out(
-    write: Transaction, proposal: Proposal, choice: InboxChoice, anyway: bool
-) -> tuple[int | None, int | None]:
-    """Return the resulting fact, and the decision that was recorded."""
-    accepting = Accepting(write, proposal, choice.edited, anyway)
+def _carried_out(accepting: Accepting, choice: InboxChoice) -> int | None:
     if choice.verb == "accept":
-        return accepting.accept(), accepting.decision
+        return accepting.accept()
     if choice.fact is None or choice.verb not in VERBS:
         raise InvalidInput(f"To {choice.verb} takes a fact.", "Name it: merge P#8 12.")
-    return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact), None
+    return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact)
 
 
 def _settle(write: Transaction, number: int, state: str, fact: int | None) -> None:
@@ -424,8 +421,11 @@ def _still_waiting(write: Transaction, proposal: Proposal) -> None:
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:
     """Return a verb and what it was about; of many, the first ten."""
-    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
-    return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
+    return f"{verb} {_first([cite('proposal', number) for number in numbers])}".strip()
+
+
+def _first(cited: Sequence[str]) -> str:
+    return " ".join([*cited[:10], *([f"+{len(cited) - 10}"] if len(cited) > 10 else [])])
 
 
 def _summary(choices: Sequence[InboxChoice], done: Decided) -> str:
@@ -435,14 +435,9 @@ def _summary(choices: Sequence[InboxChoice], done: Decided) -> str:
         if choice.number in done.made:
             cited = f"{cite('proposal', choice.number)} {done.came(choice.number)}".rstrip()
             words.setdefault(choice.verb, []).append(cited)
-    numbers = [cite("proposal", number) for number in done.rejected]
-    if numbers:
-        words["reject"] = numbers
-    parts = []
-    for verb, listed in words.items():
-        more = f" +{len(listed) - 10}" if len(listed) > 10 else ""
-        parts.append(f"{verb} {' '.join(listed[:10])}{more}")
-    return ", ".join(parts) or "decide"
+    if done.rejected:
+        words["reject"] = [cite("proposal", number) for number in done.rejected]
+    return ", ".join(f"{verb} {_first(cited)}" for verb, cited in words.items()) or "decide"
 
 
 def _outside(citation: str) -> bool:
