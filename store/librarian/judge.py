@@ -57,7 +57,7 @@ def rank(
     """Judge these texts (citation → text), the nearest of which is so `similar` to the question (0 to 1), within the
     `seconds`, and rank them by log odds, with a small bonus for their place in the search; those after the FIRST only
     if none of these surely answers. If time runs out, those that answer come first and the others keep their order.
-    Raise ModelFailed where none was judged."""
+    Raise ModelFailed where none of those that were judged until then answers."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
@@ -71,12 +71,12 @@ def rank(
                 raise ModelFailed("slow", f"Only {place} of {len(texts)} records were read in {seconds:.0f} s.")
             odds[name] = judge.log_odds(messages(question, language, text), yes=YES, no=NO, seconds=left)
         except ModelFailed as failed:
-            if not odds or failed.kind == "stopped":
-                raise
             trouble = failed
             break
     worth = {name: odds[name] + PLACE / place for place, name in enumerate(texts, 1) if name in odds}
     answering = [name for name in odds if odds[name] + NEAR * similar >= ANSWERS]
+    if trouble and (trouble.kind == "stopped" or not answering):
+        raise trouble
     ahead = sorted(answering if trouble else odds, key=lambda name: -worth[name])
     return Judgement((*ahead, *(name for name in texts if name not in ahead)), odds, bool(answering), trouble)
 

@@ -243,14 +243,14 @@ class Librarian:
         return _answer(asked, parts, found.matches, note=why, exact=found.exact)
 
     def _judged(self, found: _Retrieved, model: ModelSession, readable: Sequence[Source], waiting: Progress) -> Answer:
-        """Return the answer in the order of a model's judgement. Raise ModelFailed where it judged nothing."""
+        """Return the answer in the order of a model's judgement. Raise ModelFailed where it ended without one."""
         asked, about = found.asked, found.about
         began = time.monotonic()
         texts = {one.citation: self._text(asked, one) for one in readable}
         ordered = judge.rank(model.chat, about, asked.language, texts, model.seconds, waiting, found.similar)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
-        doubted = not (ordered.answers or ordered.trouble or found.exact)  # else some record has all words
+        doubted = not (ordered.answers or found.exact)  # else some record has all words
         refused = doubted and found.matches[0] in readable
         if not refused:
             left = model.seconds - (time.monotonic() - began)

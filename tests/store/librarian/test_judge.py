@@ -157,11 +157,24 @@ def test_where_a_model_fails_the_search_answers_and_says_why(zoo: Memory) -> Non
     assert (counted.asked, counted.valid, counted.fell_back, counted.kind) == (1, 0, 1, "slow")
 
 
-def test_where_a_model_fails_what_is_only_near_is_said_to_be_near(zoo: Memory) -> None:
-    """As without a model; before, it was quoted as if it answered."""
+@pytest.mark.parametrize("after", [0, 1])
+def test_where_a_model_fails_what_is_only_near_is_said_to_be_near(zoo: Memory, after: int) -> None:
+    """As without a model, also if it was against all that it read until then: before, that was quoted as if it
+    answered."""
     without = Librarian(zoo).ask("which keepers sleep at night?")
-    failed = ask(zoo, failing(0), "which keepers sleep at night?")
+    failed = ask(zoo, failing(after), "which keepers sleep at night?")
     assert failed.text == without.text and not failed.exact and failed.text.startswith("No record has “night”")
+    assert failed.note.endswith("The order is the search's.") and not failed.by
+
+
+def test_what_a_model_was_for_before_it_failed_comes_first() -> None:
+    chat = failing(2)
+    fails = chat._leans
+    chat._leans = lambda asked: max(fails(asked), 1.0 if "red barn" in asked else -1.0)
+    texts = {"F#1": "lions are fed at noon", "F#2": "zebras sleep in the red barn", "F#3": "the gate is locked"}
+    ordered = judge.rank(chat, QUESTION, "en", texts, 60)
+    assert ordered.order == ("F#2", "F#1", "F#3") and ordered.answers
+    assert ordered.trouble is not None and ordered.trouble.kind == "slow"
 
 
 def test_what_the_time_was_too_short_for_stays_in_its_order_and_nothing_is_refused(zoo: Memory) -> None:
