@@ -1,5 +1,5 @@
 """The period that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
-ten days.
+ten days, the last hour.
 
 A time without a year is the latest of its name that has begun. A time before the first supported year begins there.
 """
@@ -24,20 +24,21 @@ _SHORT = _MONTHS | {
 # three months each, from March on: seasons of the north
 _SEASONS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "seasons")) for name in names}
 _UNIT_NAMES = vocabulary.in_order("dates", "units")
-_UNITS = {name: days for names, days in zip(_UNIT_NAMES, (1, 7, 30, 365), strict=True) for name in names}
+_UNITS = {name: days for names, days in zip(_UNIT_NAMES, (1, 7, 30, 365, 14, 15), strict=True) for name in names}
 # calendar units in months
-_CALENDAR = {name: size for names, size in zip(_UNIT_NAMES[2:], (1, 12), strict=True) for name in names}
-_VALUES = {
-    **vocabulary.numbers(),
-    **dict.fromkeys("a an un una".split(), 1),
-    **dict.fromkeys("few several pocos pocas".split(), SEVERAL),
-}
+_CALENDAR = {name: size for names, size in zip(_UNIT_NAMES[2:4], (1, 12), strict=True) for name in names}
+_HALVES = frozenset().union(*_UNIT_NAMES[4:])  # two weeks or half a month
+_MINUTES = dict.fromkeys(vocabulary.in_order("dates", "clock_units")[0], 1) | dict.fromkeys(
+    vocabulary.in_order("dates", "clock_units")[1], 60
+)
+_SOME = frozenset("few several some pocos pocas unos unas varios varias algunos algunas".split())
+_VALUES = {**vocabulary.numbers(), **dict.fromkeys("a an un una".split(), 1), **dict.fromkeys(_SOME, SEVERAL)}
 _ORDINALS = {name: at for at, names in enumerate(vocabulary.in_order("dates", "ordinals")) for name in names}
 # a quarter and a half of a year, in months
 _PARTS = dict.fromkeys(vocabulary.in_order("dates", "parts")[0], 3) | dict.fromkeys(
     vocabulary.in_order("dates", "parts")[1], 6
 )
-_UNIT = "|".join(_UNITS)
+_UNIT, _OF_CLOCK = "|".join(_UNITS), "|".join(_MINUTES)
 _NUMBER = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_VALUES)}"
 _DAY_NAME, _MONTH_NAME = "|".join(_DAYS), "|".join(_MONTHS)
 _SHORT_NAME = "|".join(sorted(_SHORT, key=len, reverse=True))
@@ -58,8 +59,7 @@ Span = tuple[datetime, datetime]
 def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
     """Return (the start, the end, the words that named them) of a question without capitals and accents; start and end
     are empty where it names no time. Never raises."""
-    midnight = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    points = _points(plain, midnight)
+    points = _points(plain, _minute(now))
     for place, (match, (start, end)) in enumerate(points):
         if place + 1 < len(points) and (range_ := _ahead(_RANGE, match)):
             other, (begun, last) = points[place + 1]
@@ -85,18 +85,34 @@ def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
     return "", "", frozenset()
 
 
+def beginning(plain: str, now: str) -> str:
+    """Return the start of the stretch of time that a text without capitals and accents is, empty where it is none."""
+    for match, (start, _) in _points(plain, _minute(now)):
+        within = _ahead(_WITHIN, match)
+        at = within.start() if within else match.start()
+        if (at, match.end()) == (0, len(plain)) and match.re in _STRETCHES and (within or not _weak(match)):
+            return _moment(start)
+    return ""
+
+
 def weekly(words: frozenset[str]) -> bool:
     """Return whether the words of a time name a weekday in general, and not the last one."""
     return not words.isdisjoint(_DAYS) and words.isdisjoint(_PAST)
 
 
-def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
+def _minute(now: str) -> datetime:
+    return datetime.fromisoformat(now).astimezone().replace(second=0, microsecond=0, tzinfo=None)
+
+
+def _points(plain: str, here: datetime) -> list[tuple[re.Match[str], Span]]:
     """Return the times that a question names, none within another, in its order."""
+    midnight = here.replace(hour=0, minute=0)
     found: list[tuple[re.Match[str], Span]] = []
     taken = bytearray(len(plain))
     for pattern, read in _CALLED:
         for match in pattern.finditer(plain):
-            if not any(taken[match.start() : match.end()]) and (span := _clocked(match, read(match, midnight))):
+            then = here if pattern in (_LAST_CLOCK, _AGO_CLOCK) else midnight
+            if not any(taken[match.start() : match.end()]) and (span := _clocked(match, read(match, then))):
                 taken[match.start() : match.end()] = b"1" * len(match[0])
                 found.append((match, span))
     return sorted(found, key=lambda point: point[0].start())
@@ -253,11 +269,42 @@ def _this(match: re.Match[str], midnight: datetime) -> Span | None:
     week = midnight - timedelta(days=midnight.weekday() + 7 * last)
     if unit not in _UNITS:
         return week + timedelta(days=5), week + timedelta(days=7)
-    if which.startswith(("ultim", "past")) or (match["article"] and which == "last"):
+    if which.startswith(("ultim", "past")) or (match["article"] and which == "last") or unit in _HALVES:
         return _back(midnight, _UNITS[unit]), midnight + timedelta(days=1)
     if unit in _CALENDAR:
         return _calendar(midnight, int(last), unit)
     return week, week + timedelta(days=7)
+
+
+def _before_last(match: re.Match[str], midnight: datetime) -> Span:
+    """Return the calendar week, weekend, month or year before the last one."""
+    unit = match["unit"] or match["unidad"]
+    if unit in _CALENDAR:
+        return _calendar(midnight, 2, unit)
+    week = midnight - timedelta(days=midnight.weekday() + 14)
+    return (week if unit in _UNITS else week + timedelta(days=5)), week + timedelta(days=7)
+
+
+def _week_of(match: re.Match[str], midnight: datetime) -> Span:
+    """Return seven days of a month, from its first on, its last seven, or a half of it."""
+    month = _MONTHS[match["month"]]
+    start = datetime(int(match["year"]) if match["year"] else midnight.year - (month > midnight.month), month, 1)
+    after = (start + timedelta(days=31)).replace(day=1)
+    days = 15 if match["unit"] in _HALVES else 7
+    if match["which"] not in _ORDINALS:
+        return after - timedelta(days=days), after
+    begin = min(start + timedelta(days=days * _ORDINALS[match["which"]]), after - timedelta(days=1))
+    return begin, after if begin.day == 16 else min(begin + timedelta(days=days), after)
+
+
+def _clock_ago(match: re.Match[str], here: datetime) -> Span:
+    """Return the last minutes or hours, up to now; of so many hours ago, the first of them."""
+    said = match.groupdict()
+    count, unit = said["count"] or said.get("cuenta") or "a", said["unit"] or said["unidad"]
+    half = count.startswith(("half", "media"))
+    start = here - timedelta(minutes=_MINUTES[unit] // 2 if half else _MINUTES[unit] * _count(count))
+    end = here + timedelta(minutes=1)
+    return start, min(start + timedelta(hours=1), end) if "cuenta" in said and _MINUTES[unit] == 60 else end
 
 
 def _last_some(match: re.Match[str], midnight: datetime) -> Span:
@@ -266,9 +313,13 @@ def _last_some(match: re.Match[str], midnight: datetime) -> Span:
 
 
 def _ago(match: re.Match[str], midnight: datetime) -> Span:
-    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year."""
-    count, unit = _count(match["count"] or match["cuenta"]), match["unit"] or match["unidad"]
+    """Return a span so many days or weeks ago, a day or a week long; a calendar month or year. Where the number is
+    left open, all the time since then."""
+    said, unit = match["count"] or match["cuenta"], match["unit"] or match["unidad"]
+    count = _count(said)
     start = _back(midnight, count * _UNITS[unit])
+    if said.split()[-1] in _SOME:
+        return start, midnight + timedelta(days=1)
     if unit not in _CALENDAR:
         return start, start + timedelta(days=_UNITS[unit])
     month = _calendar(midnight, count, unit)
@@ -338,7 +389,24 @@ _WEEKDAY = re.compile(
 _THIS = re.compile(
     r"\b(?:(?:in|over|during|within|en|durante) )?(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
     r"(?P<which>this|esta|este|last|past|ultim[oa]|la pasada|el pasado|la|el)"
-    r" (?P<unit>weekend|week|fin de semana|finde|semana|month|mes|year|año)(?P<after> pasad[oa])?\b(?! (?:of|de)\b)"
+    rf" (?P<unit>weekend|week|fin de semana|finde|semana|month|mes|year|año|{'|'.join(_HALVES)})"
+    r"(?P<after> pasad[oa])?\b(?! (?:of|de)\b)"
+)
+_BEFORE_LAST = re.compile(
+    r"\b(?:(?:in |on )?(?:the )?(?P<unit>weekend|week|month|year) before last"
+    r"|(?:en )?(?:la|el) (?P<unidad>semana|fin de semana|finde|mes|año) antepasad[oa])\b"
+)
+_WEEK_OF = re.compile(
+    rf"\b(?:(?:in|en|during|durante) )?(?:the |la )?(?P<which>{'|'.join(_ORDINALS)}|last|ultima)"
+    rf" (?P<unit>week|semana|{'|'.join(_HALVES)}) (?:of|de|in) (?P<month>{_MONTH_NAME})\b{_OF_YEAR}"
+)
+_LAST_CLOCK = re.compile(
+    r"\b(?:(?:in|over|during|within|en|durante) )?(?:the |la |los |las )?(?:last|past|ultim[oa]s?)"
+    rf" (?:(?P<count>{_NUMBER}|half(?: an)?|media) )?(?P<unit>{_OF_CLOCK})\b(?! (?:of|de)\b)"
+)
+_AGO_CLOCK = re.compile(
+    rf"\b(?:(?P<count>{_NUMBER}|half an?) (?P<unit>{_OF_CLOCK}) (?:ago|atras)"
+    rf"|hace (?:como |unos |unas )?(?P<cuenta>{_NUMBER}|media) (?P<unidad>{_OF_CLOCK})\b(?! y (?:medi[oa]|cuarto)\b))"
 )
 _LAST_SOME = re.compile(
     rf"\b(?:(?:in|over|during|within|en|durante) )?(?:the |these |los |las |estos |estas )?(?:last|past|ultim[oa]s)"
@@ -351,16 +419,12 @@ _AGO = re.compile(
 _CALLED = (
     *((_SECOND, _second), (_FIGURES, _figures), (_QUARTER, _quarter), (_YEARS, _years)),
     *((_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
-    *(
-        (_AGO, _ago),
-        (_THIS, _this),
-        (_TODAY, _day),
-        (_WEEKDAY, _weekday),
-        (_MONTH, _month),
-        (_SEASON, _season),
-        (_YEAR, _year),
-    ),
+    *((_BEFORE_LAST, _before_last), (_WEEK_OF, _week_of), (_LAST_CLOCK, _clock_ago), (_AGO_CLOCK, _clock_ago)),
+    *((_AGO, _ago), (_THIS, _this), (_TODAY, _day), (_WEEKDAY, _weekday)),
+    *((_MONTH, _month), (_SEASON, _season), (_YEAR, _year)),
 )
+# of these, what is no day or year
+_STRETCHES = (_QUARTER, _LAST_SOME, _BEFORE_LAST, _WEEK_OF, _LAST_CLOCK, _AGO_CLOCK, _AGO, _THIS, _MONTH, _SEASON)
 # prepositions of a time
 _SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
 _INTRODUCED = (  # and which end of the time is meant as the start, and which as the end

@@ -98,7 +98,19 @@ def _typed(text: str, now: str, in_figures: bool) -> str:
         day = midnight - timedelta(days=midnight + clock > here and not part)
     if day is None and not in_figures:
         day = _in_words(rest, here, clock is not None)
+    if day is None and not in_figures:
+        return _as_asked(text, now)
     return _moment(day + (clock or timedelta())) if day else ""
+
+
+def _as_asked(text: str, now: str) -> str:
+    """Return where the time begins that a text is in a question: `last summer`, `the first week of June`."""
+    from store.text.times.dates import beginning
+
+    terms = normalize(text, keep="ñ").split()
+    while terms and terms[0] in _introduce():
+        del terms[0]
+    return beginning(" ".join(terms), now)
 
 
 @cache

@@ -180,8 +180,24 @@ def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
         ("¿qué pasó en verano?", "2026-06-01", "2026-09-01"),
         ("¿qué pasó el otoño pasado?", "2025-09-01", "2025-12-01"),
         ("¿qué pasó antes del invierno?", "", "2025-12-01"),
+        # before the last, and weeks of a month
+        ("what happened the week before last?", "2026-11-02", "2026-11-09"),
+        ("what happened the weekend before last?", "2026-11-07", "2026-11-09"),
+        ("¿qué pasó la semana antepasada?", "2026-11-02", "2026-11-09"),
+        ("¿qué pasó el mes antepasado?", "2026-09-01", "2026-10-01"),
+        ("what happened in the second week of October?", "2026-10-08", "2026-10-15"),
+        ("¿qué pasó la última semana de febrero de 2025?", "2025-02-22", "2025-03-01"),
+        ("¿qué pasó en la segunda quincena de octubre?", "2026-10-16", "2026-11-01"),
+        ("what happened a fortnight ago?", "2026-11-07", "2026-11-21"),
+        ("¿qué cambió en la última quincena?", "2026-11-06", "2026-11-22"),
+        # a number that is left open
+        ("what happened a few days ago?", "2026-11-16", "2026-11-22"),
+        ("¿qué pasó hace unas semanas?", "2026-10-17", "2026-11-22"),
         # what is none
         ("what happens next week?", "", ""),
+        ("how long is the last hour of the deploy?", "", ""),
+        ("does it take half an hour?", "", ""),
+        ("¿qué pasó hace una hora y media?", "", ""),
         ("¿qué hacemos la semana que viene?", "", ""),
         ("why may we march?", "", ""),
         ("does the May release change?", "", ""),
@@ -193,6 +209,32 @@ def test_what_is_dated_after_today_did_not_happen_today(memory: Memory) -> None:
 )
 def test_a_time_is_read_as_it_is_said(question: str, since: str, before: str) -> None:
     assert span(question) == (since, before)
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "before"),
+    [
+        ("what has changed in the last hour?", "11:00", "12:01"),
+        ("what changed in the past 2 hours?", "10:00", "12:01"),
+        ("¿qué cambió en la última hora?", "11:00", "12:01"),
+        ("¿qué cambió en los últimos veinte minutos?", "11:40", "12:01"),
+        ("what changed in the last half hour?", "11:30", "12:01"),
+        ("¿qué cambió en la última media hora?", "11:30", "12:01"),
+        ("what did I do two hours ago?", "10:00", "11:00"),
+        ("¿qué hice hace diez minutos?", "11:50", "12:01"),
+        ("what changed since an hour ago?", "11:00", ""),
+    ],
+)
+def test_hours_and_minutes_are_counted_from_now(question: str, since: str, before: str) -> None:
+    assert tuple(at[11:16] for at in period(" ".join(words(question)), NOW)[:2]) == (since, before)
+
+
+def test_what_changed_in_the_last_hour_is_no_question_about_hours(told: Memory) -> None:
+    old, _ = told.facts.remember("The pump runs for an hour at most")
+    told.decisions.decide("Pay the diver by the hour", "by the hour")
+    new = told.facts.correct(old, "The pump runs for two hours at most")
+    answer = ask(told, "what has changed in the last hour?")
+    assert {f"F#{old}", f"F#{new}", "D#5"} >= set(answer.sources) and len(answer.sources) >= 2
 
 
 def test_last_night_is_a_night() -> None:

@@ -40,6 +40,21 @@ NOW = "2026-11-21T12:00:00.000Z"
         ("last year", "2025-01-01T00:00"),
         ("since last monday", "2026-11-16T00:00"),
         ("antes del lunes pasado", "2026-11-16T00:00"),
+        ("last summer", "2026-06-01T00:00"),
+        ("since the summer of 2025", "2025-06-01T00:00"),
+        ("el verano de 2025", "2025-06-01T00:00"),
+        ("beginning of June", "2026-06-01T00:00"),
+        ("a mediados de junio", "2026-06-11T00:00"),
+        ("the third quarter of 2025", "2025-07-01T00:00"),
+        ("la primera semana de junio", "2026-06-01T00:00"),
+        ("the week before last", "2026-11-02T00:00"),
+        ("el mes antepasado", "2026-09-01T00:00"),
+        ("a couple of weeks ago", "2026-11-07T00:00"),
+        ("hace un par de días", "2026-11-19T00:00"),
+        ("last weekend", "2026-11-14T00:00"),
+        ("last ten minutes", "2026-11-21T11:50"),
+        ("la última hora", "2026-11-21T11:00"),
+        ("in the last 2 weeks", "2026-11-07T00:00"),
         ("2d", "2026-11-19T12:00"),
         ("2026-11-01", "2026-11-01T00:00"),
     ],
@@ -48,7 +63,13 @@ def test_a_moment_is_typed_in_words_of_either_language(text: str, moment: str) -
     assert typed_moment(text, NOW)[:16] == moment
 
 
-@pytest.mark.parametrize("text", ["", "a", "soon", "the", "la primavera", "tomorrowish", "03/04/2026", "x" * 500])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a", "soon", "the", "la primavera", "tomorrowish", "03/04/2026", "x" * 500),
+        *("between March and May", "last summer and today", "the last week of the course", "last summer's"),
+    ],
+)
 def test_words_that_name_no_moment_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="2026-11-01"):
         typed_moment(text, NOW)
