@@ -250,8 +250,7 @@ class Librarian:
         ordered = judge.rank(model.chat, about, asked.language, texts, model.seconds, waiting, found.similar)
         by_name = {one.citation: one for one in readable}
         order = [by_name[name] for name in ordered.order] + [one for one in found.matches if one not in readable]
-        doubted = not (ordered.answers or found.exact)  # else some record has all words
-        refused = doubted and found.matches[0] in readable
+        refused = not (ordered.answers or found.exact) and found.matches[0] in readable  # exact: one has all words
         if not refused:
             left = model.seconds - (time.monotonic() - began)
             order[:1] = [self._with_span(model.chat, about, asked.language, order[0], left)]

@@ -121,12 +121,11 @@ def read(question: str, memory: Memory, before: ParsedQuestion | None = None) ->
         return changed(asked, lists=lists, follows=before is not None and not cited and not lists)
     follows = not cited and len(asked.about) <= FEW and (goes_on or points)
     shows = _Words(terms[:1]).has("shows")
-    negated = any(word in texts.words("negations", "core") for word in rest)
     dated = not filters.keys().isdisjoint(TIMES)
     by_kind = "kind" in filters and (asked.counts or shows or dated or "by" in filters)
     found = asked.first or by_kind or ("by" in filters and not asked.counts) or (shows and dated)
-    lists = bool(found) and not (follows or negated or cited or aspect == WHY)
-    return changed(asked, lists=lists, follows=follows)
+    lists = bool(found) and texts.words("negations", "core").isdisjoint(rest)
+    return changed(asked, lists=lists and not (follows or cited or aspect == WHY), follows=follows)
 
 
 def decides(terms: Iterable[str]) -> bool:
@@ -160,9 +159,9 @@ class _Words:
         """Return whether a phrase of that name occurs."""
         return self.place(*vocabulary.phrases(name)) is not None
 
-    def take_named(self, name: str) -> tuple[str, ...]:
+    def take_named(self, *table: str) -> tuple[str, ...]:
         """Remove the phrases of a table; return what they name."""
-        return tuple(dict.fromkeys(what for phrase, what in vocabulary.named(name).items() if self.take(phrase)))
+        return tuple(dict.fromkeys(what for phrase, what in vocabulary.named(*table).items() if self.take(phrase)))
 
 
 def _telling(terms: Iterable[str]) -> list[str]:
@@ -219,7 +218,8 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     states, nouns = found.take_named("states"), found.take_named("nouns")
     if nouns and "reverted" in links:
         states = ("reverted",)
-    implied = tuple(kind for kind in found.take_named("implied") if kind not in {one.kind for one in asked.cited})
+    cited = {one.kind for one in asked.cited}
+    implied = tuple(kind for kind in found.take_named("implied", asked.language) if kind not in cited)
     idle = vocabulary.listed("acts") | vocabulary.listed("work") if nouns or dated else frozenset[str]()
     author = AGENTS if found.take(*vocabulary.phrases("agents")) else _author(found, database, bool(nouns), idle)
     rest = tuple(released.get(word, word) for word in (*_telling(found.left), *states[1:]))
@@ -228,8 +228,8 @@ def _filtered(asked: ParsedQuestion, terms: list[str], memory: Memory) -> Parsed
     kinds = nouns or (implied if not rest or (asked.aspect == WHO and _Words(terms).has("decided")) else ())
     # what is to be done is the person's, whoever wrote it
     mine = mine and (kinds or first or dated or (happened and not rest)) and not {"open", "progress"} & {*states[:1]}
-    within = happened and "iteration" in {one.kind for one in asked.cited}  # else it happened to the record
-    ends = asked.cited and not rest and (kinds or within or counts or "related" in links)
+    # in an iteration something happened; else it happened to the record
+    ends = cited and not rest and (kinds or (happened and "iteration" in cited) or counts or "related" in links)
     filters = {
         "kind": ",".join(kinds),
         "is": states[0] if states and (nouns or not rest) else "",
@@ -248,7 +248,8 @@ def _take_first(found: _Words, name: str, aspect: str) -> bool:
     question words come before it."""
     place = found.place(*vocabulary.phrases(name))
     ahead = {*found.left[: place.start if place else 0]} - vocabulary.listed("acts")
-    said = (aspect == WHEN or not _telling(ahead)) and texts.words("dates", "since").isdisjoint(ahead)
+    telling = [word for word in _telling(ahead) if not word.endswith(("'s", "’s"))]  # whose it is
+    said = (aspect == WHEN or not telling) and texts.words("dates", "since").isdisjoint(ahead)
     return said and found.take(*vocabulary.phrases(name))
 
 
@@ -263,8 +264,7 @@ def _author(found: _Words, database: Database, named: bool, idle: Container[str]
     said = [word.removesuffix("'s").removesuffix("’s") for word in found.left]
     at, size, name = longest_name(said, (name.removeprefix("mcp:") for (name,) in rows), words)
     own, others = found.left[at : at + size], [*found.left[:at], *found.left[at + size :]]
-    behind = ("by", "of") if named else ("by",)
-    by = at > 0 and any((found.left[at - 1],) in vocabulary.phrases(name) for name in behind)
+    by = at > 0 and any((found.left[at - 1],) in vocabulary.phrases(name) for name in ("by", "of")[: 1 + named])
     if not _telling(own) or not (by or all(word in idle for word in _telling(others))):
         return ""
     found.left = [word for word in others if word not in idle]

@@ -24,13 +24,16 @@ def phrases(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 @cache
-def named(name: str) -> dict[tuple[str, ...], str]:
-    """Return phrase → what it names, from a table such as `nouns` of all languages, the longest first."""
+def named(name: str, spoken: str = "") -> dict[tuple[str, ...], str]:
+    """Return phrase → what it names, from a table such as `nouns` of all languages, the longest first; where a language
+    is `spoken`, without what only asks or points in it: `todo`."""
     found: dict[tuple[str, ...], str] = {}
+    hollow = table(spoken)["asking"].split() if spoken else ()
     for language in LANGUAGES:
         for target, phrases_of in table(language)[name].items():
             for phrase in phrases_of if isinstance(phrases_of, list) else phrases_of.split():
-                found[tuple(phrase.split())] = target
+                if language == spoken or phrase not in hollow:
+                    found[tuple(phrase.split())] = target
     return dict(sorted(found.items(), key=lambda one: -len(one[0])))
 
 
